@@ -1,0 +1,17 @@
+# Chores are written in Rust, in `xtask`; these are short names for them.
+# ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint bench
+
+help: ## List these targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## Everything: tools, format, lint, a throw-away PostgreSQL, every test.
+	@cargo xtask test -- $(ARGS)
+
+lint: ## Format and lint only.
+	@cargo xtask lint
+
+bench: ## Quote throughput against a bare echo server, memory, rule scaling.
+	@cargo xtask bench -- $(ARGS)

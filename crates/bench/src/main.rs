@@ -1,0 +1,243 @@
+//! Measures the product from outside, over HTTP, on the loopback interface: what a quote costs beside a bare
+//! echo server, how much memory a million quotes leave behind, and how the quote scales with routing rules.
+
+mod echo;
+mod histogram;
+mod http;
+mod load;
+mod process;
+mod product;
+mod report;
+mod rules;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
+
+use load::{Target, Until};
+use process::Process;
+use product::Product;
+use report::{Report, Round, Sample};
+
+/// A sentence for the person who runs the benchmark; nothing here is handled by kind.
+type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+const QUOTE_PATH: &str = "/client/v1/fees/quote";
+const QUOTE_BODY: &[u8] = br#"{"amountMinor":"125000","currency":"USD","paymentMethod":"web_card","flow":"payment_component","metadata":{"orderId":"A-1001","tier":"gold"}}"#;
+const WARM_UP_SECONDS: u64 = 1;
+/// How long the quotes still missing after the rounds may take.
+const REMAINING_QUOTES_WITHIN: Duration = Duration::from_mins(5);
+
+/// Measures the quote against a bare echo server, memory after many quotes, and rule scaling.
+#[derive(Parser)]
+#[command(name = "tollgate-bench", version)]
+struct Arguments {
+    #[command(subcommand)]
+    mode: Option<Mode>,
+    /// The product's binary [default: beside this program].
+    #[arg(long, value_name = "FILE")]
+    tollgate_bin: Option<PathBuf>,
+    /// Rounds against each server.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+    /// Length of a round.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=600))]
+    seconds: u64,
+    /// Keep-alive connections, each with one request under way.
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    connections: u32,
+    /// Quotes to send in total before memory is read.
+    #[arg(long, default_value_t = 1_000_000, value_name = "COUNT")]
+    quotes: u64,
+    /// Length of each measurement of the rules, two for each shape and number of rules; 0 leaves them out.
+    #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=600))]
+    rule_seconds: u64,
+    /// Print the result as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Mode {
+    /// The echo server, started by the benchmark itself.
+    #[command(hide = true)]
+    Echo {
+        #[arg(long)]
+        address_file: PathBuf,
+        #[arg(long)]
+        answer_bytes: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.mode {
+        Some(Mode::Echo { address_file, answer_bytes }) => serve_echo(address_file.clone(), *answer_bytes),
+        None => run(&arguments),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(fault) => {
+            eprintln!("{fault}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve_echo(address_file: PathBuf, answer_bytes: usize) -> Result<bool, Fault> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async move { echo::serve(&address_file, answer_bytes).await })?;
+    Ok(true)
+}
+
+/// `Ok(false)`: the run was completed, and something in it failed.
+fn run(arguments: &Arguments) -> Result<bool, Fault> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let report = runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        // Losing the race drops the measurement, and with it every child process and the data directory.
+        tokio::select! {
+            report = measure(arguments) => report,
+            _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+            _ = terminate.recv() => Err("terminated".into()),
+        }
+    })?;
+    if arguments.json {
+        println!("{}", report.json());
+    } else {
+        print!("{}", report.table());
+    }
+    Ok(report.failures.is_empty())
+}
+
+async fn measure(arguments: &Arguments) -> Result<Report, Fault> {
+    let binary = match &arguments.tollgate_bin {
+        Some(path) => path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?,
+        None => std::env::current_exe()?.with_file_name("tollgate"),
+    };
+    let directory = tempfile::Builder::new().prefix("tollgate-bench-").tempdir()?;
+
+    eprintln!("starting {}", binary.display());
+    let product = Product::start(&binary, directory.path()).await?;
+    let ready_new = product.ready_after;
+    product.process.stop().await?;
+    let product = Product::start(&binary, directory.path()).await?;
+    let ready_existing = product.ready_after;
+    let memory_start_kib = product.process.memory_kib()?;
+
+    let secret_key = product.sandbox.secret_key.clone();
+    let (_, answer_bytes) = product.call("POST", QUOTE_PATH, &secret_key, Some(QUOTE_BODY)).await?;
+    let (echo_process, echo_address) = echo::start(directory.path(), answer_bytes).await?;
+    let request = http::request("POST", QUOTE_PATH, Some(&secret_key), Some(QUOTE_BODY));
+    let quote = Target { address: product.address, request: request.into() };
+    let echo = Target { address: echo_address, request: quote.request.clone() };
+
+    let mut quotes = 1;
+    let mut failures = Vec::new();
+    let warm_up = Until::seconds(WARM_UP_SECONDS);
+    note(&mut failures, "echo, warm-up", &load::run(&echo, arguments.connections, warm_up).await?);
+    let warmed = load::run(&quote, arguments.connections, warm_up).await?;
+    quotes += warmed.answers;
+    note(&mut failures, "quote, warm-up", &warmed);
+    let mut rounds = Vec::new();
+    for number in 1..=arguments.rounds {
+        eprintln!("round {number} of {}", arguments.rounds);
+        let echo = sample(&echo_process, &echo, arguments).await?;
+        let quote = sample(&product.process, &quote, arguments).await?;
+        quotes += quote.measured.answers;
+        note(&mut failures, &format!("echo, round {number}"), &echo.measured);
+        note(&mut failures, &format!("quote, round {number}"), &quote.measured);
+        rounds.push(Round { echo, quote });
+    }
+    drop(echo_process);
+
+    if quotes < arguments.quotes {
+        eprintln!("sending the remaining {} quotes", arguments.quotes - quotes);
+        let until = Until { duration: REMAINING_QUOTES_WITHIN, requests_max: arguments.quotes - quotes };
+        let rest = load::run(&quote, arguments.connections, until).await?;
+        quotes += rest.answers;
+        note(&mut failures, "the remaining quotes", &rest);
+    }
+    if quotes < arguments.quotes {
+        failures.push(format!("only {quotes} of {} quotes were answered in time", arguments.quotes));
+    }
+    let memory_end_kib = product.process.memory_kib()?;
+
+    let rules = if arguments.rule_seconds == 0 {
+        Vec::new()
+    } else {
+        rules::measure(&product, &quote, QUOTE_BODY, arguments.connections, arguments.rule_seconds).await?
+    };
+    for row in &rules {
+        note(&mut failures, &format!("{} × {} rules, alone", row.shape.name(), row.count), &row.alone);
+        note(&mut failures, &format!("{} × {} rules", row.shape.name(), row.count), &row.together);
+    }
+
+    product.process.stop().await?;
+    let product = Product::start(&binary, directory.path()).await?;
+    let ready_after_run = product.ready_after;
+    product.process.stop().await?;
+
+    Ok(Report {
+        connections: arguments.connections,
+        answer_bytes,
+        ready_new,
+        ready_existing,
+        ready_after_run,
+        rounds,
+        quotes,
+        memory_start_kib,
+        memory_end_kib,
+        rules,
+        failures,
+    })
+}
+
+async fn sample(server: &Process, target: &Target, arguments: &Arguments) -> Result<Sample, Fault> {
+    let before = server.processor_time()?;
+    let measured = load::run(target, arguments.connections, Until::seconds(arguments.seconds)).await?;
+    Ok(Sample { measured, processor_time: server.processor_time()?.saturating_sub(before) })
+}
+
+fn note(failures: &mut Vec<String>, what: &str, measured: &load::Measured) {
+    if measured.is_clean() {
+        return;
+    }
+    let first_fault = measured.faults.first().map_or("none", String::as_str);
+    failures.push(format!(
+        "{what}: {} answers other than 200, {} broken connections (first: {first_fault})",
+        measured.refusals,
+        measured.faults.len(),
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn options_are_read_and_bounded() {
+        let arguments =
+            Arguments::try_parse_from(["bench", "--rounds", "2", "--connections", "8", "--json"]).unwrap();
+        assert_eq!((arguments.rounds, arguments.seconds, arguments.connections), (2, 4, 8));
+        assert!(arguments.json && arguments.mode.is_none());
+        assert!(Arguments::try_parse_from(["bench", "--rounds", "0"]).is_err());
+        assert!(Arguments::try_parse_from(["bench", "--connections", "100000"]).is_err());
+        assert!(Arguments::try_parse_from(["bench", "--speed", "9"]).is_err());
+    }
+
+    #[test]
+    fn the_quote_is_json() {
+        assert!(serde_json::from_slice::<serde_json::Value>(QUOTE_BODY).unwrap().is_object());
+    }
+}

@@ -1,0 +1,123 @@
+//! A child process that never outlives its handle.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Fault;
+
+const STOPPED_WITHIN: Duration = Duration::from_secs(15);
+const POLL: Duration = Duration::from_millis(2);
+
+/// Dropping it kills the child, so that an error on the way leaves nothing running.
+pub(crate) struct Process {
+    name: &'static str,
+    child: Child,
+}
+
+impl Process {
+    pub(crate) fn spawn(name: &'static str, command: &mut Command) -> Result<Self, Fault> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let child = command.spawn().map_err(|error| format!("{program} could not be started: {error}"))?;
+        Ok(Self { name, child })
+    }
+
+    /// Asks again and again until there is an answer, the child has ended or the time is up.
+    pub(crate) async fn wait_for<T>(
+        &mut self,
+        limit: Duration,
+        mut ask: impl AsyncFnMut() -> Option<T>,
+    ) -> Result<T, Fault> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Some(answer) = ask().await {
+                return Ok(answer);
+            }
+            if let Some(status) = self.child.try_wait()? {
+                return Err(format!("{} ended before it was ready: {status}", self.name).into());
+            }
+            if Instant::now() >= deadline {
+                return Err(format!("{} was not ready within {} s", self.name, limit.as_secs()).into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// Asks the child to end as an operator would, and insists after a while.
+    pub(crate) async fn stop(mut self) -> Result<(), Fault> {
+        let id = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).stdin(Stdio::null()).status()?;
+        let deadline = Instant::now() + STOPPED_WITHIN;
+        while self.child.try_wait()?.is_none() {
+            if Instant::now() >= deadline {
+                return Err(
+                    format!("{} did not stop within {} s", self.name, STOPPED_WITHIN.as_secs()).into()
+                );
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
+    }
+
+    /// Resident memory in KiB.
+    pub(crate) fn memory_kib(&self) -> Result<u64, Fault> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        parse_memory(&status).ok_or_else(|| "VmRSS is missing".into())
+    }
+
+    /// Processor time used so far, over all threads.
+    pub(crate) fn processor_time(&self) -> Result<Duration, Fault> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        parse_processor_time(&stat).ok_or_else(|| "processor time is missing".into())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail only if the child is already gone.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn parse_memory(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+/// Linux counts user and system time in hundredths of a second, in the 14th and 15th field; the second field is
+/// the program's name in parentheses and may hold anything.
+fn parse_processor_time(stat: &str) -> Option<Duration> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(Duration::from_millis((user + system) * 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_kernels_files() {
+        assert_eq!(parse_memory("Name:\tx\nVmHWM:\t  99 kB\nVmRSS:\t   23456 kB\n"), Some(23456));
+        assert_eq!(parse_memory("Name:\tx\n"), None);
+        let stat = "42 (odd ) name) S 1 42 42 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 3 0 1 2 3";
+        assert_eq!(parse_processor_time(stat), Some(Duration::from_millis(1750)));
+        assert_eq!(parse_processor_time("42 (x) S 1"), None);
+    }
+
+    #[tokio::test]
+    async fn a_child_that_ends_early_is_reported() {
+        let mut process = Process::spawn("short", Command::new("sh").args(["-c", "exit 3"])).unwrap();
+        let fault = process.wait_for(Duration::from_secs(5), async || None::<()>).await.unwrap_err();
+        assert!(fault.to_string().contains("ended before it was ready"), "{fault}");
+    }
+
+    #[tokio::test]
+    async fn a_child_stops_when_asked() {
+        let process = Process::spawn("long", Command::new("sleep").arg("60")).unwrap();
+        assert!(process.memory_kib().is_ok() && process.processor_time().is_ok());
+        process.stop().await.unwrap();
+    }
+}

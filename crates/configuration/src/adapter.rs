@@ -1,0 +1,81 @@
+//! The wires this service speaks, and what each needs to be told.
+
+use tollgate_domain::PaymentMethod;
+
+/// A provider's wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Adapter {
+    /// Stripe: cards, the first component variant.
+    Stripe,
+    /// Square: cards, the second component variant.
+    Square,
+    /// Increase: ACH and instant transfers.
+    Increase,
+}
+
+/// A field of a provider's credentials or funding details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FieldSpec {
+    pub(crate) name: &'static str,
+    /// Sealed at rest and masked when read; the others are meant for browsers or are mere ids.
+    pub(crate) secret: bool,
+}
+
+const fn secret(name: &'static str) -> FieldSpec {
+    FieldSpec { name, secret: true }
+}
+
+const fn open(name: &'static str) -> FieldSpec {
+    FieldSpec { name, secret: false }
+}
+
+impl Adapter {
+    /// Every adapter.
+    pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Increase];
+
+    /// The name used in configurations.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stripe => "stripe",
+            Self::Square => "square",
+            Self::Increase => "increase",
+        }
+    }
+
+    /// The adapter of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|adapter| adapter.as_str() == text)
+    }
+
+    /// The payment method the wire carries.
+    pub const fn method(self) -> PaymentMethod {
+        match self {
+            Self::Stripe | Self::Square => PaymentMethod::WebCard,
+            Self::Increase => PaymentMethod::Ach,
+        }
+    }
+
+    pub(crate) const fn credential_fields(self) -> &'static [FieldSpec] {
+        const STRIPE: &[FieldSpec] = &[secret("secretKey"), open("publishableKey"), secret("webhookSecret")];
+        const SQUARE: &[FieldSpec] = &[
+            secret("accessToken"),
+            open("applicationId"),
+            open("locationId"),
+            secret("webhookSignatureKey"),
+        ];
+        const INCREASE: &[FieldSpec] = &[secret("apiKey"), secret("webhookSecret")];
+        match self {
+            Self::Stripe => STRIPE,
+            Self::Square => SQUARE,
+            Self::Increase => INCREASE,
+        }
+    }
+
+    pub(crate) const fn funding_fields(self) -> &'static [FieldSpec] {
+        const INCREASE: &[FieldSpec] = &[open("accountId"), open("accountNumberId")];
+        match self {
+            Self::Stripe | Self::Square => &[],
+            Self::Increase => INCREASE,
+        }
+    }
+}

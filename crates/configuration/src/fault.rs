@@ -1,0 +1,55 @@
+//! Faults of a document, collected rather than thrown.
+
+/// One thing wrong with one field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where, as a path: `routing.web_card.rules[0].target.provider`.
+    pub field: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+/// Every fault of a document, in the order they were met.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Faults {
+    faults: Vec<Fault>,
+    unlisted: usize,
+}
+
+/// Beyond this many a list helps nobody; the rest is counted.
+const MOST_LISTED: usize = 5_000;
+
+impl Faults {
+    /// Notes one more.
+    pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        if self.faults.len() < MOST_LISTED {
+            self.faults.push(Fault { field: field.into(), message: message.into() });
+        } else {
+            self.unlisted = self.unlisted.saturating_add(1);
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// How many there are, also beyond those listed.
+    pub fn count(&self) -> usize {
+        self.faults.len().saturating_add(self.unlisted)
+    }
+
+    /// Those listed.
+    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.iter()
+    }
+}
+
+impl IntoIterator for Faults {
+    type Item = Fault;
+    type IntoIter = std::vec::IntoIter<Fault>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.faults.into_iter()
+    }
+}

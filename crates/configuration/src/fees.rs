@@ -1,0 +1,203 @@
+//! The `fees` section: one entry for each currency, provider and channel.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    BasisPoints, Channel, Currency, Minor, PaymentMethod,
+    fee::{FeeEntry, FeeLayer},
+};
+
+use crate::{fault::Faults, provider::Providers, reader::Node};
+
+const MOST_ENTRIES: usize = 20_000;
+
+/// The fees of a configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Fees {
+    /// In the document's order.
+    entries: Vec<Entry>,
+    places: HashMap<(Channel, Currency), Vec<usize>>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    provider: Arc<str>,
+    channel: Channel,
+    currency: Currency,
+    layers: FeeEntry,
+}
+
+impl Fees {
+    /// The layers for a route; where nothing is configured both are disabled and free.
+    pub fn entry(&self, provider: &str, channel: Channel, currency: Currency) -> FeeEntry {
+        self.place(provider, channel, currency)
+            .and_then(|place| self.entries.get(place))
+            .map(|found| found.layers)
+            .unwrap_or_default()
+    }
+
+    fn place(&self, provider: &str, channel: Channel, currency: Currency) -> Option<usize> {
+        let places = self.places.get(&(channel, currency))?;
+        places
+            .iter()
+            .copied()
+            .find(|place| self.entries.get(*place).is_some_and(|entry| &*entry.provider == provider))
+    }
+
+    /// `false` where there is an entry for the same key already.
+    fn insert(&mut self, entry: Entry) -> bool {
+        if self.place(&entry.provider, entry.channel, entry.currency).is_some() {
+            return false;
+        }
+        self.places.entry((entry.channel, entry.currency)).or_default().push(self.entries.len());
+        self.entries.push(entry);
+        true
+    }
+}
+
+pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, faults: &mut Faults) -> Fees {
+    let mut fees = Fees::default();
+    let items: Vec<_> = node.items(MOST_ENTRIES, faults).collect();
+    for item in items {
+        if let Some(entry) = read(&item, providers, faults)
+            && !fees.insert(entry)
+        {
+            item.fault(
+                faults,
+                "there is an entry for this provider, payment method, channel and currency already",
+            );
+        }
+    }
+    fees
+}
+
+fn read(node: &Node<'_>, providers: &Providers, faults: &mut Faults) -> Option<Entry> {
+    let mut object = node.object(faults)?;
+    let provider = object.required("provider", faults);
+    let method = object.required("paymentMethod", faults);
+    let channel = object.required("channel", faults);
+    let currency = object.required("currency", faults);
+    let platform = object.optional("platform");
+    let organization = object.optional("organization");
+    object.finish(faults);
+
+    let method = method.and_then(|node| read_method(&node, faults));
+    let provider = provider.and_then(|node| read_provider(&node, method, providers, faults));
+    let channel = channel.and_then(|node| read_channel(&node, method, faults));
+    let currency = currency.and_then(|node| read_currency(&node, method, faults));
+    let platform = platform.map(|node| read_layer(&node, faults)).unwrap_or_default();
+    let organization = organization.map(|node| read_layer(&node, faults)).unwrap_or_default();
+    Some(Entry {
+        provider: provider?,
+        channel: channel?,
+        currency: currency?,
+        layers: FeeEntry { platform, organization },
+    })
+}
+
+fn read_method(node: &Node<'_>, faults: &mut Faults) -> Option<PaymentMethod> {
+    let read = PaymentMethod::parse(node.text(64, faults)?);
+    if read.is_none() {
+        node.fault(faults, "must be `web_card` or `ach`");
+    }
+    read
+}
+
+fn read_provider(
+    node: &Node<'_>,
+    method: Option<PaymentMethod>,
+    providers: &Providers,
+    faults: &mut Faults,
+) -> Option<Arc<str>> {
+    let provider = crate::routing::known_provider(node, providers, faults)?;
+    if method.is_some_and(|method| method != provider.adapter.method()) {
+        node.fault(faults, format!("`{}` does not carry this payment method", provider.name));
+        return None;
+    }
+    Some(provider.name.clone())
+}
+
+fn read_channel(node: &Node<'_>, method: Option<PaymentMethod>, faults: &mut Faults) -> Option<Channel> {
+    let text = node.text(64, faults)?;
+    let channels = method?.channels();
+    let read = channels.iter().copied().find(|channel| channel.fee_channel() == text);
+    if read.is_none() {
+        let known: Vec<_> = channels.iter().map(|channel| channel.fee_channel()).collect();
+        node.fault(faults, format!("must be one of: {}", known.join(", ")));
+    }
+    read
+}
+
+fn read_currency(node: &Node<'_>, method: Option<PaymentMethod>, faults: &mut Faults) -> Option<Currency> {
+    let Some(currency) = Currency::parse(node.text(64, faults)?) else {
+        node.fault(faults, "must be an active three-letter ISO 4217 code");
+        return None;
+    };
+    if method == Some(PaymentMethod::Ach) && currency != Currency::USD {
+        node.fault(faults, "must be USD for ach");
+        return None;
+    }
+    Some(currency)
+}
+
+fn read_layer(node: &Node<'_>, faults: &mut Faults) -> FeeLayer {
+    let Some(mut object) = node.object(faults) else { return FeeLayer::default() };
+    let enabled = object.optional("enabled");
+    let fixed = object.optional("fixedFeeMinor");
+    let percent = object.optional("percentFeeBps");
+    let minimum = object.optional("minimumFeeMinor");
+    let cap = object.optional("capFeeMinor");
+    object.finish(faults);
+
+    let enabled = enabled.map_or(Some(true), |node| node.boolean(faults)).unwrap_or_default();
+    let fixed = fixed.and_then(|node| read_minor(&node, faults)).unwrap_or_default();
+    let percent = percent.and_then(|node| read_percent(&node, faults)).unwrap_or_default();
+    let bounds_path = minimum.clone();
+    let minimum = minimum.and_then(|node| read_minor(&node, faults));
+    let cap = cap.and_then(|node| read_minor(&node, faults));
+    if let (Some(low), Some(high), Some(node)) = (minimum, cap, bounds_path)
+        && low > high
+    {
+        node.fault(faults, format!("the minimum {low} is above the cap {high}"));
+    }
+    FeeLayer { enabled, fixed, percent, minimum, cap }
+}
+
+fn read_minor(node: &Node<'_>, faults: &mut Faults) -> Option<Minor> {
+    let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
+    if read.is_none() {
+        node.fault(faults, "must be minor units as digits, from \"0\" to \"1000000000000000000\"");
+    }
+    read
+}
+
+fn read_percent(node: &Node<'_>, faults: &mut Faults) -> Option<BasisPoints> {
+    let bps = node.integer(0, u64::from(BasisPoints::WHOLE), faults)?;
+    u16::try_from(bps).ok().and_then(BasisPoints::new)
+}
+
+pub(crate) fn write(fees: &Fees) -> Value {
+    let entries = fees.entries.iter().map(|entry| {
+        let method = PaymentMethod::ALL.into_iter().find(|method| method.channels().contains(&entry.channel));
+        json!({
+            "provider": &*entry.provider,
+            "paymentMethod": method.map(PaymentMethod::as_str),
+            "channel": entry.channel.fee_channel(),
+            "currency": entry.currency.code(),
+            "platform": write_layer(&entry.layers.platform),
+            "organization": write_layer(&entry.layers.organization),
+        })
+    });
+    entries.collect()
+}
+
+fn write_layer(layer: &FeeLayer) -> Value {
+    json!({
+        "enabled": layer.enabled,
+        "fixedFeeMinor": layer.fixed.to_string(),
+        "percentFeeBps": layer.percent.get(),
+        "minimumFeeMinor": layer.minimum.map(|minimum| minimum.to_string()),
+        "capFeeMinor": layer.cap.map(|cap| cap.to_string()),
+    })
+}

@@ -1,0 +1,103 @@
+//! The environment's configuration document: providers, routing, fees and settings.
+//!
+//! One document, three forms: what an operator sends and reads ([`Configuration::read`],
+//! [`Configuration::to_public`], secrets masked), what the store keeps ([`Configuration::to_stored`],
+//! [`Configuration::from_stored`], secrets sealed), and the checked values the engine works with. Reading reports
+//! every fault at once, each with the path of the field it is about.
+
+mod adapter;
+mod document;
+mod fault;
+mod fees;
+mod provider;
+mod reader;
+mod routing;
+mod settings;
+mod stored;
+
+use serde_json::{Map, Value, json};
+use tollgate_domain::{PaymentMethod, routing::RoutingTable};
+
+pub use adapter::Adapter;
+pub use document::{DocumentFault, parse_document};
+pub use fault::{Fault, Faults};
+pub use fees::Fees;
+pub use provider::{Provider, ProviderEnvironment, Providers};
+pub use settings::Settings;
+pub use stored::StoredFault;
+
+use provider::SecretSource;
+use reader::Node;
+
+/// A configuration that holds together.
+#[derive(Debug, Clone, Default)]
+pub struct Configuration {
+    /// By name, in the document's order.
+    pub providers: Providers,
+    /// Routing of card payments.
+    pub web_card: RoutingTable,
+    /// Routing of ACH transfers.
+    pub ach: RoutingTable,
+    /// Fees by currency, provider and channel.
+    pub fees: Fees,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+impl Configuration {
+    /// Reads what an operator sent. A masked secret keeps the one `current` has in the same place.
+    pub fn read(document: &Value, current: &Self) -> Result<Self, Faults> {
+        Self::read_with(document, &SecretSource::Sent { current: &current.providers })
+    }
+
+    /// The document as an operator reads it, secrets masked. Sending it back changes nothing.
+    pub fn to_public(&self) -> Value {
+        self.write_with(&mut |_, secret| Value::String(secret.masked()))
+    }
+
+    /// The routing of a payment method.
+    pub fn routing(&self, method: PaymentMethod) -> &RoutingTable {
+        match method {
+            PaymentMethod::WebCard => &self.web_card,
+            PaymentMethod::Ach => &self.ach,
+        }
+    }
+
+    fn read_with(document: &Value, secrets: &SecretSource<'_>) -> Result<Self, Faults> {
+        let mut faults = Faults::default();
+        let read = Self::read_document(&Node::root(document), secrets, &mut faults);
+        match read {
+            Some(configuration) if faults.is_empty() => Ok(configuration),
+            _ => Err(faults),
+        }
+    }
+
+    fn read_document(document: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Faults) -> Option<Self> {
+        let mut object = document.object(faults)?;
+        let providers = object.optional("providers");
+        let routing = object.optional("routing");
+        let fees = object.optional("fees");
+        let settings = object.optional("settings");
+        object.finish(faults);
+
+        let providers = providers.map(|node| provider::read_all(&node, secrets, faults)).unwrap_or_default();
+        let (web_card, ach) =
+            routing.map(|node| routing::read_all(&node, &providers, faults)).unwrap_or_default();
+        let fees = fees.map(|node| fees::read_all(&node, &providers, faults)).unwrap_or_default();
+        let settings = settings.map(|node| settings::read(&node, faults)).unwrap_or_default();
+        Some(Self { providers, web_card, ach, fees, settings })
+    }
+
+    fn write_with(&self, secret: &mut provider::SecretWriter<'_>) -> Value {
+        let mut routing = Map::new();
+        for method in PaymentMethod::ALL {
+            routing.insert(method.as_str().to_owned(), routing::write(self.routing(method)));
+        }
+        json!({
+            "providers": provider::write_all(&self.providers, secret),
+            "routing": routing,
+            "fees": fees::write(&self.fees),
+            "settings": settings::write(&self.settings),
+        })
+    }
+}

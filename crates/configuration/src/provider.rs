@@ -1,0 +1,311 @@
+//! The `providers` section: which wires there are, and the credentials for each.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tollgate_vault::{Sealer, Secret};
+
+use crate::{
+    adapter::{Adapter, FieldSpec},
+    fault::Faults,
+    reader::{NAME_RULE, Node, is_name},
+};
+
+const MOST_PROVIDERS: usize = 200;
+const LONGEST_CREDENTIAL: usize = 4_096;
+
+/// One configured provider. What is missing here makes it unready, not the configuration faulty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provider {
+    /// The name routes and fees use.
+    pub name: Arc<str>,
+    /// The wire it speaks.
+    pub adapter: Adapter,
+    /// Where it is reached, if not at the adapter's usual address.
+    pub base_url: Option<String>,
+    /// Its sandbox or the real thing, for wires that tell them apart by address.
+    pub environment: Option<ProviderEnvironment>,
+    credentials: Vec<(&'static str, Credential)>,
+    funding: Vec<(&'static str, String)>,
+}
+
+/// Which of a provider's two worlds is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderEnvironment {
+    /// No real money.
+    Sandbox,
+    /// Real money.
+    Production,
+}
+
+impl ProviderEnvironment {
+    /// The name used in configurations.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sandbox => "sandbox",
+            Self::Production => "production",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Credential {
+    Secret(Secret),
+    Open(String),
+}
+
+impl Provider {
+    /// A credential by its name in the document.
+    pub fn credential(&self, name: &str) -> Option<&str> {
+        self.credentials.iter().find(|(known, _)| *known == name).map(|(_, credential)| match credential {
+            Credential::Secret(secret) => secret.expose(),
+            Credential::Open(text) => text,
+        })
+    }
+
+    /// A detail of the source of funds by its name in the document.
+    pub fn funding(&self, name: &str) -> Option<&str> {
+        self.funding.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
+    }
+
+    /// What is still missing before the provider can be used, as paths below its entry.
+    pub fn missing(&self) -> Vec<String> {
+        let credentials =
+            self.adapter.credential_fields().iter().filter(|field| self.credential(field.name).is_none());
+        let funding = self.adapter.funding_fields().iter().filter(|field| self.funding(field.name).is_none());
+        let credentials = credentials.map(|field| format!("credentials.{}", field.name));
+        credentials.chain(funding.map(|field| format!("funding.{}", field.name))).collect()
+    }
+
+    fn secret(&self, name: &str) -> Option<&Secret> {
+        self.credentials.iter().find(|(known, _)| *known == name).and_then(|(_, credential)| match credential
+        {
+            Credential::Secret(secret) => Some(secret),
+            Credential::Open(_) => None,
+        })
+    }
+}
+
+/// All providers of a configuration, in the document's order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Providers {
+    entries: Vec<Provider>,
+    /// Names whose entries are faulty: whoever names them is not at fault as well.
+    faulty: Vec<Arc<str>>,
+}
+
+impl Providers {
+    /// The provider of this name.
+    pub fn get(&self, name: &str) -> Option<&Provider> {
+        self.entries.iter().find(|provider| &*provider.name == name)
+    }
+
+    /// Every provider.
+    pub fn iter(&self) -> impl Iterator<Item = &Provider> {
+        self.entries.iter()
+    }
+
+    pub(crate) fn is_faulty(&self, name: &str) -> bool {
+        self.faulty.iter().any(|faulty| &**faulty == name)
+    }
+}
+
+/// Where the secrets of a document being read come from.
+pub(crate) enum SecretSource<'a> {
+    /// From the operator, in plain; a masked one stands for the one in `current`.
+    Sent { current: &'a Providers },
+    /// From the store, sealed for one environment.
+    Stored { sealer: &'a Sealer, scope: &'a str },
+}
+
+/// Turns the secret at a place into what the document shows.
+pub(crate) type SecretWriter<'a> = dyn FnMut(&str, &Secret) -> Value + 'a;
+
+/// The place of a credential, authenticated with it when sealed.
+pub(crate) fn place(provider: &str, field: &str) -> String {
+    format!("providers.{provider}.credentials.{field}")
+}
+
+pub(crate) fn read_all(node: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Faults) -> Providers {
+    let entries: Vec<_> = node.entries(faults).collect();
+    if entries.len() > MOST_PROVIDERS {
+        node.fault(faults, format!("has {} entries; at most {MOST_PROVIDERS} are allowed", entries.len()));
+        return Providers::default();
+    }
+    let mut providers = Providers::default();
+    for (name, entry) in entries {
+        match read(name, &entry, secrets, faults) {
+            Some(provider) => providers.entries.push(provider),
+            None => providers.faulty.push(name.into()),
+        }
+    }
+    providers
+}
+
+fn read(name: &str, node: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Faults) -> Option<Provider> {
+    if !is_name(name) {
+        node.fault(faults, format!("a provider's name {NAME_RULE}"));
+    }
+    let mut object = node.object(faults)?;
+    let adapter = object.required("adapter", faults);
+    let credentials = object.optional("credentials");
+    let base_url = object.optional("baseUrl");
+    let environment = object.optional("environment");
+    let funding = object.optional("funding");
+    object.finish(faults);
+
+    let base_url = base_url.and_then(|node| read_base_url(&node, faults));
+    let environment = environment.and_then(|node| read_environment(&node, faults));
+    let adapter = adapter.and_then(|node| read_adapter(&node, faults))?;
+    let mut provider = Provider {
+        name: name.into(),
+        adapter,
+        base_url,
+        environment,
+        credentials: Vec::new(),
+        funding: Vec::new(),
+    };
+    if let Some(node) = credentials {
+        provider.credentials =
+            read_fields(&node, adapter.credential_fields(), faults, |field, node, faults| {
+                read_credential(&provider, *field, node, secrets, faults)
+            });
+    }
+    if let Some(node) = funding {
+        provider.funding = read_fields(&node, adapter.funding_fields(), faults, |_, node, faults| {
+            node.text(LONGEST_CREDENTIAL, faults).map(str::to_owned)
+        });
+    }
+    Some(provider)
+}
+
+fn read_adapter(node: &Node<'_>, faults: &mut Faults) -> Option<Adapter> {
+    let read = Adapter::parse(node.text(64, faults)?);
+    if read.is_none() {
+        let known: Vec<_> = Adapter::ALL.iter().map(|adapter| adapter.as_str()).collect();
+        node.fault(faults, format!("is not a known adapter; known: {}", known.join(", ")));
+    }
+    read
+}
+
+fn read_environment(node: &Node<'_>, faults: &mut Faults) -> Option<ProviderEnvironment> {
+    match node.text(64, faults)? {
+        "sandbox" => Some(ProviderEnvironment::Sandbox),
+        "production" => Some(ProviderEnvironment::Production),
+        _ => {
+            node.fault(faults, "must be `sandbox` or `production`");
+            None
+        }
+    }
+}
+
+/// `https` anywhere, or `http` to this machine; an address only, without credentials, query or fragment.
+fn read_base_url(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
+    let text = node.text(2_000, faults)?;
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let loopback = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    let plain =
+        !text.contains(['?', '#', '@', ' ', '\\']) && text.chars().all(|letter| letter.is_ascii_graphic());
+    if plain && !host.is_empty() && (scheme == "https" || (scheme == "http" && loopback)) {
+        return Some(text.trim_end_matches('/').to_owned());
+    }
+    node.fault(
+        faults,
+        "must be an https address (http only on loopback), without user name, query or fragment",
+    );
+    None
+}
+
+fn read_fields<T>(
+    node: &Node<'_>,
+    specs: &'static [FieldSpec],
+    faults: &mut Faults,
+    mut read: impl FnMut(&'static FieldSpec, &Node<'_>, &mut Faults) -> Option<T>,
+) -> Vec<(&'static str, T)> {
+    let Some(mut object) = node.object(faults) else { return Vec::new() };
+    let mut fields = Vec::new();
+    for spec in specs {
+        if let Some(value) = object.optional(spec.name).and_then(|node| read(spec, &node, faults)) {
+            fields.push((spec.name, value));
+        }
+    }
+    object.finish(faults);
+    fields
+}
+
+fn read_credential(
+    provider: &Provider,
+    field: FieldSpec,
+    node: &Node<'_>,
+    secrets: &SecretSource<'_>,
+    faults: &mut Faults,
+) -> Option<Credential> {
+    if !field.secret {
+        return node.text(LONGEST_CREDENTIAL, faults).map(|text| Credential::Open(text.to_owned()));
+    }
+    match secrets {
+        SecretSource::Sent { current } => {
+            let text = node.text(LONGEST_CREDENTIAL, faults)?;
+            if !Secret::is_masked_form(text) {
+                return Some(Credential::Secret(Secret::new(text)));
+            }
+            let kept = current
+                .get(&provider.name)
+                .filter(|known| known.adapter == provider.adapter)
+                .and_then(|known| known.secret(field.name))
+                .filter(|known| known.masked() == text);
+            if kept.is_none() {
+                node.fault(
+                    faults,
+                    "is masked, and no such secret is stored here to keep; send the secret itself",
+                );
+            }
+            kept.cloned().map(Credential::Secret)
+        }
+        SecretSource::Stored { sealer, scope } => {
+            let sealed = node.value.get("sealed").and_then(Value::as_str).unwrap_or_default();
+            let context = format!("{scope}/{}", place(&provider.name, field.name));
+            match sealer.open(&context, sealed) {
+                Ok(secret) => Some(Credential::Secret(secret)),
+                Err(error) => {
+                    node.fault(faults, error.to_string());
+                    None
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn write_all(providers: &Providers, secret: &mut SecretWriter<'_>) -> Value {
+    let entries = providers.iter().map(|provider| (provider.name.to_string(), write(provider, secret)));
+    Value::Object(entries.collect())
+}
+
+fn write(provider: &Provider, secret_writer: &mut SecretWriter<'_>) -> Value {
+    let mut entry = Map::new();
+    entry.insert("adapter".to_owned(), provider.adapter.as_str().into());
+    let credentials = provider.credentials.iter().map(|(name, credential)| {
+        let value = match credential {
+            Credential::Secret(secret) => secret_writer(&place(&provider.name, name), secret),
+            Credential::Open(text) => Value::String(text.clone()),
+        };
+        ((*name).to_owned(), value)
+    });
+    entry.insert("credentials".to_owned(), Value::Object(credentials.collect()));
+    if let Some(base_url) = &provider.base_url {
+        entry.insert("baseUrl".to_owned(), base_url.as_str().into());
+    }
+    if let Some(environment) = provider.environment {
+        entry.insert("environment".to_owned(), environment.as_str().into());
+    }
+    if !provider.adapter.funding_fields().is_empty() {
+        let funding = provider.funding.iter().map(|(name, text)| ((*name).to_owned(), text.as_str().into()));
+        entry.insert("funding".to_owned(), Value::Object(funding.collect()));
+    }
+    Value::Object(entry)
+}

@@ -1,0 +1,259 @@
+//! The `routing` section: for each payment method an ordered list of rules and a default.
+
+use std::{collections::HashSet, sync::Arc};
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Channel, PaymentMethod,
+    routing::{Condition, Field, RoutingTable, Rule, Target, Test},
+};
+
+use crate::{
+    fault::Faults,
+    provider::{Provider, Providers},
+    reader::{Node, Object},
+};
+
+const MOST_RULES: usize = 20_000;
+const MOST_CONDITIONS: usize = 100;
+const MOST_OPERANDS: usize = 10_000;
+const LONGEST_OPERAND: usize = 500;
+
+pub(crate) fn read_all(
+    node: &Node<'_>,
+    providers: &Providers,
+    faults: &mut Faults,
+) -> (RoutingTable, RoutingTable) {
+    let Some(mut object) = node.object(faults) else { return Default::default() };
+    let table = |method: PaymentMethod, object: &mut Object<'_>, faults: &mut Faults| {
+        let table = object.optional(method.as_str());
+        table.and_then(|node| read_table(&node, method, providers, faults)).unwrap_or_default()
+    };
+    let web_card = table(PaymentMethod::WebCard, &mut object, faults);
+    let ach = table(PaymentMethod::Ach, &mut object, faults);
+    object.finish(faults);
+    (web_card, ach)
+}
+
+fn read_table(
+    node: &Node<'_>,
+    method: PaymentMethod,
+    providers: &Providers,
+    faults: &mut Faults,
+) -> Option<RoutingTable> {
+    let mut object = node.object(faults)?;
+    let enabled = object.optional("enabled");
+    let rules = object.optional("rules");
+    let default = object.optional("default");
+    object.finish(faults);
+
+    let enabled = enabled.map_or(Some(true), |node| node.boolean(faults)).unwrap_or_default();
+    let rules = rules.map(|node| read_rules(&node, method, providers, faults)).unwrap_or_default();
+    let default = default.and_then(|node| read_target(&node, method, providers, faults));
+    Some(RoutingTable::new(enabled, rules, default))
+}
+
+fn read_rules(
+    node: &Node<'_>,
+    method: PaymentMethod,
+    providers: &Providers,
+    faults: &mut Faults,
+) -> Vec<Rule> {
+    let items: Vec<_> = node.items(MOST_RULES, faults).collect();
+    let mut seen = HashSet::new();
+    items.iter().filter_map(|item| read_rule(item, method, providers, &mut seen, faults)).collect()
+}
+
+fn read_rule<'a>(
+    node: &Node<'a>,
+    method: PaymentMethod,
+    providers: &Providers,
+    seen: &mut HashSet<&'a str>,
+    faults: &mut Faults,
+) -> Option<Rule> {
+    let mut object = node.object(faults)?;
+    let id = object.required("id", faults);
+    let enabled = object.optional("enabled");
+    let conditions = object.optional("conditions");
+    let target = object.required("target", faults);
+    object.finish(faults);
+
+    let id = id.and_then(|node| read_unique_id(&node, "rule", seen, faults));
+    let enabled = enabled.map_or(Some(true), |node| node.boolean(faults)).unwrap_or_default();
+    let conditions = conditions.map(|node| read_conditions(&node, faults)).unwrap_or_default();
+    let target = target.and_then(|node| read_target(&node, method, providers, faults));
+    Some(Rule { id: id?, enabled, conditions, target: target? })
+}
+
+fn read_unique_id<'a>(
+    node: &Node<'a>,
+    what: &str,
+    seen: &mut HashSet<&'a str>,
+    faults: &mut Faults,
+) -> Option<Arc<str>> {
+    let id = node.name(faults)?;
+    if !seen.insert(id) {
+        node.fault(faults, format!("another {what} here has the id `{id}` already"));
+        return None;
+    }
+    Some(id.into())
+}
+
+fn read_target(
+    node: &Node<'_>,
+    method: PaymentMethod,
+    providers: &Providers,
+    faults: &mut Faults,
+) -> Option<Target> {
+    let mut object = node.object(faults)?;
+    let provider = object.required("provider", faults);
+    let channel = object.required("channel", faults);
+    object.finish(faults);
+
+    let provider = provider.and_then(|node| {
+        let provider = known_provider(&node, providers, faults)?;
+        if provider.adapter.method() != method {
+            node.fault(faults, format!("`{}` does not carry {method} payments", provider.name));
+            return None;
+        }
+        Some(provider.name.clone())
+    });
+    let channel = channel.and_then(|node| read_channel(&node, method, faults));
+    Some(Target { provider: provider?, channel: channel? })
+}
+
+/// The provider a field names, which must be one of the same document.
+pub(crate) fn known_provider<'p>(
+    node: &Node<'_>,
+    providers: &'p Providers,
+    faults: &mut Faults,
+) -> Option<&'p Provider> {
+    let name = node.text(64, faults)?;
+    let provider = providers.get(name);
+    if provider.is_none() && !providers.is_faulty(name) {
+        node.fault(faults, format!("names `{name}`, and there is no such provider in this document"));
+    }
+    provider
+}
+
+fn read_channel(node: &Node<'_>, method: PaymentMethod, faults: &mut Faults) -> Option<Channel> {
+    let text = node.text(64, faults)?;
+    let read = Channel::parse(text).filter(|channel| method.channels().contains(channel));
+    if read.is_none() {
+        let known: Vec<_> = method.channels().iter().map(|channel| channel.as_str()).collect();
+        node.fault(faults, format!("must be one of: {}", known.join(", ")));
+    }
+    read
+}
+
+fn read_conditions(node: &Node<'_>, faults: &mut Faults) -> Vec<Condition> {
+    let items: Vec<_> = node.items(MOST_CONDITIONS, faults).collect();
+    let mut seen = HashSet::new();
+    items.iter().filter_map(|item| read_condition(item, &mut seen, faults)).collect()
+}
+
+fn read_condition<'a>(
+    node: &Node<'a>,
+    seen: &mut HashSet<&'a str>,
+    faults: &mut Faults,
+) -> Option<Condition> {
+    let mut object = node.object(faults)?;
+    let id = object.required("id", faults);
+    let field = object.required("field", faults);
+    let op = object.required("op", faults);
+    let value = object.required("value", faults);
+    object.finish(faults);
+
+    let id = id.and_then(|node| read_unique_id(&node, "condition", seen, faults));
+    let field = field.and_then(|node| read_field(&node, faults));
+    let test = match (op, &value) {
+        (Some(op), Some(value)) => read_test(&op, value, faults),
+        _ => None,
+    };
+    let (id, field, test, value) = (id?, field?, test?, value?);
+    match Condition::new(id, field, test) {
+        Ok(condition) => Some(condition),
+        Err(error) => {
+            value.fault(faults, error.to_string());
+            None
+        }
+    }
+}
+
+fn read_field(node: &Node<'_>, faults: &mut Faults) -> Option<Field> {
+    let read = Field::parse(node.text(LONGEST_OPERAND, faults)?);
+    if read.is_none() {
+        node.fault(faults, "must be `amountMinor`, `currency`, `flow` or `metadata.<key>`");
+    }
+    read
+}
+
+fn read_test(op: &Node<'_>, value: &Node<'_>, faults: &mut Faults) -> Option<Test> {
+    match op.text(64, faults)? {
+        "eq" => read_scalar(value, faults).map(Test::Eq),
+        "ne" => read_scalar(value, faults).map(Test::Ne),
+        "in" => read_scalars(value, faults).map(Test::In),
+        "notIn" => read_scalars(value, faults).map(Test::NotIn),
+        "lt" => read_number(value, faults).map(Test::Lt),
+        "lte" => read_number(value, faults).map(Test::Lte),
+        "gt" => read_number(value, faults).map(Test::Gt),
+        "gte" => read_number(value, faults).map(Test::Gte),
+        "exists" => value.boolean(faults).map(Test::Exists),
+        "startsWith" => value.text(LONGEST_OPERAND, faults).map(|text| Test::StartsWith(text.to_owned())),
+        _ => {
+            op.fault(faults, "must be one of: eq, ne, in, notIn, lt, lte, gt, gte, exists, startsWith");
+            None
+        }
+    }
+}
+
+/// A text, number, `true` or `false`; all are compared as text.
+fn read_scalar(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
+    match node.value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::String(text) if text.is_empty() => Some(String::new()),
+        _ => node.text(LONGEST_OPERAND, faults).map(str::to_owned),
+    }
+}
+
+fn read_scalars(node: &Node<'_>, faults: &mut Faults) -> Option<Vec<String>> {
+    let items: Vec<_> = node.items(MOST_OPERANDS, faults).collect();
+    let scalars: Vec<_> = items.iter().map(|item| read_scalar(item, faults)).collect();
+    scalars.into_iter().collect()
+}
+
+fn read_number(node: &Node<'_>, faults: &mut Faults) -> Option<i128> {
+    let read = node.digits().and_then(|digits| digits.parse().ok());
+    if read.is_none() {
+        node.fault(faults, "must be a whole number");
+    }
+    read
+}
+
+pub(crate) fn write(table: &RoutingTable) -> Value {
+    let rules: Vec<_> = table.rules().iter().map(write_rule).collect();
+    json!({ "enabled": table.enabled(), "rules": rules, "default": table.default_target().map(write_target) })
+}
+
+fn write_rule(rule: &Rule) -> Value {
+    let conditions: Vec<_> = rule.conditions.iter().map(write_condition).collect();
+    json!({ "id": &*rule.id, "enabled": rule.enabled, "conditions": conditions, "target": write_target(&rule.target) })
+}
+
+fn write_target(target: &Target) -> Value {
+    json!({ "provider": &*target.provider, "channel": target.channel.as_str() })
+}
+
+fn write_condition(condition: &Condition) -> Value {
+    let test = condition.test();
+    let value = match test {
+        Test::Eq(word) | Test::Ne(word) | Test::StartsWith(word) => json!(word),
+        Test::In(words) | Test::NotIn(words) => json!(words),
+        Test::Lt(number) | Test::Lte(number) | Test::Gt(number) | Test::Gte(number) => {
+            json!(number.to_string())
+        }
+        Test::Exists(wanted) => json!(wanted),
+    };
+    json!({ "id": &**condition.id(), "field": condition.field().to_string(), "op": test.op(), "value": value })
+}

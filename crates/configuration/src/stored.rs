@@ -1,0 +1,48 @@
+//! The document as the store keeps it: the same shape, each secret as `{"sealed": "…"}`.
+
+use serde_json::{Value, json};
+use tollgate_domain::id::EnvironmentId;
+use tollgate_vault::{SealError, Sealer};
+
+use crate::{Configuration, fault::Faults, provider::SecretSource};
+
+/// Why a stored document cannot be used.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoredFault {
+    /// It is not JSON.
+    #[error("the stored configuration is not JSON: {0}")]
+    Unreadable(String),
+    /// It does not hold together, or its secrets do not open.
+    #[error("the stored configuration does not hold together: {}", first(.0))]
+    Faulty(Faults),
+}
+
+fn first(faults: &Faults) -> String {
+    faults.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
+}
+
+impl Configuration {
+    /// The document to store for this environment, its secrets sealed.
+    pub fn to_stored(&self, environment: EnvironmentId, sealer: &Sealer) -> Result<String, SealError> {
+        let mut failed = None;
+        let document = self.write_with(&mut |place, secret| match sealer
+            .seal(&format!("{environment}/{place}"), secret)
+        {
+            Ok(text) => json!({ "sealed": text }),
+            Err(error) => {
+                failed = Some(error);
+                Value::Null
+            }
+        });
+        failed.map_or_else(|| Ok(document.to_string()), Err)
+    }
+
+    /// Reads what [`Configuration::to_stored`] wrote for the same environment.
+    pub fn from_stored(text: &str, environment: EnvironmentId, sealer: &Sealer) -> Result<Self, StoredFault> {
+        let document =
+            serde_json::from_str(text).map_err(|error| StoredFault::Unreadable(error.to_string()))?;
+        let scope = environment.to_string();
+        Self::read_with(&document, &SecretSource::Stored { sealer, scope: &scope })
+            .map_err(StoredFault::Faulty)
+    }
+}

@@ -1,0 +1,342 @@
+//! The configuration document from the outside: what is read, refused, masked, sealed and kept.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::too_many_lines, missing_docs)]
+
+use serde_json::{Value, json};
+use tollgate_configuration::{Configuration, Fault};
+use tollgate_domain::{Channel, Currency, Minor, PaymentMethod, Timestamp, id::EnvironmentId};
+use tollgate_vault::{MasterKey, Sealer, Secret};
+
+const STRIPE_SECRET: &str = "sk_test_a_long_enough_secret_1234";
+
+fn example() -> Value {
+    json!({
+        "providers": {
+            "card_provider_a": {"adapter": "stripe", "credentials": {"secretKey": STRIPE_SECRET, "publishableKey": "pk_x", "webhookSecret": "whsec_short"}, "baseUrl": "http://127.0.0.1:9/x/"},
+            "card_provider_b": {"adapter": "square", "credentials": {"accessToken": "an-access-token-of-some-length", "applicationId": "app", "locationId": "loc"}, "environment": "sandbox"},
+            "ach_provider_a": {"adapter": "increase", "credentials": {}, "funding": {"accountId": "account_1"}}
+        },
+        "routing": {
+            "web_card": {
+                "enabled": true,
+                "rules": [{"id": "rule_large", "enabled": true,
+                           "conditions": [{"id": "cond_amount", "field": "amountMinor", "op": "gte", "value": "100000"}],
+                           "target": {"provider": "card_provider_b", "channel": "web_card"}}],
+                "default": {"provider": "card_provider_a", "channel": "web_card"}
+            },
+            "ach": {"enabled": true, "rules": [], "default": {"provider": "ach_provider_a", "channel": "standard_ach"}}
+        },
+        "fees": [
+            {"provider": "card_provider_a", "paymentMethod": "web_card", "channel": "none", "currency": "USD",
+             "platform": {"enabled": true, "fixedFeeMinor": "30", "percentFeeBps": 290, "minimumFeeMinor": null, "capFeeMinor": null},
+             "organization": {"enabled": true, "fixedFeeMinor": "0", "percentFeeBps": 50, "minimumFeeMinor": "10", "capFeeMinor": "500"}}
+        ],
+        "settings": {"secretKeyForPreparation": false, "customerTokenLifetimeSeconds": null}
+    })
+}
+
+fn read(document: &Value) -> Configuration {
+    Configuration::read(document, &Configuration::default()).unwrap()
+}
+
+fn faults(document: &Value) -> Vec<Fault> {
+    Configuration::read(document, &Configuration::default()).unwrap_err().into_iter().collect()
+}
+
+/// Changes the example at one JSON pointer, and expects exactly one fault, at this path, with this in its words.
+fn check_fault(pointer: &str, value: Value, path: &str, words: &str) {
+    let mut document = example();
+    *document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
+    let found = faults(&document);
+    assert_eq!(found.len(), 1, "{pointer}: {found:?}");
+    assert_eq!(found[0].field, path);
+    assert!(found[0].message.contains(words), "{}", found[0].message);
+}
+
+fn sealer() -> Sealer {
+    MasterKey::from_setting(&Secret::new("a master key of at least thirty-two characters"))
+        .unwrap()
+        .sealer("configuration")
+}
+
+fn environment(last: u8) -> EnvironmentId {
+    EnvironmentId::new(Timestamp::from_unix_millis(5), [last; 10])
+}
+
+#[test]
+fn the_example_is_read_into_what_it_says() {
+    let configuration = read(&example());
+    let provider = configuration.providers.get("card_provider_a").unwrap();
+    assert_eq!(provider.credential("secretKey"), Some(STRIPE_SECRET));
+    assert_eq!(provider.base_url.as_deref(), Some("http://127.0.0.1:9/x"));
+    assert!(provider.missing().is_empty());
+    let ach = configuration.providers.get("ach_provider_a").unwrap();
+    assert_eq!(ach.missing(), ["credentials.apiKey", "credentials.webhookSecret", "funding.accountNumberId"]);
+    assert!(configuration.routing(PaymentMethod::Ach).enabled());
+    assert_eq!(configuration.web_card.rules().len(), 1);
+    let entry = configuration.fees.entry("card_provider_a", Channel::WebCard, Currency::USD);
+    assert_eq!((entry.platform.fixed.get(), entry.organization.cap.map(Minor::get)), (30, Some(500)));
+    let absent =
+        configuration.fees.entry("card_provider_a", Channel::WebCard, Currency::parse("EUR").unwrap());
+    assert!(!absent.platform.enabled && !absent.organization.enabled);
+}
+
+#[test]
+fn an_empty_document_is_an_environment_that_routes_nothing() {
+    let configuration = read(&json!({}));
+    assert!(!configuration.web_card.enabled() && !configuration.ach.enabled());
+}
+
+#[test]
+fn every_single_fault_is_named_at_its_place() {
+    let rule = "/routing/web_card/rules/0";
+    let condition = "/routing/web_card/rules/0/conditions/0";
+    for (pointer, value, path, words) in [
+        ("/providers/card_provider_a/adapter", json!("paypal"), "providers.card_provider_a.adapter", "known"),
+        (
+            "/providers/card_provider_a/baseUrl",
+            json!("http://example.com"),
+            "providers.card_provider_a.baseUrl",
+            "https",
+        ),
+        (
+            "/providers/card_provider_a/baseUrl",
+            json!("https://u:p@example.com"),
+            "providers.card_provider_a.baseUrl",
+            "user name",
+        ),
+        (
+            "/providers/card_provider_b/environment",
+            json!("test"),
+            "providers.card_provider_b.environment",
+            "sandbox",
+        ),
+        (
+            "/providers/card_provider_a/credentials/secretKey",
+            json!(""),
+            "providers.card_provider_a.credentials.secretKey",
+            "empty",
+        ),
+        (
+            "/providers/card_provider_a/credentials/secretKey",
+            json!(5),
+            "providers.card_provider_a.credentials.secretKey",
+            "text",
+        ),
+        (
+            "/routing/web_card/default/provider",
+            json!("nobody"),
+            "routing.web_card.default.provider",
+            "no such provider",
+        ),
+        (
+            "/routing/web_card/default/provider",
+            json!("ach_provider_a"),
+            "routing.web_card.default.provider",
+            "does not carry",
+        ),
+        (
+            "/routing/web_card/default/channel",
+            json!("standard_ach"),
+            "routing.web_card.default.channel",
+            "web_card",
+        ),
+        ("/routing/ach/default/channel", json!("web_card"), "routing.ach.default.channel", "standard_ach"),
+        (
+            &format!("{condition}/op"),
+            json!("like"),
+            "routing.web_card.rules[0].conditions[0].op",
+            "startsWith",
+        ),
+        (
+            &format!("{condition}/field"),
+            json!("colour"),
+            "routing.web_card.rules[0].conditions[0].field",
+            "metadata.<key>",
+        ),
+        (
+            &format!("{condition}/value"),
+            json!("many"),
+            "routing.web_card.rules[0].conditions[0].value",
+            "whole number",
+        ),
+        (
+            &format!("{condition}/value"),
+            json!(1.5),
+            "routing.web_card.rules[0].conditions[0].value",
+            "whole number",
+        ),
+        (
+            &format!("{condition}/value"),
+            Value::Null,
+            "routing.web_card.rules[0].conditions[0].value",
+            "required",
+        ),
+        (&format!("{rule}/id"), json!("has space"), "routing.web_card.rules[0].id", "letters"),
+        (&format!("{rule}/enabled"), json!("yes"), "routing.web_card.rules[0].enabled", "true or false"),
+        ("/fees/0/currency", json!("BGN"), "fees[0].currency", "ISO 4217"),
+        ("/fees/0/channel", json!("web_card"), "fees[0].channel", "none"),
+        ("/fees/0/provider", json!("nobody"), "fees[0].provider", "no such provider"),
+        ("/fees/0/platform/percentFeeBps", json!(10_001), "fees[0].platform.percentFeeBps", "10000"),
+        ("/fees/0/platform/fixedFeeMinor", json!("-1"), "fees[0].platform.fixedFeeMinor", "digits"),
+        (
+            "/fees/0/platform/fixedFeeMinor",
+            json!("1000000000000000001"),
+            "fees[0].platform.fixedFeeMinor",
+            "digits",
+        ),
+        (
+            "/fees/0/organization/minimumFeeMinor",
+            json!("501"),
+            "fees[0].organization.minimumFeeMinor",
+            "above the cap",
+        ),
+        (
+            "/settings/customerTokenLifetimeSeconds",
+            json!(0),
+            "settings.customerTokenLifetimeSeconds",
+            "whole number",
+        ),
+        ("/settings", json!([]), "settings", "object"),
+        ("/fees", json!({}), "fees", "list"),
+    ] {
+        check_fault(pointer, value, path, words);
+    }
+}
+
+#[test]
+fn unknown_fields_are_refused_wherever_they_stand() {
+    for pointer in [
+        "",
+        "/providers/card_provider_a",
+        "/providers/card_provider_a/credentials",
+        "/providers/ach_provider_a/funding",
+        "/routing",
+        "/routing/web_card",
+        "/routing/web_card/rules/0",
+        "/routing/web_card/rules/0/target",
+        "/routing/web_card/rules/0/conditions/0",
+        "/routing/web_card/default",
+        "/fees/0",
+        "/fees/0/platform",
+        "/settings",
+    ] {
+        let mut document = example();
+        document.pointer_mut(pointer).unwrap()["surprise"] = json!(1);
+        let found = faults(&document);
+        let known: Vec<_> = found.iter().filter(|fault| fault.field.ends_with("surprise")).collect();
+        assert_eq!((known.len(), found.len()), (1, 1), "{pointer}: {found:?}");
+    }
+}
+
+#[test]
+fn all_faults_are_listed_at_once() {
+    let mut document = example();
+    document["extra"] = json!(true);
+    document["providers"]["card_provider_a"]["adapter"] = json!("paypal");
+    document["routing"]["web_card"]["rules"][0]["conditions"][0]["op"] = json!("near");
+    document["routing"]["ach"]["default"]["provider"] = json!("nobody");
+    let twice = document["fees"][0].clone();
+    document["fees"] = json!([twice, twice, {"provider": "card_provider_b"}]);
+    let found = faults(&document);
+    for path in [
+        "extra",
+        "providers.card_provider_a.adapter",
+        "routing.web_card.rules[0].conditions[0].op",
+        "routing.ach.default.provider",
+        "fees[2].paymentMethod",
+        "fees[2].channel",
+        "fees[2].currency",
+    ] {
+        assert!(found.iter().any(|fault| fault.field == path), "{path} is not in {found:?}");
+    }
+}
+
+#[test]
+fn two_of_one_id_or_one_fee_key_are_refused() {
+    let mut document = example();
+    let rule = document["routing"]["web_card"]["rules"][0].clone();
+    document["routing"]["web_card"]["rules"] = json!([rule, rule]);
+    let condition = rule["conditions"][0].clone();
+    document["routing"]["web_card"]["rules"][0]["conditions"] = json!([condition, condition]);
+    let fee = document["fees"][0].clone();
+    document["fees"] = json!([fee, fee]);
+    let paths: Vec<_> = faults(&document).into_iter().map(|fault| fault.field).collect();
+    assert_eq!(
+        paths,
+        ["routing.web_card.rules[0].conditions[1].id", "routing.web_card.rules[1].id", "fees[1]"]
+    );
+}
+
+#[test]
+fn what_is_shown_can_be_sent_back_and_keeps_the_secrets() {
+    let first = read(&example());
+    let shown = first.to_public();
+    let text = shown.to_string();
+    for secret in [STRIPE_SECRET, "whsec_short", "an-access-token-of-some-length"] {
+        assert!(!text.contains(secret), "{secret} is shown");
+    }
+    assert_eq!(shown["providers"]["card_provider_a"]["credentials"]["secretKey"], "********1234");
+    assert_eq!(shown["providers"]["card_provider_a"]["credentials"]["publishableKey"], "pk_x");
+    let second = Configuration::read(&shown, &first).unwrap();
+    assert_eq!(second.providers, first.providers);
+    assert_eq!(second.to_public(), shown);
+}
+
+#[test]
+fn a_mask_keeps_only_the_secret_it_stands_for() {
+    let current = read(&example());
+    let shown = current.to_public();
+    // Another environment has nothing to keep.
+    let elsewhere = Configuration::read(&shown, &Configuration::default()).unwrap_err();
+    assert_eq!(elsewhere.count(), 3);
+    // Nor does another provider, another adapter, or a mask of another secret.
+    for (pointer, value) in [
+        ("/providers/card_provider_a/credentials/secretKey", json!("********9999")),
+        ("/providers/card_provider_b/credentials/accessToken", json!("********1234")),
+    ] {
+        let mut document = shown.clone();
+        *document.pointer_mut(pointer).unwrap() = value;
+        assert_eq!(Configuration::read(&document, &current).unwrap_err().count(), 1, "{pointer}");
+    }
+    let mut renamed = shown.clone();
+    let provider = renamed["providers"]["card_provider_a"].clone();
+    renamed["providers"]["renamed"] = provider;
+    assert_eq!(Configuration::read(&renamed, &current).unwrap_err().count(), 2);
+}
+
+#[test]
+fn the_stored_form_holds_no_secret_and_opens_in_its_environment_only() {
+    let configuration = read(&example());
+    let stored = configuration.to_stored(environment(1), &sealer()).unwrap();
+    for secret in [STRIPE_SECRET, "whsec_short", "an-access-token-of-some-length"] {
+        assert!(!stored.contains(secret));
+    }
+    let opened = Configuration::from_stored(&stored, environment(1), &sealer()).unwrap();
+    assert_eq!(opened.providers, configuration.providers);
+    assert_eq!(opened.to_public(), configuration.to_public());
+    assert!(Configuration::from_stored(&stored, environment(2), &sealer()).is_err());
+    // A sealed secret moved to another place of the same document does not open either.
+    let mut moved: Value = serde_json::from_str(&stored).unwrap();
+    let sealed = moved["providers"]["card_provider_a"]["credentials"]["secretKey"].clone();
+    moved["providers"]["card_provider_b"]["credentials"]["accessToken"] = sealed;
+    assert!(Configuration::from_stored(&moved.to_string(), environment(1), &sealer()).is_err());
+}
+
+#[test]
+fn nothing_of_a_configuration_prints_a_secret() {
+    let printed = format!("{:#?}", read(&example()));
+    for secret in [STRIPE_SECRET, "whsec_short", "an-access-token-of-some-length"] {
+        assert!(!printed.contains(secret));
+    }
+}
+
+#[test]
+fn an_operators_sealed_form_is_not_taken_for_a_secret() {
+    check_fault(
+        "/providers/card_provider_a/credentials/secretKey",
+        json!({"sealed": "v1.x.y"}),
+        "providers.card_provider_a.credentials.secretKey",
+        "text",
+    );
+}

@@ -1,0 +1,89 @@
+//! Active ISO 4217 currencies that have a minor unit.
+
+use std::fmt;
+
+/// A currency a payment can be made in.
+///
+/// Codes without a minor unit (`XAU`, `XDR`, `XTS`, `XXX` …) are refused: an amount in their minor units would mean
+/// nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 3]);
+
+impl Currency {
+    /// United States dollar, the only currency of ACH.
+    pub const USD: Self = Self(*b"USD");
+
+    /// Reads three ASCII letters of either case.
+    pub fn parse(text: &str) -> Option<Self> {
+        let letters: [u8; 3] = text.as_bytes().try_into().ok()?;
+        let upper = letters.map(|letter| letter.to_ascii_uppercase());
+        let currency = Self(upper);
+        currency.is_active().then_some(currency)
+    }
+
+    /// The code in capitals.
+    pub fn code(&self) -> &str {
+        // Only ASCII letters get past `parse`.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// How many digits stand behind the decimal point when the currency is written out.
+    pub fn exponent(&self) -> u16 {
+        iso_currency::Currency::from_code(self.code()).and_then(iso_currency::Currency::exponent).unwrap_or(2)
+    }
+
+    fn is_active(self) -> bool {
+        let code = self.code();
+        let Some(listed) = iso_currency::Currency::from_code(code) else { return false };
+        // The table flags VES as superseded by VED; ISO lists both.
+        let superseded = listed.is_superseded().is_some() && code != "VES";
+        listed.exponent().is_some() && !superseded
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_case_is_read_and_capitals_are_kept() {
+        assert_eq!(Currency::parse("usd"), Some(Currency::USD));
+        assert_eq!(Currency::parse("eUr").map(|currency| currency.to_string()), Some("EUR".to_owned()));
+    }
+
+    #[test]
+    fn codes_added_in_recent_years_are_active() {
+        for code in ["VES", "VED", "SLE", "ZWG", "XCG", "XAD", "MRU", "STN", "BYN"] {
+            assert!(Currency::parse(code).is_some(), "{code}");
+        }
+    }
+
+    #[test]
+    fn withdrawn_unknown_and_unitless_codes_are_refused() {
+        for code in [
+            "BGN", "HRK", "SLL", "ZWL", "CUC", "ANG", "DEM", "ZZZ", "XXX", "XTS", "XAU", "US", "USDT", "U D",
+            "ÜS", "",
+        ] {
+            assert!(Currency::parse(code).is_none(), "{code}");
+        }
+    }
+
+    #[test]
+    fn exponents_follow_the_standard() {
+        for (code, exponent) in [("USD", 2), ("JPY", 0), ("KWD", 3), ("CLF", 4)] {
+            assert_eq!(Currency::parse(code).map(|currency| currency.exponent()), Some(exponent));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The wallet's double-entry books: which accounts a movement touches, and by how much.
+//!
+//! Entries of one posting always sum to zero. Every account but [`Account::Funding`], the outside world's side of
+//! the books, is never negative.
+
+use crate::{currency::Currency, id::PostingId, money::Minor, time::Timestamp};
+
+/// An account of one environment's wallet in one currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// The outside world: what came in stands here as a negative amount.
+    Funding,
+    /// What new transfers may use.
+    Available,
+    /// What is set aside for transfers under way.
+    Reserved,
+    /// Principal that has been paid out.
+    SettledOut,
+    /// Fees earned by the platform.
+    PlatformFees,
+    /// Fees earned by the organization.
+    OrganizationFees,
+}
+
+impl Account {
+    /// Every account, in the order they are shown.
+    pub const ALL: [Self; 6] = [
+        Self::Funding,
+        Self::Available,
+        Self::Reserved,
+        Self::SettledOut,
+        Self::PlatformFees,
+        Self::OrganizationFees,
+    ];
+
+    /// The name in the stores and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Funding => "funding",
+            Self::Available => "available",
+            Self::Reserved => "reserved",
+            Self::SettledOut => "settled_out",
+            Self::PlatformFees => "platform_fees",
+            Self::OrganizationFees => "organization_fees",
+        }
+    }
+
+    /// The account of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|account| account.as_str() == text)
+    }
+}
+
+/// What a wallet holds, by account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Balances {
+    /// Ready to use.
+    pub available: Minor,
+    /// Set aside for transfers under way.
+    pub reserved: Minor,
+    /// Principal paid out so far.
+    pub settled_out: Minor,
+    /// Platform fees earned so far.
+    pub platform_fees: Minor,
+    /// Organization fees earned so far.
+    pub organization_fees: Minor,
+}
+
+/// Why a posting was made. Together with its reference it is unique in a wallet, so nothing is posted twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// Money was put into the wallet.
+    Fund,
+    /// Money was taken out of the wallet.
+    Withdraw,
+}
+
+impl Cause {
+    /// Every cause.
+    pub const ALL: [Self; 2] = [Self::Fund, Self::Withdraw];
+
+    /// The name in the stores and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fund => "fund",
+            Self::Withdraw => "withdraw",
+        }
+    }
+
+    /// The cause of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.as_str() == text)
+    }
+}
+
+/// One side of a posting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The account touched.
+    pub account: Account,
+    /// What is added to it; negative takes away.
+    pub amount_minor: i64,
+}
+
+/// An operator's movement of money into or out of a wallet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Movement {
+    /// The posting it becomes.
+    pub posting: PostingId,
+    /// The wallet's currency.
+    pub currency: Currency,
+    /// In or out.
+    pub cause: Cause,
+    /// How much; more than zero.
+    pub amount: Minor,
+    /// The operator's own name for it; the same reference twice moves money once.
+    pub reference: String,
+    /// Who asked.
+    pub actor: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Why a movement cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The available funds are below the amount.
+    Insufficient {
+        /// What is there.
+        available: Minor,
+    },
+    /// The wallet would hold more than can be counted.
+    TooMuch,
+}
+
+/// The two entries of a movement, given what is available and what has ever come in.
+///
+/// `funded` is the (positive) total on the outside world's side, which bounds every other account.
+pub fn entries(movement: &Movement, available: Minor, funded: Minor) -> Result<[Entry; 2], Refusal> {
+    let amount = movement.amount.signed();
+    let (into_available, into_funding) = match movement.cause {
+        Cause::Fund => {
+            funded.checked_add(movement.amount).ok_or(Refusal::TooMuch)?;
+            (amount, -amount)
+        }
+        Cause::Withdraw => {
+            available.checked_sub(movement.amount).ok_or(Refusal::Insufficient { available })?;
+            (-amount, amount)
+        }
+    };
+    Ok([
+        Entry { account: Account::Funding, amount_minor: into_funding },
+        Entry { account: Account::Available, amount_minor: into_available },
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn movement(cause: Cause, amount: u64) -> Movement {
+        Movement {
+            posting: PostingId::from_bytes([1; 16]),
+            currency: Currency::USD,
+            cause,
+            amount: Minor::new(amount).unwrap(),
+            reference: "r".to_owned(),
+            actor: "a".to_owned(),
+            at: Timestamp::from_unix_millis(0),
+        }
+    }
+
+    #[test]
+    fn every_movement_balances() {
+        let have = Minor::new(500).unwrap();
+        for cause in Cause::ALL {
+            let entries = entries(&movement(cause, 500), have, have).unwrap();
+            assert_eq!(entries.iter().map(|entry| entry.amount_minor).sum::<i64>(), 0);
+        }
+    }
+
+    #[test]
+    fn nothing_is_overdrawn_or_overflows() {
+        let have = Minor::new(499).unwrap();
+        assert_eq!(
+            entries(&movement(Cause::Withdraw, 500), have, have),
+            Err(Refusal::Insufficient { available: have })
+        );
+        assert_eq!(entries(&movement(Cause::Fund, 1), have, Minor::MAX), Err(Refusal::TooMuch));
+    }
+}

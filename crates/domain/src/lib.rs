@@ -1,0 +1,20 @@
+//! What Tollgate decides, as plain values and pure functions.
+//!
+//! Nothing in this crate does IO, reads a clock, draws randomness, waits or knows JSON. Values come in, decisions
+//! go out, and every decision can be explained afterwards.
+
+pub mod currency;
+pub mod fee;
+pub mod id;
+pub mod ledger;
+pub mod metadata;
+pub mod money;
+pub mod payment;
+pub mod routing;
+pub mod tenant;
+pub mod time;
+
+pub use currency::Currency;
+pub use money::{BasisPoints, Minor, Principal};
+pub use payment::{Channel, Flow, PaymentMethod};
+pub use time::Timestamp;

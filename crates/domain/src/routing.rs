@@ -1,0 +1,153 @@
+//! Routing: an ordered list of rules picks a provider and a channel, and says why.
+//!
+//! [`RoutingTable::decide`] is what every payment goes through; [`RoutingTable::explain`] walks the same rules one
+//! by one and reports every verdict. Both always agree.
+
+mod axis;
+mod checks;
+mod condition;
+mod crowd;
+mod crowds;
+mod explain;
+mod filing;
+mod index;
+mod ranges;
+mod tree;
+
+use std::sync::Arc;
+
+use crate::{
+    currency::Currency,
+    metadata::Metadata,
+    money::Principal,
+    payment::{Channel, Flow},
+};
+use index::Index;
+
+pub use condition::{Condition, Field, InvalidTest, Test};
+pub use explain::{ConditionVerdict, Explanation, RuleOutcome, RuleVerdict};
+
+/// The routing of one environment and payment method, ready to decide.
+#[derive(Debug, Clone)]
+pub struct RoutingTable {
+    enabled: bool,
+    rules: Vec<Rule>,
+    default_target: Option<Target>,
+    /// What a decision hands out, one for each rule, so that deciding clones two pointers and builds nothing.
+    matched: Vec<Matched>,
+    index: Index,
+}
+
+impl RoutingTable {
+    /// Prepares the rules once; the cost is that of sorting everything they mention.
+    pub fn new(enabled: bool, rules: Vec<Rule>, default: Option<Target>) -> Self {
+        let matched = rules
+            .iter()
+            .map(|rule| Matched {
+                rule: Arc::clone(&rule.id),
+                conditions: rule.conditions.iter().map(|condition| Arc::clone(condition.id())).collect(),
+            })
+            .collect();
+        let index = Index::new(&rules);
+        Self { enabled, rules, default_target: default, matched, index }
+    }
+
+    /// Whether the method routes at all.
+    pub const fn enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// The rules in order, disabled ones included.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Where a payment goes that no rule wants.
+    pub const fn default_target(&self) -> Option<&Target> {
+        self.default_target.as_ref()
+    }
+
+    /// The first enabled rule whose conditions all hold, otherwise the default target.
+    pub fn decide(&self, facts: &Facts<'_>) -> Result<Decision, Unroutable> {
+        if !self.enabled {
+            return Err(Unroutable::Disabled);
+        }
+        let winner = self.index.first_match(facts);
+        if let Some((rule, matched)) = winner.and_then(|at| self.rules.get(at).zip(self.matched.get(at))) {
+            return Ok(Decision { target: rule.target.clone(), matched: Some(matched.clone()) });
+        }
+        let target = self.default_target.clone().ok_or(Unroutable::Incomplete)?;
+        Ok(Decision { target, matched: None })
+    }
+}
+
+impl Default for RoutingTable {
+    /// What is in force where nothing is configured: no routing at all.
+    fn default() -> Self {
+        Self::new(false, Vec::new(), None)
+    }
+}
+
+/// What a route leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// A provider of the same configuration.
+    pub provider: Arc<str>,
+    /// A channel of the payment method.
+    pub channel: Channel,
+}
+
+/// All conditions must hold; a rule without conditions holds always.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Unique within its method.
+    pub id: Arc<str>,
+    /// A disabled rule is passed over.
+    pub enabled: bool,
+    /// In the order they are reported.
+    pub conditions: Vec<Condition>,
+    /// Where the payment goes when the rule wins.
+    pub target: Target,
+}
+
+/// The facts of a payment that rules look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The principal.
+    pub amount: Principal,
+    /// Its currency.
+    pub currency: Currency,
+    /// How a card reaches the customer; `None` for ACH, where a condition on it meets a missing field.
+    pub flow: Option<Flow>,
+    /// The caller's pairs.
+    pub metadata: &'a Metadata,
+}
+
+/// Where a payment goes, and what decided it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Provider and channel.
+    pub target: Target,
+    /// The rule that won; `None` means the default target.
+    pub matched: Option<Matched>,
+}
+
+/// The winning rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matched {
+    /// Its id.
+    pub rule: Arc<str>,
+    /// Its conditions' ids, in the rule's order.
+    pub conditions: Arc<[Arc<str>]>,
+}
+
+/// Why there is no route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unroutable {
+    /// Routing for the method is switched off, or not configured at all.
+    #[error("routing is disabled")]
+    Disabled,
+    /// No rule matched and there is no default target.
+    #[error("no rule matched and there is no default target")]
+    Incomplete,
+}

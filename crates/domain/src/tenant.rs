@@ -1,0 +1,151 @@
+//! Organizations, their applications, and the environments everything else belongs to.
+
+use std::fmt;
+
+use crate::{
+    id::{ApplicationId, EnvironmentId, KeyId, OrganizationId},
+    time::Timestamp,
+};
+
+/// A company that uses the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Organization {
+    /// Its id.
+    pub id: OrganizationId,
+    /// What people call it.
+    pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// One of an organization's products.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Application {
+    /// Its id.
+    pub id: ApplicationId,
+    /// The organization it belongs to.
+    pub organization: OrganizationId,
+    /// What people call it.
+    pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// The scope of keys, configuration, wallets, payments and references.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    /// Its id.
+    pub id: EnvironmentId,
+    /// The application it belongs to.
+    pub application: ApplicationId,
+    /// The organization that application belongs to.
+    pub organization: OrganizationId,
+    /// Unique within the application.
+    pub name: EnvironmentName,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// `test`, `live` …: 1 to 32 of a–z and 0–9, beginning with a letter. It stands inside every key of the environment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EnvironmentName(String);
+
+impl EnvironmentName {
+    /// `None` where the text breaks the rule above.
+    pub fn parse(text: &str) -> Option<Self> {
+        let leads_well = text.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        (leads_well && plain && text.len() <= 32).then(|| Self(text.to_owned()))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EnvironmentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// `sk_…`: everything; held by the caller's backend only.
+    Secret,
+    /// `pk_…`: prepare card payments, where the environment allows it.
+    Publishable,
+}
+
+impl KeyKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Secret, Self::Publishable];
+
+    /// The name used in the admin API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::Publishable => "publishable",
+        }
+    }
+
+    /// What keys of this kind begin with.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Secret => "sk",
+            Self::Publishable => "pk",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// What is kept of an API key: never the key itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// The key's public name.
+    pub id: KeyId,
+    /// The environment it opens.
+    pub environment: EnvironmentId,
+    /// What it may do.
+    pub kind: KeyKind,
+    /// SHA-256 of the whole key.
+    pub digest: [u8; 32],
+    /// The key's last four characters, for people who compare what they hold with what is listed.
+    pub last_four: String,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// From this moment it is refused; set when it is rotated.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// The key that took its place.
+    pub replaced_by: Option<KeyId>,
+}
+
+impl KeyRecord {
+    /// Whether the key opens anything at this moment.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environment_names_are_short_plain_words() {
+        for good in ["test", "live", "eu1", "a"] {
+            assert!(EnvironmentName::parse(good).is_some(), "{good}");
+        }
+        for bad in ["", "Test", "te_st", "te-st", "1test", "tëst", "a b", &"a".repeat(33)] {
+            assert!(EnvironmentName::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! An instant, given to the domain by whoever holds a clock.
+
+use std::time::Duration;
+
+/// Milliseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The instant this many milliseconds after (or, negative, before) the epoch.
+    pub const fn from_unix_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the epoch.
+    pub const fn unix_millis(self) -> i64 {
+        self.0
+    }
+
+    /// This instant moved forward, held at the end of representable time rather than wrapped.
+    #[must_use]
+    pub fn saturating_add(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(millis))
+    }
+}

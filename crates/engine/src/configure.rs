@@ -1,0 +1,172 @@
+//! Putting a configuration in force, and reading it and its history.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tollgate_configuration::{Configuration, Faults, StoredFault};
+use tollgate_domain::id::{ChangeId, EnvironmentId};
+use tollgate_vault::{RandomnessUnavailable, SealError};
+
+use crate::{
+    engine::Engine,
+    ports::{ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, StoreError},
+};
+
+/// How often a change is made anew because another came first. Each try needs somebody else to have won, so even a
+/// crowd of writers is through by then.
+const MOST_TRIES: usize = 64;
+
+/// Who asks for a change, and in which request.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The person or program, as it calls itself.
+    pub actor: String,
+    /// The id of the request.
+    pub request: String,
+}
+
+/// A configuration that has just been put in force.
+#[derive(Debug, Clone)]
+pub struct InForce {
+    /// Its version.
+    pub version: u64,
+    /// The configuration.
+    pub configuration: Arc<Configuration>,
+}
+
+/// A configuration read from the store.
+#[derive(Debug, Clone)]
+pub struct ConfigRead {
+    /// Its version.
+    pub version: u64,
+    /// The configuration.
+    pub configuration: Configuration,
+}
+
+/// Why a configuration was not put in force or read. The one that was in force still is.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigureError {
+    /// There is no such environment, or no such version.
+    #[error("there is no such environment or version")]
+    Missing,
+    /// The document does not hold together.
+    #[error("the document has {} faults", .0.count())]
+    Faulty(Faults),
+    /// The caller named the version it had read, and another is in force.
+    #[error("version {current} is in force")]
+    Stale {
+        /// The version in force.
+        current: u64,
+    },
+    /// A stored document cannot be used.
+    #[error(transparent)]
+    Stored(#[from] StoredFault),
+    /// A secret could not be sealed.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+    /// The work was cut off by a shutdown.
+    #[error("the work was cut off")]
+    CutOff,
+}
+
+impl Engine {
+    /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force.
+    ///
+    /// Masked secrets keep what is stored, so the change is always made from the version it replaces: if another
+    /// change came in between, it is made anew from that one.
+    pub async fn put_config(
+        &self,
+        environment: EnvironmentId,
+        document: Value,
+        expected: Option<u64>,
+        origin: Origin,
+    ) -> Result<InForce, ConfigureError> {
+        let document = Arc::new(document);
+        for _ in 0..MOST_TRIES {
+            let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
+            let from_version = current.version;
+            if expected.is_some_and(|expected| expected != from_version) {
+                return Err(ConfigureError::Stale { current: from_version });
+            }
+            let (configuration, stored) = self.prepare(environment, Arc::clone(&document), current).await?;
+            let change = ConfigChange {
+                id: self.fresh(ChangeId::new)?,
+                from_version,
+                document: stored,
+                actor: origin.actor.clone(),
+                request: origin.request.clone(),
+                at: self.clock.now(),
+            };
+            match self.store.put_config(environment, &change).await? {
+                ConfigPut::Done { version, directory } => {
+                    self.directory.catch_up(directory).await;
+                    return Ok(InForce { version, configuration: Arc::new(configuration) });
+                }
+                ConfigPut::Stale { .. } => {}
+                ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
+            }
+        }
+        Err(StoreError::Unavailable("too many others were changing this configuration".to_owned()).into())
+    }
+
+    /// The configuration in force.
+    pub async fn config(&self, environment: EnvironmentId) -> Result<ConfigRead, ConfigureError> {
+        let stored = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
+        self.open(environment, &stored)
+    }
+
+    /// A configuration of the history.
+    pub async fn config_version(
+        &self,
+        environment: EnvironmentId,
+        version: u64,
+    ) -> Result<ConfigRead, ConfigureError> {
+        let stored = self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
+        self.open(environment, &stored)
+    }
+
+    /// The history, newest first.
+    pub async fn config_history(
+        &self,
+        environment: EnvironmentId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<ConfigVersionSummary>, ConfigureError> {
+        self.store.environment(environment).await?.ok_or(ConfigureError::Missing)?;
+        Ok(self.store.config_history(environment, before, limit).await?)
+    }
+
+    fn open(&self, environment: EnvironmentId, stored: &ConfigVersion) -> Result<ConfigRead, ConfigureError> {
+        let configuration = match &stored.document {
+            Some(document) => Configuration::from_stored(document, environment, &self.sealer)?,
+            None => Configuration::default(),
+        };
+        Ok(ConfigRead { version: stored.version, configuration })
+    }
+
+    /// Reading and sealing thousands of rules takes milliseconds, which belong on a thread of their own.
+    async fn prepare(
+        &self,
+        environment: EnvironmentId,
+        document: Arc<Value>,
+        current: ConfigVersion,
+    ) -> Result<(Configuration, String), ConfigureError> {
+        let sealer = self.sealer.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let current = match &current.document {
+                Some(text) => Configuration::from_stored(text, environment, &sealer)?,
+                None => Configuration::default(),
+            };
+            let configuration = Configuration::read(&document, &current).map_err(ConfigureError::Faulty)?;
+            let stored = configuration.to_stored(environment, &sealer)?;
+            Ok((configuration, stored))
+        });
+        work.await.unwrap_or(Err(ConfigureError::CutOff))
+    }
+}

@@ -1,0 +1,81 @@
+//! Everything a use-case needs, in one place.
+
+use std::sync::Arc;
+
+use tollgate_vault::{MasterKey, RandomnessUnavailable, Sealer, random_bytes};
+
+use crate::{
+    directory::Directory,
+    ports::{Clock, Store, StoreError},
+};
+
+/// The name under which the database remembers which master key its secrets are sealed with.
+const MASTER_KEY_PIN: &str = "master_key_fingerprint";
+
+/// The use-cases. Each lives in a file of its own; this holds what they share.
+pub struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) sealer: Sealer,
+    pub(crate) directory: Arc<Directory>,
+}
+
+/// Why the engine cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Nothing sealed in this database could be opened.
+    #[error(
+        "this database's secrets are sealed with master key {pinned}, but TOLLGATE_MASTER_KEY is {ours}; \
+         start with the master key this database was created with"
+    )]
+    OtherMasterKey {
+        /// The name of the key the database was created with.
+        pinned: String,
+        /// The name of the key given.
+        ours: String,
+    },
+}
+
+impl Engine {
+    /// Checks that the master key belongs to the database and reads the directory.
+    pub async fn start(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        master_key: &MasterKey,
+    ) -> Result<Self, StartError> {
+        let ours = master_key.fingerprint();
+        let pinned = store.pin(MASTER_KEY_PIN, &ours).await?;
+        if pinned != ours {
+            return Err(StartError::OtherMasterKey { pinned, ours });
+        }
+        let sealer = master_key.sealer("configuration");
+        let directory = Arc::new(Directory::load(Arc::clone(&store), sealer.clone()).await?);
+        Ok(Self { store, clock, sealer, directory })
+    }
+
+    /// The directory in memory.
+    pub fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// Whether the store would take a unit of work right now.
+    pub async fn probe(&self) -> Result<(), StoreError> {
+        self.store.probe().await
+    }
+
+    /// An id made now, from fresh randomness.
+    pub(crate) fn fresh<Id>(
+        &self,
+        make: impl FnOnce(tollgate_domain::Timestamp, [u8; 10]) -> Id,
+    ) -> Result<Id, RandomnessUnavailable> {
+        Ok(make(self.clock.now(), random_bytes()?))
+    }
+}

@@ -1,0 +1,110 @@
+//! API keys: issue, list, rotate with grace, revoke.
+
+use std::time::Duration;
+
+use tollgate_domain::{
+    id::{EnvironmentId, KeyId},
+    tenant::{KeyKind, KeyRecord},
+};
+use tollgate_vault::{IssuedKey, RandomnessUnavailable, Secret};
+
+use crate::{
+    engine::Engine,
+    ports::{Issued, Page, Revoked, Rotated, StoreError},
+};
+
+/// A key and the only sight of its text.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What is kept.
+    pub record: KeyRecord,
+    /// The key itself.
+    pub key: Secret,
+}
+
+/// Why a key was not issued, rotated or revoked.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// There is no such environment, or no such key in it.
+    #[error("there is no such environment or key")]
+    Missing,
+    /// The key is revoked, expired or was rotated before.
+    #[error("the key is not live any more")]
+    NotLive,
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}
+
+impl Engine {
+    /// Issues a key. It opens its environment on this node at once, on others within a second.
+    pub async fn issue_key(&self, environment: EnvironmentId, kind: KeyKind) -> Result<NewKey, KeyError> {
+        let new = self.make_key(environment, kind).await?;
+        match self.store.issue_key(&new.record).await? {
+            Issued::Done(version) => self.directory.catch_up(version).await,
+            Issued::EnvironmentMissing => return Err(KeyError::Missing),
+        }
+        Ok(new)
+    }
+
+    /// Issues a key of the same kind and lets the old one live for `grace`.
+    pub async fn rotate_key(
+        &self,
+        environment: EnvironmentId,
+        key: KeyId,
+        grace: Duration,
+    ) -> Result<NewKey, KeyError> {
+        let kind = self.key(environment, key).await?.kind;
+        let new = self.make_key(environment, kind).await?;
+        let old_ends_at = new.record.created_at.saturating_add(grace);
+        match self.store.rotate_key(environment, key, &new.record, old_ends_at).await? {
+            Rotated::Done(version) => self.directory.catch_up(version).await,
+            Rotated::Missing => return Err(KeyError::Missing),
+            Rotated::NotLive => return Err(KeyError::NotLive),
+        }
+        Ok(new)
+    }
+
+    /// Revokes a key. It is refused on this node at once, on others within a second.
+    pub async fn revoke_key(&self, environment: EnvironmentId, key: KeyId) -> Result<KeyRecord, KeyError> {
+        match self.store.revoke_key(environment, key, self.clock.now()).await? {
+            Revoked::Done(version) => self.directory.catch_up(version).await,
+            Revoked::Missing => return Err(KeyError::Missing),
+        }
+        self.key(environment, key).await
+    }
+
+    /// All keys of an environment by id, revoked ones included.
+    pub async fn keys(
+        &self,
+        environment: EnvironmentId,
+        page: Page<KeyId>,
+    ) -> Result<Vec<KeyRecord>, KeyError> {
+        self.store.environment(environment).await?.ok_or(KeyError::Missing)?;
+        Ok(self.store.keys(environment, page).await?)
+    }
+
+    async fn key(&self, environment: EnvironmentId, key: KeyId) -> Result<KeyRecord, KeyError> {
+        self.store.key(environment, key).await?.ok_or(KeyError::Missing)
+    }
+
+    async fn make_key(&self, environment: EnvironmentId, kind: KeyKind) -> Result<NewKey, KeyError> {
+        let known = self.store.environment(environment).await?.ok_or(KeyError::Missing)?;
+        let issued = IssuedKey::generate(kind, &known.name)?;
+        let record = KeyRecord {
+            id: self.fresh(KeyId::new)?,
+            environment,
+            kind,
+            digest: issued.digest.to_bytes(),
+            last_four: issued.last_four,
+            created_at: self.clock.now(),
+            expires_at: None,
+            revoked_at: None,
+            replaced_by: None,
+        };
+        Ok(NewKey { record, key: issued.key })
+    }
+}

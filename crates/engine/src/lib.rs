@@ -1,0 +1,27 @@
+//! Use-cases over ports: what happens, in which order, and what is durable before anyone is told.
+//!
+//! No HTTP and no SQL here. The outside is reached through the traits of [`ports`]; the hot paths (authentication,
+//! quotes) read only the immutable [`Snapshot`] that [`Directory`] swaps when something changed.
+
+mod clock;
+mod configure;
+mod directory;
+mod engine;
+mod keys;
+mod meter;
+pub mod ports;
+mod quote;
+mod snapshot;
+mod tenants;
+mod wallet;
+
+pub use clock::SystemClock;
+pub use configure::{ConfigRead, ConfigureError, InForce, Origin};
+pub use directory::{Directory, FOLLOW_POLL};
+pub use engine::{Engine, StartError};
+pub use keys::{KeyError, NewKey};
+pub use meter::{Exhausted, Meter};
+pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
+pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};
+pub use tenants::TenantError;
+pub use wallet::{MoveError, MoveOrder};

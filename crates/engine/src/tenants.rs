@@ -1,0 +1,118 @@
+//! Organizations, applications and environments.
+
+use tollgate_domain::{
+    id::{ApplicationId, EnvironmentId, OrganizationId},
+    tenant::{Application, Environment, EnvironmentName, Organization},
+};
+use tollgate_vault::RandomnessUnavailable;
+
+use crate::{
+    engine::Engine,
+    ports::{Created, Page, StoreError},
+};
+
+/// Why something was not created or found.
+#[derive(Debug, thiserror::Error)]
+pub enum TenantError {
+    /// What it should belong to does not exist.
+    #[error("there is no such parent")]
+    ParentMissing,
+    /// A sibling has the name already.
+    #[error("the name is taken")]
+    NameTaken,
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}
+
+impl Engine {
+    /// Creates an organization.
+    pub async fn create_organization(&self, name: String) -> Result<Organization, TenantError> {
+        let id = self.fresh(OrganizationId::new)?;
+        let organization = Organization { id, name, created_at: self.clock.now() };
+        self.store.create_organization(&organization).await?;
+        Ok(organization)
+    }
+
+    /// Creates an application of an organization.
+    pub async fn create_application(
+        &self,
+        organization: OrganizationId,
+        name: String,
+    ) -> Result<Application, TenantError> {
+        let id = self.fresh(ApplicationId::new)?;
+        let application = Application { id, organization, name, created_at: self.clock.now() };
+        self.settle(self.store.create_application(&application).await?).await?;
+        Ok(application)
+    }
+
+    /// Creates an environment of an application, with the empty configuration in force.
+    pub async fn create_environment(
+        &self,
+        application: ApplicationId,
+        name: EnvironmentName,
+    ) -> Result<Environment, TenantError> {
+        let parent = self.store.application(application).await?.ok_or(TenantError::ParentMissing)?;
+        let id = self.fresh(EnvironmentId::new)?;
+        let organization = parent.organization;
+        let environment = Environment { id, application, organization, name, created_at: self.clock.now() };
+        self.settle(self.store.create_environment(&environment).await?).await?;
+        Ok(environment)
+    }
+
+    /// Makes sure that these three exist under exactly these ids; what is there already stays as it is.
+    pub async fn ensure_environment(
+        &self,
+        organization: &Organization,
+        application: &Application,
+        environment: &Environment,
+    ) -> Result<(), TenantError> {
+        self.store.create_organization(organization).await?;
+        self.settle(self.store.create_application(application).await?).await?;
+        self.settle(self.store.create_environment(environment).await?).await
+    }
+
+    /// Organizations by id.
+    pub async fn organizations(&self, page: Page<OrganizationId>) -> Result<Vec<Organization>, StoreError> {
+        self.store.organizations(page).await
+    }
+
+    /// An organization's applications by id.
+    pub async fn applications(
+        &self,
+        organization: OrganizationId,
+        page: Page<ApplicationId>,
+    ) -> Result<Vec<Application>, TenantError> {
+        self.store.organization(organization).await?.ok_or(TenantError::ParentMissing)?;
+        Ok(self.store.applications(organization, page).await?)
+    }
+
+    /// An application's environments by id.
+    pub async fn environments(
+        &self,
+        application: ApplicationId,
+        page: Page<EnvironmentId>,
+    ) -> Result<Vec<Environment>, TenantError> {
+        self.store.application(application).await?.ok_or(TenantError::ParentMissing)?;
+        Ok(self.store.environments(application, page).await?)
+    }
+
+    /// The environment, if there is one.
+    pub async fn environment(&self, id: EnvironmentId) -> Result<Option<Environment>, StoreError> {
+        self.store.environment(id).await
+    }
+
+    async fn settle(&self, created: Created) -> Result<(), TenantError> {
+        match created {
+            Created::Done(version) => {
+                self.directory.catch_up(version).await;
+                Ok(())
+            }
+            Created::ParentMissing => Err(TenantError::ParentMissing),
+            Created::NameTaken => Err(TenantError::NameTaken),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The operator's side of a wallet: put in, take out, look.
+
+use tollgate_domain::{
+    Currency, Minor,
+    id::{EnvironmentId, PostingId},
+    ledger::{Balances, Cause, Movement},
+};
+use tollgate_vault::RandomnessUnavailable;
+
+use crate::{
+    engine::Engine,
+    ports::{AppliedMovement, LedgerLine, Moved, StoreError},
+};
+
+/// What an operator asks.
+#[derive(Debug, Clone)]
+pub struct MoveOrder {
+    /// The wallet's currency.
+    pub currency: Currency,
+    /// In or out.
+    pub cause: Cause,
+    /// How much; more than zero.
+    pub amount: Minor,
+    /// The operator's own name for it; the same reference twice moves money once.
+    pub reference: String,
+    /// Who asks.
+    pub actor: String,
+}
+
+/// Why no money moved.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    /// There is no such environment.
+    #[error("there is no such environment")]
+    Missing,
+    /// The reference was used for another amount.
+    #[error("the reference was used for {amount}")]
+    ReferenceReused {
+        /// The amount it was used for.
+        amount: Minor,
+    },
+    /// The available funds are below the amount.
+    #[error("only {available} is available")]
+    Insufficient {
+        /// What is there.
+        available: Minor,
+    },
+    /// The wallet would hold more than can be counted.
+    #[error("the wallet would hold more than can be counted")]
+    TooMuch,
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}
+
+impl Engine {
+    /// Posts money into or out of a wallet, once per reference.
+    pub async fn move_funds(
+        &self,
+        environment: EnvironmentId,
+        order: MoveOrder,
+    ) -> Result<AppliedMovement, MoveError> {
+        let movement = Movement {
+            posting: self.fresh(PostingId::new)?,
+            currency: order.currency,
+            cause: order.cause,
+            amount: order.amount,
+            reference: order.reference,
+            actor: order.actor,
+            at: self.clock.now(),
+        };
+        match self.store.move_funds(environment, &movement).await? {
+            Moved::Done(applied) => Ok(applied),
+            Moved::ReferenceReused { amount } => Err(MoveError::ReferenceReused { amount }),
+            Moved::Insufficient { available } => Err(MoveError::Insufficient { available }),
+            Moved::TooMuch => Err(MoveError::TooMuch),
+            Moved::EnvironmentMissing => Err(MoveError::Missing),
+        }
+    }
+
+    /// What a wallet holds.
+    pub async fn balances(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+    ) -> Result<Balances, MoveError> {
+        self.store.balances(environment, currency).await?.ok_or(MoveError::Missing)
+    }
+
+    /// The wallets of an environment with what they hold.
+    pub async fn wallets(&self, environment: EnvironmentId) -> Result<Vec<(Currency, Balances)>, MoveError> {
+        self.store.environment(environment).await?.ok_or(MoveError::Missing)?;
+        let mut wallets = Vec::new();
+        for currency in self.store.wallet_currencies(environment).await? {
+            wallets.push((currency, self.balances(environment, currency).await?));
+        }
+        Ok(wallets)
+    }
+
+    /// The entries of a wallet, newest posting first.
+    pub async fn ledger(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+        before: Option<PostingId>,
+        limit: u32,
+    ) -> Result<Vec<LedgerLine>, MoveError> {
+        self.store.environment(environment).await?.ok_or(MoveError::Missing)?;
+        Ok(self.store.ledger(environment, currency, before, limit).await?)
+    }
+}

@@ -1,0 +1,11 @@
+//! The operator's API, a file per resource with its requests and answers.
+
+pub(crate) mod applications;
+pub(crate) mod config;
+pub(crate) mod environments;
+pub(crate) mod explain;
+pub(crate) mod keys;
+mod operator;
+pub(crate) mod organizations;
+mod paging;
+pub(crate) mod wallets;

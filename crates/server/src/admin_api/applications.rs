@@ -1,0 +1,44 @@
+//! `/admin/v1/organizations/<id>/applications`.
+
+use axum::body::Body;
+use serde::Serialize;
+use tollgate_domain::tenant::Application;
+
+use crate::{
+    admin_api::{operator::Operator, organizations::read_name, paging::ListAnswer},
+    answer::{self, Answer},
+    body,
+    timestamp::rfc3339,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ApplicationAnswer {
+    id: String,
+    organization_id: String,
+    name: String,
+    created_at: String,
+}
+
+impl From<Application> for ApplicationAnswer {
+    fn from(application: Application) -> Self {
+        let Application { id, organization, name, created_at } = application;
+        let (id, organization_id) = (id.to_string(), organization.to_string());
+        Self { id, organization_id, name, created_at: rfc3339(created_at) }
+    }
+}
+
+pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+    let organization = operator.path("organization")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let application = operator.app.engine.create_application(organization, read_name(&body)?).await?;
+    answer::created(&ApplicationAnswer::from(application))
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let page = operator.page()?;
+    let applications = operator.app.engine.applications(operator.path("organization")?, page).await?;
+    let last = applications.last().map(|application| application.id);
+    let items = applications.into_iter().map(ApplicationAnswer::from).collect();
+    answer::ok(&ListAnswer::new(items, page.limit, last))
+}

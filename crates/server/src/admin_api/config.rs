@@ -1,0 +1,133 @@
+//! `/admin/v1/environments/<id>/config`: the configuration document and its history.
+//!
+//! The document travels bare as `data`, so that what was read can be sent back; its version is the `ETag`, and an
+//! `If-Match` makes a change conditional on it.
+
+use axum::body::Body;
+use http::{HeaderMap, HeaderValue, header};
+use serde::Serialize;
+use tollgate_configuration::Configuration;
+use tollgate_engine::{ConfigureError, ports::ConfigVersionSummary};
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+    body,
+    error::{ApiError, Detail},
+    timestamp::rfc3339,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReplacedAnswer<'a> {
+    version: u64,
+    changed_by: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VersionAnswer {
+    version: u64,
+    changed_by: String,
+    changed_at: String,
+    request_id: String,
+}
+
+impl From<ConfigVersionSummary> for VersionAnswer {
+    fn from(summary: ConfigVersionSummary) -> Self {
+        let ConfigVersionSummary { version, actor, request, at } = summary;
+        Self { version, changed_by: actor, changed_at: rfc3339(at), request_id: request }
+    }
+}
+
+pub(crate) async fn read(operator: Operator) -> Answer {
+    let read = operator.app.engine.config(operator.path("environment")?).await?;
+    document(&read.configuration, read.version)
+}
+
+pub(crate) async fn read_version(operator: Operator) -> Answer {
+    let (environment, version) = (operator.path("environment")?, operator.path("version")?);
+    let read = operator.app.engine.config_version(environment, version).await?;
+    document(&read.configuration, read.version)
+}
+
+pub(crate) async fn history(operator: Operator) -> Answer {
+    let (before, limit) = (operator.query("before")?, operator.limit()?);
+    let history = operator.app.engine.config_history(operator.path("environment")?, before, limit).await?;
+    let last = history.last().map(|summary| summary.version);
+    let items = history.into_iter().map(VersionAnswer::from).collect();
+    answer::ok(&ListAnswer::new(items, limit, last))
+}
+
+pub(crate) async fn replace(operator: Operator, body: Body) -> Answer {
+    let environment = operator.path("environment")?;
+    let expected = expected_version(&operator.headers)?;
+    let body = body::read_json(&operator.headers, body, body::ADMIN_LIMIT).await?;
+    // A document of many thousand rules takes milliseconds to parse, which belong on a thread of their own.
+    let parsing = tokio::task::spawn_blocking(move || tollgate_configuration::parse_document(&body));
+    let document = parsing.await.map_err(|error| ApiError::internal(error.to_string()))?;
+    let document = document.map_err(|fault| ApiError::malformed(format!("{fault}.")))?;
+    let in_force =
+        operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
+    let answer =
+        answer::ok(&ReplacedAnswer { version: in_force.version, changed_by: &operator.origin.actor });
+    with_version(answer, in_force.version)
+}
+
+fn document(configuration: &Configuration, version: u64) -> Answer {
+    with_version(answer::ok(&configuration.to_public()), version)
+}
+
+fn with_version(answer: Answer, version: u64) -> Answer {
+    let mut response = answer?;
+    if let Ok(tag) = HeaderValue::try_from(format!("\"{version}\"")) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+/// The version an `If-Match` names; `*` is any.
+fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let version =
+        text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).and_then(|digits| digits.parse().ok());
+    version.map(Some).ok_or_else(|| {
+        ApiError::malformed("If-Match must be the ETag of the version you read, such as \"3\", or *.")
+    })
+}
+
+impl From<ConfigureError> for ApiError {
+    fn from(error: ConfigureError) -> Self {
+        match error {
+            ConfigureError::Missing => nothing_here(),
+            ConfigureError::Faulty(faults) => {
+                let count = faults.count();
+                let noun = if count == 1 { "fault" } else { "faults" };
+                let message =
+                    format!("The configuration has {count} {noun}; nothing was changed. See error.details.");
+                let details = faults
+                    .into_iter()
+                    .map(|fault| Detail { field: fault.field.into(), message: fault.message.into() });
+                Self::malformed(message).with_details(details.collect())
+            }
+            ConfigureError::Stale { current } => Self::conflict(
+                "version_conflict",
+                format!(
+                    "Version {current} is in force, not the one you read; read it, and make your change again."
+                ),
+            ),
+            ConfigureError::Store(error) => error.into(),
+            ConfigureError::Stored(error) => Self::internal(error.to_string()),
+            ConfigureError::Seal(error) => Self::internal(error.to_string()),
+            ConfigureError::Randomness(error) => Self::internal(error.to_string()),
+            ConfigureError::CutOff => Self::internal("the work was cut off"),
+        }
+    }
+}

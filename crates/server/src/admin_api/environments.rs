@@ -1,0 +1,73 @@
+//! `/admin/v1/applications/<id>/environments` and `/admin/v1/environments/<id>`.
+
+use axum::body::Body;
+use serde::Serialize;
+use tollgate_domain::tenant::{Environment, EnvironmentName};
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        organizations::NameBody,
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+    body,
+    error::ApiError,
+    fields::{self, Faults},
+    json_text::JsonText,
+    timestamp::rfc3339,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EnvironmentAnswer {
+    id: String,
+    application_id: String,
+    organization_id: String,
+    name: String,
+    created_at: String,
+}
+
+impl From<Environment> for EnvironmentAnswer {
+    fn from(environment: Environment) -> Self {
+        Self {
+            id: environment.id.to_string(),
+            application_id: environment.application.to_string(),
+            organization_id: environment.organization.to_string(),
+            name: environment.name.to_string(),
+            created_at: rfc3339(environment.created_at),
+        }
+    }
+}
+
+pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+    let application = operator.path("application")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let environment = operator.app.engine.create_environment(application, read_name(&body)?).await?;
+    answer::created(&EnvironmentAnswer::from(environment))
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let page = operator.page()?;
+    let environments = operator.app.engine.environments(operator.path("application")?, page).await?;
+    let last = environments.last().map(|environment| environment.id);
+    let items = environments.into_iter().map(EnvironmentAnswer::from).collect();
+    answer::ok(&ListAnswer::new(items, page.limit, last))
+}
+
+pub(crate) async fn read(operator: Operator) -> Answer {
+    let environment = operator.app.engine.environment(operator.path("environment")?).await?;
+    answer::ok(&EnvironmentAnswer::from(environment.ok_or_else(nothing_here)?))
+}
+
+fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
+    const RULE: &str = "must be 1 to 32 of a-z and 0-9, beginning with a letter, such as test or live";
+    let body: NameBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let name = match body.name.map(JsonText::of) {
+        None => faults.add("name", "is required"),
+        Some(JsonText::String(text)) => EnvironmentName::parse(&text).or_else(|| faults.add("name", RULE)),
+        Some(_) => faults.add("name", RULE),
+    };
+    fields::complete(faults, name)
+}

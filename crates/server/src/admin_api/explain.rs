@@ -1,0 +1,122 @@
+//! `POST /admin/v1/environments/<id>/explain`: a quote with its reasons, by the configuration in force.
+
+use axum::body::Body;
+use serde::Serialize;
+use tollgate_domain::{
+    Minor,
+    fee::{Bound, LayerFee},
+    routing::{ConditionVerdict, RuleOutcome, RuleVerdict},
+};
+
+use crate::{
+    admin_api::operator::{Operator, nothing_here},
+    answer::{self, Answer},
+    body,
+    client_api::quote::{self, QuoteAnswer},
+    minor_text::digits,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExplainAnswer<'a> {
+    config_version: u64,
+    /// Null where there is no route; `unavailable` then says why.
+    quote: Option<QuoteAnswer<'a>>,
+    unavailable: Option<String>,
+    rules: Vec<RuleAnswer<'a>>,
+    fee_steps: Vec<FeeStepsAnswer>,
+}
+
+#[derive(Serialize)]
+struct RuleAnswer<'a> {
+    id: &'a str,
+    outcome: &'static str,
+    conditions: Vec<ConditionAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct ConditionAnswer<'a> {
+    id: &'a str,
+    field: &'a str,
+    op: &'static str,
+    holds: bool,
+    /// What the payment had; null where it had nothing.
+    found: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FeeStepsAnswer {
+    scope: &'static str,
+    enabled: bool,
+    #[serde(serialize_with = "digits")]
+    fixed_fee_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    percent_part_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    before_bounds_minor: Minor,
+    /// `minimum` or `cap`, whichever had the last word.
+    bound: Option<&'static str>,
+    #[serde(serialize_with = "digits")]
+    fee_minor: Minor,
+}
+
+pub(crate) async fn handle(operator: Operator, body: Body) -> Answer {
+    let environment = operator.path("environment")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let request = quote::read(&body)?;
+    let snapshot = operator.app.engine.directory().snapshot();
+    let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
+    let explanation = tollgate_engine::explain(&view.configuration, &request);
+    let (quote, unavailable) = match &explanation.quote {
+        Ok(quote) => (Some(quote), None),
+        Err(unroutable) => (None, Some(unroutable.to_string())),
+    };
+    answer::ok(&ExplainAnswer {
+        config_version: view.config_version,
+        quote: quote.map(|quote| QuoteAnswer::of(&request, quote)),
+        unavailable,
+        rules: explanation.routing.rules.iter().map(rule).collect(),
+        fee_steps: quote.map_or_else(Vec::new, |quote| {
+            vec![
+                fee_steps("platform", &quote.fee.platform),
+                fee_steps("organization", &quote.fee.organization),
+            ]
+        }),
+    })
+}
+
+fn rule(verdict: &RuleVerdict) -> RuleAnswer<'_> {
+    let outcome = match verdict.outcome {
+        RuleOutcome::Disabled => "disabled",
+        RuleOutcome::Matched => "matched",
+        RuleOutcome::Failed => "failed",
+        RuleOutcome::NotTried => "not_tried",
+    };
+    RuleAnswer { id: &verdict.id, outcome, conditions: verdict.conditions.iter().map(condition).collect() }
+}
+
+fn condition(verdict: &ConditionVerdict) -> ConditionAnswer<'_> {
+    ConditionAnswer {
+        id: &verdict.id,
+        field: &verdict.field,
+        op: verdict.op,
+        holds: verdict.holds,
+        found: verdict.found.as_deref(),
+    }
+}
+
+fn fee_steps(scope: &'static str, fee: &LayerFee) -> FeeStepsAnswer {
+    FeeStepsAnswer {
+        scope,
+        enabled: fee.layer.enabled,
+        fixed_fee_minor: fee.layer.fixed,
+        percent_part_minor: fee.percent_part,
+        before_bounds_minor: fee.before_bounds,
+        bound: fee.bound.map(|bound| match bound {
+            Bound::Minimum => "minimum",
+            Bound::Cap => "cap",
+        }),
+        fee_minor: fee.fee,
+    }
+}

@@ -1,0 +1,155 @@
+//! `/admin/v1/environments/<id>/keys`.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_domain::{
+    Timestamp,
+    id::{EnvironmentId, KeyId},
+    tenant::{KeyKind, KeyRecord},
+};
+use tollgate_engine::{KeyError, NewKey};
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+    body,
+    error::ApiError,
+    fields::{self, Faults, Raw},
+    json_text::JsonText,
+    timestamp::rfc3339,
+};
+
+/// A day, in which every instance of the caller's backend can be given the new key.
+const USUAL_GRACE_SECONDS: u64 = 86_400;
+const LONGEST_GRACE_SECONDS: u64 = 90 * 86_400;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct KeyAnswer {
+    id: String,
+    kind: &'static str,
+    status: &'static str,
+    last_four: String,
+    created_at: String,
+    expires_at: Option<String>,
+    revoked_at: Option<String>,
+    replaced_by: Option<String>,
+}
+
+/// The one answer that shows a key.
+#[derive(Serialize)]
+struct NewKeyAnswer<'a> {
+    key: &'a str,
+    #[serde(flatten)]
+    record: KeyAnswer,
+}
+
+impl KeyAnswer {
+    fn of(record: &KeyRecord, now: Timestamp) -> Self {
+        let status = match record.revoked_at {
+            Some(_) => "revoked",
+            None if record.is_live(now) => "live",
+            None => "expired",
+        };
+        Self {
+            id: record.id.to_string(),
+            kind: record.kind.as_str(),
+            status,
+            last_four: record.last_four.clone(),
+            created_at: rfc3339(record.created_at),
+            expires_at: record.expires_at.map(rfc3339),
+            revoked_at: record.revoked_at.map(rfc3339),
+            replaced_by: record.replaced_by.map(|id| id.to_string()),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct IssueBody<'a> {
+    #[serde(borrow)]
+    kind: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RotateBody<'a> {
+    #[serde(borrow)]
+    grace_seconds: Raw<'a>,
+}
+
+pub(crate) async fn issue(operator: Operator, body: Body) -> Answer {
+    let environment = operator.path("environment")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let new = operator.app.engine.issue_key(environment, read_kind(&body)?).await?;
+    shown_once(&operator, &new)
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let page = operator.page()?;
+    let keys = operator.app.engine.keys(operator.path("environment")?, page).await?;
+    let now = operator.app.engine.clock().now();
+    let last = keys.last().map(|record| record.id);
+    let items = keys.iter().map(|record| KeyAnswer::of(record, now)).collect();
+    answer::ok(&ListAnswer::new(items, page.limit, last))
+}
+
+pub(crate) async fn rotate(operator: Operator, body: Body) -> Answer {
+    let (environment, key) = path(&operator)?;
+    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let grace = read_grace(&body)?;
+    let new = operator.app.engine.rotate_key(environment, key, grace).await?;
+    shown_once(&operator, &new)
+}
+
+pub(crate) async fn revoke(operator: Operator) -> Answer {
+    let (environment, key) = path(&operator)?;
+    let record = operator.app.engine.revoke_key(environment, key).await?;
+    answer::ok(&KeyAnswer::of(&record, operator.app.engine.clock().now()))
+}
+
+fn path(operator: &Operator) -> Result<(EnvironmentId, KeyId), ApiError> {
+    Ok((operator.path("environment")?, operator.path("key")?))
+}
+
+fn shown_once(operator: &Operator, new: &NewKey) -> Answer {
+    let record = KeyAnswer::of(&new.record, operator.app.engine.clock().now());
+    answer::created(&NewKeyAnswer { key: new.key.expose(), record })
+}
+
+fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {
+    let body: IssueBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let kind = match body.kind.map(JsonText::of) {
+        Some(JsonText::String(text)) => KeyKind::parse(&text),
+        _ => None,
+    };
+    let kind = kind.or_else(|| faults.add("kind", "must be one of: secret, publishable"));
+    fields::complete(faults, kind)
+}
+
+fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
+    let body: RotateBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let (usual, longest) = (USUAL_GRACE_SECONDS, LONGEST_GRACE_SECONDS);
+    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut faults);
+    fields::complete(faults, seconds.map(Duration::from_secs))
+}
+
+impl From<KeyError> for ApiError {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Missing => nothing_here(),
+            KeyError::NotLive => Self::conflict(
+                "key_not_live",
+                "The key is revoked, has expired or was rotated before; issue a new one instead.",
+            ),
+            KeyError::Store(error) => error.into(),
+            KeyError::Randomness(error) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `/admin/v1/organizations`.
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_domain::tenant::Organization;
+use tollgate_engine::TenantError;
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+    body,
+    error::ApiError,
+    fields::{self, Faults, Raw},
+    timestamp::rfc3339,
+};
+
+const LONGEST_NAME: usize = 120;
+
+#[derive(Deserialize)]
+pub(crate) struct NameBody<'a> {
+    #[serde(borrow)]
+    pub(crate) name: Raw<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OrganizationAnswer {
+    id: String,
+    name: String,
+    created_at: String,
+}
+
+impl From<Organization> for OrganizationAnswer {
+    fn from(organization: Organization) -> Self {
+        let Organization { id, name, created_at } = organization;
+        Self { id: id.to_string(), name, created_at: rfc3339(created_at) }
+    }
+}
+
+pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let organization = operator.app.engine.create_organization(read_name(&body)?).await?;
+    answer::created(&OrganizationAnswer::from(organization))
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let page = operator.page()?;
+    let organizations = operator.app.engine.organizations(page).await?;
+    let last = organizations.last().map(|organization| organization.id);
+    let items = organizations.into_iter().map(OrganizationAnswer::from).collect();
+    answer::ok(&ListAnswer::new(items, page.limit, last))
+}
+
+/// Reads `{"name": "…"}`.
+pub(crate) fn read_name(body: &[u8]) -> Result<String, ApiError> {
+    let body: NameBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let name = fields::required_text("name", body.name, LONGEST_NAME, &mut faults);
+    fields::complete(faults, name)
+}
+
+impl From<TenantError> for ApiError {
+    fn from(error: TenantError) -> Self {
+        match error {
+            TenantError::ParentMissing => nothing_here(),
+            TenantError::NameTaken => {
+                Self::conflict("name_taken", "There is one of this name already; choose another.")
+            }
+            TenantError::Store(error) => error.into(),
+            TenantError::Randomness(error) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `/admin/v1/environments/<id>/wallets`: the operator's side of the wallets.
+
+use std::str::FromStr;
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_domain::{
+    Currency, Minor,
+    id::PostingId,
+    ledger::{Balances, Cause},
+};
+use tollgate_engine::{MoveError, MoveOrder, ports::LedgerLine};
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+    body,
+    error::ApiError,
+    fields::{self, Faults, Raw},
+    minor_text::digits,
+    timestamp::rfc3339,
+};
+
+const LONGEST_REFERENCE: usize = 160;
+
+/// A currency as it stands in a path.
+struct PathCurrency(Currency);
+
+impl FromStr for PathCurrency {
+    type Err = ();
+
+    fn from_str(code: &str) -> Result<Self, ()> {
+        Currency::parse(code).map(Self).ok_or(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MoveBody<'a> {
+    #[serde(borrow)]
+    amount_minor: Raw<'a>,
+    #[serde(borrow)]
+    reference: Raw<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WalletAnswer {
+    currency: String,
+    #[serde(serialize_with = "digits")]
+    available_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    reserved_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    settled_out_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    platform_fees_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    organization_fees_minor: Minor,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MovedAnswer {
+    posting_id: String,
+    replayed: bool,
+    #[serde(flatten)]
+    wallet: WalletAnswer,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PostingAnswer {
+    posting_id: String,
+    cause: &'static str,
+    reference: String,
+    actor: String,
+    at: String,
+    entries: Vec<EntryAnswer>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EntryAnswer {
+    account: &'static str,
+    /// Signed: negative was taken from the account.
+    amount_minor: String,
+}
+
+impl WalletAnswer {
+    fn of(currency: Currency, balances: &Balances) -> Self {
+        Self {
+            currency: currency.to_string(),
+            available_minor: balances.available,
+            reserved_minor: balances.reserved,
+            settled_out_minor: balances.settled_out,
+            platform_fees_minor: balances.platform_fees,
+            organization_fees_minor: balances.organization_fees,
+        }
+    }
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let wallets = operator.app.engine.wallets(operator.path("environment")?).await?;
+    let items = wallets.iter().map(|(currency, balances)| WalletAnswer::of(*currency, balances)).collect();
+    answer::ok(&ListAnswer::new(items, u32::MAX, None::<Currency>))
+}
+
+pub(crate) async fn read(operator: Operator) -> Answer {
+    let PathCurrency(currency) = operator.path("currency")?;
+    let balances = operator.app.engine.balances(operator.path("environment")?, currency).await?;
+    answer::ok(&WalletAnswer::of(currency, &balances))
+}
+
+pub(crate) async fn fund(operator: Operator, body: Body) -> Answer {
+    post(operator, body, Cause::Fund).await
+}
+
+pub(crate) async fn withdraw(operator: Operator, body: Body) -> Answer {
+    post(operator, body, Cause::Withdraw).await
+}
+
+async fn post(operator: Operator, body: Body, cause: Cause) -> Answer {
+    let environment = operator.path("environment")?;
+    let PathCurrency(currency) = operator.path("currency")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let (amount, reference) = read_move(&body)?;
+    let order = MoveOrder { currency, cause, amount, reference, actor: operator.origin.actor.clone() };
+    let applied = operator.app.engine.move_funds(environment, order).await?;
+    let moved = MovedAnswer {
+        posting_id: applied.posting.to_string(),
+        replayed: applied.replayed,
+        wallet: WalletAnswer::of(currency, &applied.balances),
+    };
+    if applied.replayed { answer::ok(&moved) } else { answer::created(&moved) }
+}
+
+fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
+    let body: MoveBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let amount = fields::amount("amountMinor", body.amount_minor, &mut faults);
+    let reference = fields::required_text("reference", body.reference, LONGEST_REFERENCE, &mut faults);
+    fields::complete(faults, amount.map(Minor::from).zip(reference))
+}
+
+pub(crate) async fn ledger(operator: Operator) -> Answer {
+    let PathCurrency(currency) = operator.path("currency")?;
+    let (before, limit) = (operator.query::<PostingId>("before")?, operator.limit()?);
+    let lines = operator.app.engine.ledger(operator.path("environment")?, currency, before, limit).await?;
+    let last = lines.last().map(|line| line.posting);
+    let items: Vec<_> =
+        lines.chunk_by(|line, next| line.posting == next.posting).filter_map(posting).collect();
+    answer::ok(&ListAnswer::new(items, limit, last))
+}
+
+fn posting(lines: &[LedgerLine]) -> Option<PostingAnswer> {
+    let first = lines.first()?;
+    let entries = lines.iter().map(|line| EntryAnswer {
+        account: line.account.as_str(),
+        amount_minor: line.amount_minor.to_string(),
+    });
+    Some(PostingAnswer {
+        posting_id: first.posting.to_string(),
+        cause: first.cause.as_str(),
+        reference: first.reference.clone(),
+        actor: first.actor.clone(),
+        at: rfc3339(first.at),
+        entries: entries.collect(),
+    })
+}
+
+impl From<MoveError> for ApiError {
+    fn from(error: MoveError) -> Self {
+        match error {
+            MoveError::Missing => nothing_here(),
+            MoveError::ReferenceReused { amount } => Self::conflict(
+                "idempotency_conflict",
+                format!(
+                    "This reference was used for {amount} before; use a new reference for another movement."
+                ),
+            ),
+            MoveError::Insufficient { available } => Self::conflict(
+                "insufficient_wallet_balance",
+                format!("Only {available} is available in this wallet; nothing was taken."),
+            ),
+            MoveError::TooMuch => Self::conflict(
+                "wallet_full",
+                "The wallet would hold more than can be counted; nothing was added.",
+            ),
+            MoveError::Store(error) => error.into(),
+            MoveError::Randomness(error) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Who is asking: API keys for the client API, the admin token for the operator's.
+
+use http::{HeaderMap, header};
+use tollgate_domain::tenant::KeyKind;
+use tollgate_engine::{KeyRefusal, LiveKey};
+use tollgate_vault::PresentedKey;
+
+use crate::{app::App, edge::RequestContext, error::ApiError};
+
+/// What an endpoint asks of its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// A secret key; without any credential the answer is 401.
+    SecretKey,
+}
+
+const HOW_TO_AUTHENTICATE: &str = "Send your key as `Authorization: Bearer sk_…`.";
+
+/// The key the caller presented, if it opens anything and may do what is asked.
+pub(crate) fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    context: &RequestContext,
+    access: Access,
+) -> Result<LiveKey, ApiError> {
+    let Some(text) = bearer(headers)? else {
+        return Err(match access {
+            Access::SecretKey => {
+                ApiError::unauthenticated(format!("No credential was sent. {HOW_TO_AUTHENTICATE}"))
+            }
+        });
+    };
+    let presented = PresentedKey::parse(text).map_err(|fault| {
+        refuse(app, context, format!("{}. {HOW_TO_AUTHENTICATE}", capitalized(&fault.to_string())))
+    })?;
+    let snapshot = app.engine.directory().snapshot();
+    let key = snapshot.authenticate(&presented, app.engine.clock().now()).map_err(|refusal| {
+        let message = match refusal {
+            KeyRefusal::Unknown => "This API key is not known here; it may have been revoked.",
+            KeyRefusal::Expired => "This API key was rotated and has expired; use the one that replaced it.",
+        };
+        refuse(app, context, message.to_owned())
+    })?;
+    if access == Access::SecretKey && key.kind != KeyKind::Secret {
+        return Err(ApiError::secret_key_required(
+            "This endpoint needs a secret key (sk_…), and a publishable one was sent. Call it from your backend.",
+        ));
+    }
+    if let Some(rate) = key.environment.configuration.settings.rate_limit_per_second {
+        key.meter.take(rate, rate).map_err(|exhausted| {
+            ApiError::rate_limited("This key's share of requests is used up for now.", exhausted.retry_after)
+        })?;
+    }
+    Ok(key.clone())
+}
+
+/// Lets the operator through.
+pub(crate) fn authenticate_admin(
+    app: &App,
+    headers: &HeaderMap,
+    context: &RequestContext,
+) -> Result<(), ApiError> {
+    let Some(text) = bearer(headers)? else {
+        return Err(ApiError::unauthenticated(
+            "No credential was sent. Send the admin token as `Authorization: Bearer …`.",
+        ));
+    };
+    app.admin_token
+        .verify(text)
+        .map_err(|fault| refuse(app, context, format!("{}.", capitalized(&fault.to_string()))))
+}
+
+/// A credential that opens nothing: 401, or 429 for whoever keeps sending them.
+fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
+    match app.bad_credentials.note(context.peer) {
+        Ok(()) => ApiError::unauthenticated(message),
+        Err(exhausted) => ApiError::rate_limited(
+            "Too many credentials that open nothing came from this address; check the key.",
+            exhausted.retry_after,
+        ),
+    }
+}
+
+/// The credential, if one was sent; an `Authorization` that is not a bearer credential is a faulty one.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text.is_empty() && value.is_empty() {
+        return Ok(None);
+    }
+    let malformed =
+        || ApiError::unauthenticated(format!("The Authorization header is malformed. {HOW_TO_AUTHENTICATE}"));
+    let (scheme, credential) = text.split_once(' ').ok_or_else(malformed)?;
+    let credential = credential.trim();
+    if scheme.eq_ignore_ascii_case("bearer") && !credential.is_empty() {
+        Ok(Some(credential))
+    } else {
+        Err(malformed())
+    }
+}
+
+fn capitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

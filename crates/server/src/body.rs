@@ -1,0 +1,144 @@
+//! Reading a request's body: JSON, of bounded size, in bounded time.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use tokio::time::{Instant, sleep_until};
+
+use crate::error::ApiError;
+
+/// The most a client may send.
+pub(crate) const CLIENT_LIMIT: usize = 64 * 1024;
+/// The most an operator may send: a configuration with tens of thousands of rules.
+pub(crate) const ADMIN_LIMIT: usize = 16 * 1024 * 1024;
+
+/// How long a body may take to arrive.
+const ARRIVAL_LIMIT: Duration = Duration::from_secs(20);
+/// How much of a body that is too large is read and thrown away, so that its sender gets to read the answer rather
+/// than a broken connection.
+const DISCARD_LIMIT: usize = 32 * 1024 * 1024;
+
+/// Reads a JSON body: 415 for another content type, 413 above `most` bytes, 408 when it does not arrive.
+pub(crate) async fn read_json(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
+    let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| is_json(value.as_bytes()));
+    let read = read(headers, body, most).await;
+    if !is_json {
+        return Err(ApiError::new(
+            http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "Send the body as JSON with `Content-Type: application/json`.",
+        ));
+    }
+    read
+}
+
+/// The same for endpoints whose body may be left out: nothing stands for an object without fields.
+pub(crate) async fn read_json_or_nothing(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+) -> Result<Bytes, ApiError> {
+    if body.is_end_stream() {
+        return Ok(Bytes::from_static(b"{}"));
+    }
+    read_json(headers, body, most).await
+}
+
+async fn read(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, ApiError> {
+    let announced = body.size_hint().lower();
+    if usize::try_from(announced).map_or(true, |announced| announced > most)
+        && headers.contains_key(header::EXPECT)
+    {
+        // The sender waits for permission before it sends: the answer is enough.
+        return Err(ApiError::body_too_large(most));
+    }
+    let deadline = sleep_until(Instant::now() + ARRIVAL_LIMIT);
+    tokio::pin!(deadline);
+    let mut first = Bytes::new();
+    let mut rest: Option<BytesMut> = None;
+    let mut discarded: usize = 0;
+    loop {
+        // The timer is touched only when the body has not arrived yet, which is rare.
+        let frame = tokio::select! {
+            biased;
+            frame = body.frame() => frame,
+            () = &mut deadline => return Err(ApiError::body_too_slow()),
+        };
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|_| ApiError::malformed("The body broke off before its end."))?;
+        let Ok(data) = frame.into_data() else { continue };
+        let held = rest.as_ref().map_or(first.len(), BytesMut::len);
+        if discarded > 0 || held.saturating_add(data.len()) > most {
+            discarded = discarded.saturating_add(data.len());
+            if discarded > DISCARD_LIMIT {
+                break;
+            }
+        } else if let Some(rest) = &mut rest {
+            rest.extend_from_slice(&data);
+        } else if first.is_empty() {
+            first = data;
+        } else {
+            let mut joined = BytesMut::from(first.as_ref());
+            joined.extend_from_slice(&data);
+            rest = Some(joined);
+        }
+    }
+    if discarded > 0 {
+        return Err(ApiError::body_too_large(most));
+    }
+    Ok(rest.map_or(first, BytesMut::freeze))
+}
+
+fn is_json(content_type: &[u8]) -> bool {
+    let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
+}
+
+/// Reads the top level of a JSON object into a struct of raw fields.
+pub(crate) fn parse_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ApiError> {
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        // Serde would read a list into a struct, field by field.
+        return Err(ApiError::malformed(match body.trim_ascii_start().first() {
+            None => "The body is empty; send a JSON object.",
+            Some(_) => "The body must be a JSON object.",
+        }));
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        // Serde's own words may quote the body; the place is enough.
+        let (line, column) = (error.line(), error.column());
+        let what = if error.is_data() { "A field is given twice" } else { "The body is not valid JSON" };
+        ApiError::malformed(format!("{what}, at line {line}, column {column}."))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_content_types_are_told_by_their_essence() {
+        for good in [
+            "application/json",
+            "Application/JSON",
+            "application/json; charset=utf-8",
+            " application/json ;x=y",
+        ] {
+            assert!(is_json(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "",
+            "text/plain",
+            "application/jsonp",
+            "application/json-patch+json",
+            "text/json",
+            "application/x-www-form-urlencoded",
+        ] {
+            assert!(!is_json(bad.as_bytes()), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The outermost layer: every request gets its id here, and every answer leaves through here.
+
+use std::{convert::Infallible, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use axum::{Router, body::Body, response::Response};
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
+use hyper::body::Incoming;
+use tollgate_domain::id::RequestId;
+use tower_service::Service;
+use tracing::{debug, error, info};
+
+use crate::{
+    app::{App, SharedApp},
+    error::ApiError,
+    router::{OperationTable, router},
+};
+
+/// What is known of a request before anything is read of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestContext {
+    /// On the answer and in the log.
+    pub(crate) id: RequestId,
+    /// Where the connection comes from.
+    pub(crate) peer: IpAddr,
+}
+
+/// The service behind every connection.
+pub(crate) struct Edge {
+    app: SharedApp,
+    router: Router,
+    operations: OperationTable,
+}
+
+impl Edge {
+    pub(crate) fn new(app: App) -> Arc<Self> {
+        let app = Arc::new(app);
+        Arc::new(Self { router: router(Arc::clone(&app)), operations: OperationTable::new(), app })
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Answers one request, whatever happens inside.
+    pub(crate) async fn answer(
+        self: Arc<Self>,
+        peer: IpAddr,
+        mut request: Request<Incoming>,
+    ) -> Result<Response, Infallible> {
+        let started = Instant::now();
+        let context = RequestContext { id: self.request_id(), peer };
+        let operation = self.operations.find(request.method(), request.uri().path());
+        let record = Record {
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            caller_request_id: request.headers().get("x-request-id").cloned(),
+        };
+        request.extensions_mut().insert(context);
+
+        let mut router = self.router.clone();
+        let handled = AssertUnwindSafe(router.call(request.map(Body::new))).catch_unwind().await;
+        let mut response = match handled {
+            Ok(Ok(response)) => response,
+            Err(_) => axum::response::IntoResponse::into_response(ApiError::internal("a handler panicked")),
+        };
+        let failure = response.extensions_mut().remove::<ApiError>();
+        if let Some(failure) = &failure {
+            response = failure.render(context.id);
+        }
+        let took = started.elapsed();
+        self.app.metrics.answered(operation, response.status(), took);
+        finish(response.headers_mut(), context.id);
+        record.log(context.id, response.status(), failure.as_ref(), took.as_micros());
+        Ok(response)
+    }
+
+    fn request_id(&self) -> RequestId {
+        RequestId::new(self.app.engine.clock().now(), rand::random())
+    }
+}
+
+fn finish(headers: &mut HeaderMap, id: RequestId) {
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::try_from(id.to_string()) {
+        headers.insert("request-id", id);
+    }
+}
+
+/// What the log says of a request: never a body, a query or a credential.
+struct Record {
+    method: Method,
+    uri: Uri,
+    caller_request_id: Option<HeaderValue>,
+}
+
+impl Record {
+    fn log(&self, id: RequestId, status: StatusCode, failure: Option<&ApiError>, took_micros: u128) {
+        let Self { method, uri, .. } = self;
+        let (path, status_code) = (uri.path(), status.as_u16());
+        let caller_request_id = self.caller_request_id();
+        let code = failure.map(ApiError::code).unwrap_or_default();
+        let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
+        if status.is_server_error() {
+            error!(request_id = %id, caller_request_id, %method, path, status = status_code, code, took_micros, internal, "request failed");
+        } else if status.is_client_error() {
+            info!(request_id = %id, caller_request_id, %method, path, status = status_code, code, took_micros, "request refused");
+        } else if path.starts_with("/admin/") && method != Method::GET {
+            info!(request_id = %id, caller_request_id, %method, path, status = status_code, took_micros, "request answered");
+        } else {
+            debug!(request_id = %id, caller_request_id, %method, path, status = status_code, took_micros, "request answered");
+        }
+    }
+
+    /// The caller's own id, as far as it can be shown and is not suspiciously long.
+    fn caller_request_id(&self) -> &str {
+        let text = self.caller_request_id.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if text.len() <= 200 { text } else { "(too long)" }
+    }
+}

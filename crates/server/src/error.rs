@@ -1,0 +1,227 @@
+//! Every failure a caller can see: its status, its code, its sentence.
+
+use std::{borrow::Cow, time::Duration};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use tollgate_domain::{id::RequestId, routing::Unroutable};
+use tollgate_engine::ports::StoreError;
+
+/// One faulty field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Detail {
+    pub(crate) field: Cow<'static, str>,
+    pub(crate) message: Cow<'static, str>,
+}
+
+/// A failure on its way out. What is internal is logged and never answered.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiError(Box<Failure>);
+
+#[derive(Debug, Clone)]
+struct Failure {
+    status: StatusCode,
+    code: &'static str,
+    message: Cow<'static, str>,
+    details: Vec<Detail>,
+    internal: Option<String>,
+    retry_after: Option<Duration>,
+    allow: Option<String>,
+    close: bool,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Failure {
+            status,
+            code,
+            message: message.into(),
+            details: Vec::new(),
+            internal: None,
+            retry_after: None,
+            allow: None,
+            close: false,
+        }))
+    }
+
+    /// The code the caller gets.
+    pub(crate) fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// What only the log is told.
+    pub(crate) fn internal_reason(&self) -> Option<&str> {
+        self.0.internal.as_deref()
+    }
+
+    /// The body cannot be read at all.
+    pub(crate) fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_body", message)
+    }
+
+    /// The body was read, and these fields break their rules.
+    pub(crate) fn invalid(details: Vec<Detail>) -> Self {
+        let message = match details.as_slice() {
+            [only] => format!("{} {}.", only.field, only.message),
+            _ => format!("{} fields are at fault; see error.details.", details.len()),
+        };
+        Self::malformed(message).with_details(details)
+    }
+
+    /// The same failure with these fields named.
+    #[must_use]
+    pub(crate) fn with_details(self, details: Vec<Detail>) -> Self {
+        Self(Box::new(Failure { details, ..*self.0 }))
+    }
+
+    pub(crate) fn unauthenticated(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
+    }
+
+    pub(crate) fn secret_key_required(message: &'static str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "secret_key_required", message)
+    }
+
+    pub(crate) fn not_found(message: &'static str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub(crate) fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, message)
+    }
+
+    pub(crate) fn method_not_allowed(allow: String) -> Self {
+        let message = format!("This path answers {allow} only.");
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+            .with(|it| it.allow = Some(allow))
+    }
+
+    pub(crate) fn body_too_large(most: usize) -> Self {
+        let message = format!("The body is larger than {most} bytes.");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).with(|it| it.close = true)
+    }
+
+    pub(crate) fn body_too_slow() -> Self {
+        let message = "The body did not arrive in time; send the request again.";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", message).with(|it| it.close = true)
+    }
+
+    pub(crate) fn rate_limited(message: &'static str, retry_after: Duration) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+            .with(|it| it.retry_after = Some(retry_after))
+    }
+
+    pub(crate) fn store_unavailable(message: &'static str, internal: String) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message).with(|it| {
+            it.retry_after = Some(Duration::from_secs(1));
+            it.internal = Some(internal);
+        })
+    }
+
+    /// Logged whole, answered without a word of it.
+    pub(crate) fn internal(internal: impl Into<String>) -> Self {
+        let message = "Something went wrong on our side; quote the request id when you report it.";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+            .with(|it| it.internal = Some(internal.into()))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Failure)) -> Self {
+        change(&mut self.0);
+        self
+    }
+
+    /// The failure as the caller gets it.
+    pub(crate) fn render(&self, request: RequestId) -> Response {
+        let failure = &self.0;
+        let envelope = FailureEnvelope {
+            success: false,
+            data: (),
+            message: &failure.message,
+            error: FailureBody {
+                code: failure.code,
+                request_id: request.to_string(),
+                details: &failure.details,
+            },
+        };
+        let body = serde_json::to_vec(&envelope).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = failure.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if failure.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(wait) = failure.retry_after {
+            // Rounded up: a caller that waits this long is not refused again for having come too early.
+            let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(allow) = failure.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
+            headers.insert(header::ALLOW, allow);
+        }
+        if failure.close {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+#[derive(Serialize)]
+struct FailureEnvelope<'a> {
+    success: bool,
+    data: (),
+    message: &'a str,
+    error: FailureBody<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FailureBody<'a> {
+    code: &'static str,
+    request_id: String,
+    details: &'a [Detail],
+}
+
+impl IntoResponse for ApiError {
+    /// Leaves the rendering to the edge, which knows the request's id.
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.0.status;
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(why) => Self::store_unavailable(
+                "The service's database does not answer; nothing was changed. Try again.",
+                why,
+            ),
+            StoreError::Unknown(why) => Self::store_unavailable(
+                "The service's database was cut off while it worked; read back what you changed before trying again.",
+                why,
+            ),
+            StoreError::Broken(why) => Self::internal(why),
+        }
+    }
+}
+
+impl From<Unroutable> for ApiError {
+    fn from(error: Unroutable) -> Self {
+        let message = match error {
+            Unroutable::Disabled => {
+                "Routing for this payment method is disabled in this environment; enable it in its configuration."
+            }
+            Unroutable::Incomplete => {
+                "No routing rule matched and there is no default target; add one to the environment's configuration."
+            }
+        };
+        Self::conflict("routing_unavailable", message)
+    }
+}

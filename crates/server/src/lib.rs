@@ -1,0 +1,26 @@
+//! HTTP and nothing else: routes, validation, authentication, answers.
+//!
+//! Handlers translate; what happens is decided in the engine. Every answer leaves through [`edge`], which gives it
+//! its request id, renders failures in the one envelope, counts and logs.
+
+mod admin_api;
+mod answer;
+mod app;
+mod auth;
+mod bad_credentials;
+mod body;
+mod client_api;
+mod edge;
+mod error;
+mod fields;
+mod json_text;
+mod listen;
+mod metrics;
+mod minor_text;
+mod operations;
+mod router;
+mod timestamp;
+
+pub use app::App;
+pub use listen::{Limits, serve};
+pub use timestamp::rfc3339;

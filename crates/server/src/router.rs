@@ -1,0 +1,152 @@
+//! Every route, and where it leads.
+
+use axum::{
+    Router,
+    extract::Request,
+    routing::{MethodRouter, delete, get, post, put},
+};
+use http::Method;
+
+use crate::{
+    admin_api::{applications, config, environments, explain, keys, organizations, wallets},
+    answer::Answer,
+    app::SharedApp,
+    client_api::quote,
+    error::ApiError,
+    operations,
+};
+
+/// One operation of the API: its name in metrics, its method, its path.
+pub(crate) struct Operation {
+    pub(crate) name: &'static str,
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    handler: fn() -> MethodRouter<SharedApp>,
+}
+
+macro_rules! operations {
+    ($($name:literal $method:ident $path:literal $verb:ident $handler:path;)*) => {
+        /// Every operation.
+        pub(crate) const OPERATIONS: &[Operation] = &[
+            $(Operation { name: $name, method: Method::$method, path: $path, handler: || $verb($handler) },)*
+            Operation { name: "unknown", method: Method::GET, path: "", handler: MethodRouter::new },
+        ];
+    };
+}
+
+operations! {
+    "fee_quote" POST "/client/v1/fees/quote" post quote::handle;
+
+    "organization_create" POST "/admin/v1/organizations" post organizations::create;
+    "organization_list" GET "/admin/v1/organizations" get organizations::list;
+    "application_create" POST "/admin/v1/organizations/{organization}/applications" post applications::create;
+    "application_list" GET "/admin/v1/organizations/{organization}/applications" get applications::list;
+    "environment_create" POST "/admin/v1/applications/{application}/environments" post environments::create;
+    "environment_list" GET "/admin/v1/applications/{application}/environments" get environments::list;
+    "environment_read" GET "/admin/v1/environments/{environment}" get environments::read;
+    "key_issue" POST "/admin/v1/environments/{environment}/keys" post keys::issue;
+    "key_list" GET "/admin/v1/environments/{environment}/keys" get keys::list;
+    "key_rotate" POST "/admin/v1/environments/{environment}/keys/{key}/rotate" post keys::rotate;
+    "key_revoke" DELETE "/admin/v1/environments/{environment}/keys/{key}" delete keys::revoke;
+    "config_read" GET "/admin/v1/environments/{environment}/config" get config::read;
+    "config_replace" PUT "/admin/v1/environments/{environment}/config" put config::replace;
+    "config_history" GET "/admin/v1/environments/{environment}/config/versions" get config::history;
+    "config_version_read" GET "/admin/v1/environments/{environment}/config/versions/{version}" get config::read_version;
+    "quote_explain" POST "/admin/v1/environments/{environment}/explain" post explain::handle;
+    "wallet_list" GET "/admin/v1/environments/{environment}/wallets" get wallets::list;
+    "wallet_read" GET "/admin/v1/environments/{environment}/wallets/{currency}" get wallets::read;
+    "wallet_fund" POST "/admin/v1/environments/{environment}/wallets/{currency}/fund" post wallets::fund;
+    "wallet_withdraw" POST "/admin/v1/environments/{environment}/wallets/{currency}/withdraw" post wallets::withdraw;
+    "wallet_ledger" GET "/admin/v1/environments/{environment}/wallets/{currency}/ledger" get wallets::ledger;
+
+    "health" GET "/healthz" get operations::health;
+    "ready" GET "/readyz" get operations::ready;
+    "metrics" GET "/metrics" get operations::metrics;
+}
+
+/// The routes, with answers in the envelope for whatever they do not know.
+pub(crate) fn router(app: SharedApp) -> Router {
+    let known = OPERATIONS.iter().filter(|operation| !operation.path.is_empty());
+    known
+        .fold(Router::new(), |router, operation| router.route(operation.path, (operation.handler)()))
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(other_method)
+        .with_state(app)
+}
+
+async fn unknown_path() -> Answer {
+    Err(ApiError::not_found("There is nothing at this path."))
+}
+
+async fn other_method(request: Request) -> Answer {
+    Err(ApiError::method_not_allowed(OperationTable::new().methods(request.uri().path())))
+}
+
+/// Finds a request's operation by its path, for the metrics.
+pub(crate) struct OperationTable {
+    paths: matchit::Router<Vec<usize>>,
+    unknown: usize,
+}
+
+impl OperationTable {
+    pub(crate) fn new() -> Self {
+        let mut paths: matchit::Router<Vec<usize>> = matchit::Router::new();
+        let mut unknown = 0;
+        for (place, operation) in OPERATIONS.iter().enumerate() {
+            if operation.path.is_empty() {
+                unknown = place;
+                continue;
+            }
+            let siblings: Vec<_> = OPERATIONS
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| other.path == operation.path)
+                .map(|(at, _)| at)
+                .collect();
+            // A path of several methods comes by several times; the first insertion has them all.
+            let _known = paths.insert(operation.path, siblings);
+        }
+        Self { paths, unknown }
+    }
+
+    /// The operation's place in [`OPERATIONS`].
+    pub(crate) fn find(&self, method: &Method, path: &str) -> usize {
+        self.of_path(path)
+            .find(|(_, operation)| operation.method == *method)
+            .map_or(self.unknown, |(place, _)| place)
+    }
+
+    /// What a path answers, as the `Allow` header writes it.
+    fn methods(&self, path: &str) -> String {
+        let methods: Vec<_> = self.of_path(path).map(|(_, operation)| operation.method.as_str()).collect();
+        methods.join(", ")
+    }
+
+    fn of_path(&self, path: &str) -> impl Iterator<Item = (usize, &'static Operation)> {
+        let places = self.paths.at(path).map(|found| found.value.as_slice()).unwrap_or_default();
+        places.iter().filter_map(|place| OPERATIONS.get(*place).map(|operation| (*place, operation)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_under_their_own_operation() {
+        let table = OperationTable::new();
+        let name = |method, path| OPERATIONS[table.find(&method, path)].name;
+        assert_eq!(name(Method::POST, "/client/v1/fees/quote"), "fee_quote");
+        assert_eq!(name(Method::PUT, "/admin/v1/environments/env_1/config"), "config_replace");
+        assert_eq!(name(Method::GET, "/admin/v1/environments/env_1/config"), "config_read");
+        assert_eq!(name(Method::DELETE, "/client/v1/fees/quote"), "unknown");
+        assert_eq!(name(Method::GET, "/nowhere"), "unknown");
+        assert_eq!(table.methods("/admin/v1/environments/env_1/config"), "GET, PUT");
+    }
+
+    #[test]
+    fn operation_names_are_unique() {
+        let names: std::collections::HashSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
+        assert_eq!(names.len(), OPERATIONS.len());
+    }
+}

@@ -1,0 +1,231 @@
+//! What every store must do, as plain functions over the port.
+//!
+//! Each function gets two nodes on one empty database, the same handle twice where a database serves only one, and
+//! asks on one node about what it did on the other. [`conformance_suite!`](crate::conformance_suite) makes a test of
+//! each, so that a store cannot leave one out.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    missing_docs,
+    missing_debug_implementations
+)]
+
+pub mod concurrency;
+pub mod config;
+pub mod directory;
+pub mod keys;
+pub mod tenancy;
+pub mod wallet;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use tollgate_domain::{
+    Currency, Minor, Timestamp,
+    id::{ApplicationId, ChangeId, EnvironmentId, KeyId, OrganizationId, PostingId},
+    ledger::{Cause, Movement},
+    tenant::{Application, Environment, EnvironmentName, KeyKind, KeyRecord, Organization},
+};
+use tollgate_engine::ports::{
+    ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
+};
+
+/// Makes one test of each function of the suite. `$database` names an async function, seen from a submodule, that
+/// takes a future-returning function of [`Nodes`] and runs it on a fresh database.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($database:path) => {
+        $crate::conformance_suite! { @each $database;
+            directory:
+                creation_is_repeatable, parents_must_exist, names_are_taken_once, lists_are_pages_by_id,
+                the_delta_is_what_was_touched, versions_only_grow, changes_are_announced, pins_hold,
+                names_keep_their_letters, it_takes_work;
+            keys:
+                issuing_is_repeatable, a_digest_opens_one_key, revocation_stays, revocation_leaves_the_delta,
+                rotation_is_both_or_neither, rotation_is_repeatable, only_live_keys_rotate, keys_are_pages_by_id;
+            config:
+                an_environment_begins_empty, putting_counts_up, putting_is_repeatable, a_stale_change_is_refused,
+                history_is_newest_first, large_documents_fit;
+            wallet:
+                money_comes_and_goes, a_reference_moves_once, nothing_is_overdrawn, nothing_overflows,
+                an_unfunded_wallet_is_empty, the_ledger_is_newest_first, words_keep_their_letters,
+                random_movements_agree_with_a_model;
+            concurrency:
+                one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
+                one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,
+                versions_are_handed_out_once, pins_agree, funding_starts_a_wallet_once, reads_see_whole_units,
+                a_caller_who_leaves_disturbs_nobody;
+            tenancy:
+                keys_are_of_one_environment, configurations_are_of_one_environment,
+                wallets_are_of_one_environment, wallets_are_of_one_currency;
+        }
+    };
+    (@each $database:path; $($module:ident: $($name:ident),+;)+) => {
+        $(
+            mod $module {
+                $(
+                    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $name() {
+                        $database(async |nodes| $crate::conformance::$module::$name(&nodes).await).await;
+                    }
+                )+
+            }
+        )+
+    };
+}
+
+/// Two nodes on one database, and what tests put into it.
+#[derive(Clone)]
+pub struct Nodes {
+    pub one: Arc<dyn Store>,
+    pub two: Arc<dyn Store>,
+    made: Arc<AtomicI64>,
+}
+
+/// The whole first page.
+pub const ALL: u32 = 1_000;
+
+pub const fn at(millis: i64) -> Timestamp {
+    Timestamp::from_unix_millis(1_800_000_000_000 + millis)
+}
+
+pub fn minor(amount: u64) -> Minor {
+    Minor::new(amount).unwrap()
+}
+
+pub fn all<Id>() -> Page<Id> {
+    Page { after: None, limit: ALL }
+}
+
+impl Nodes {
+    pub fn new(one: Arc<dyn Store>, two: Arc<dyn Store>) -> Self {
+        Self { one, two, made: Arc::default() }
+    }
+
+    /// Bytes that make an id later than all before; no test needs luck.
+    fn next(&self) -> (Timestamp, [u8; 10]) {
+        let count = self.made.fetch_add(1, Ordering::Relaxed);
+        let mut bytes = [7; 10];
+        bytes[..8].copy_from_slice(&count.to_be_bytes());
+        (at(count), bytes)
+    }
+
+    pub fn new_organization(&self, name: &str) -> Organization {
+        let (created_at, random) = self.next();
+        Organization { id: OrganizationId::new(created_at, random), name: name.to_owned(), created_at }
+    }
+
+    pub fn new_application(&self, organization: OrganizationId, name: &str) -> Application {
+        let (created_at, random) = self.next();
+        let id = ApplicationId::new(created_at, random);
+        Application { id, organization, name: name.to_owned(), created_at }
+    }
+
+    pub fn new_environment(&self, application: &Application, name: &str) -> Environment {
+        let (created_at, random) = self.next();
+        Environment {
+            id: EnvironmentId::new(created_at, random),
+            application: application.id,
+            organization: application.organization,
+            name: EnvironmentName::parse(name).unwrap(),
+            created_at,
+        }
+    }
+
+    pub fn new_key(&self, environment: EnvironmentId) -> KeyRecord {
+        let (created_at, random) = self.next();
+        let mut digest = [0x5a; 32];
+        digest[..10].copy_from_slice(&random);
+        KeyRecord {
+            id: KeyId::new(created_at, random),
+            environment,
+            kind: KeyKind::Secret,
+            digest,
+            last_four: "wxyz".to_owned(),
+            created_at,
+            expires_at: None,
+            revoked_at: None,
+            replaced_by: None,
+        }
+    }
+
+    pub fn new_change(&self, from_version: u64, document: &str) -> ConfigChange {
+        let (created_at, random) = self.next();
+        ConfigChange {
+            id: ChangeId::new(created_at, random),
+            from_version,
+            document: document.to_owned(),
+            actor: "admin".to_owned(),
+            request: "req".to_owned(),
+            at: created_at,
+        }
+    }
+
+    pub fn new_movement(&self, cause: Cause, amount: u64, reference: &str) -> Movement {
+        let (created_at, random) = self.next();
+        Movement {
+            posting: PostingId::new(created_at, random),
+            currency: Currency::USD,
+            cause,
+            amount: minor(amount),
+            reference: reference.to_owned(),
+            actor: "admin".to_owned(),
+            at: created_at,
+        }
+    }
+
+    pub async fn application(&self) -> Application {
+        let organization = self.new_organization("Acme");
+        self.one.create_organization(&organization).await.unwrap();
+        let application = self.new_application(organization.id, "Shop");
+        let created = self.one.create_application(&application).await.unwrap();
+        assert!(matches!(created, Created::Done(_)), "{created:?}");
+        application
+    }
+
+    /// A fresh environment of a fresh organization.
+    pub async fn environment(&self) -> Environment {
+        let environment = self.new_environment(&self.application().await, "test");
+        created(self.one.create_environment(&environment).await.unwrap());
+        environment
+    }
+
+    pub async fn key(&self, environment: EnvironmentId) -> KeyRecord {
+        let key = self.new_key(environment);
+        issued(self.one.issue_key(&key).await.unwrap());
+        key
+    }
+
+    /// Puts money in, which must work.
+    pub async fn fund(&self, environment: EnvironmentId, amount: u64, reference: &str) {
+        let movement = self.new_movement(Cause::Fund, amount, reference);
+        let moved = self.one.move_funds(environment, &movement).await.unwrap();
+        assert!(matches!(moved, Moved::Done(_)), "{moved:?}");
+    }
+
+    pub async fn keys(&self, environment: EnvironmentId) -> Vec<KeyRecord> {
+        self.two.keys(environment, all()).await.unwrap()
+    }
+}
+
+pub fn created(created: Created) -> DirectoryVersion {
+    let Created::Done(version) = created else { panic!("not created: {created:?}") };
+    version
+}
+
+pub fn issued(issued: Issued) -> DirectoryVersion {
+    let Issued::Done(version) = issued else { panic!("not issued: {issued:?}") };
+    version
+}
+
+/// The configuration's version and the directory's.
+pub fn put(put: ConfigPut) -> (u64, DirectoryVersion) {
+    let ConfigPut::Done { version, directory } = put else { panic!("not put: {put:?}") };
+    (version, directory)
+}

@@ -1,0 +1,156 @@
+//! From what a database holds to what the domain means, the same for both stores.
+
+use tollgate_domain::{
+    Currency, Minor,
+    ledger::{Account, Balances, Cause},
+    tenant::{EnvironmentName, KeyKind},
+};
+use tollgate_engine::ports::{LedgerLine, StoreError};
+
+/// A stored value that this version cannot read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the database holds a {0} that this version cannot read")]
+pub(crate) struct Damaged(pub(crate) &'static str);
+
+impl From<Damaged> for StoreError {
+    fn from(damaged: Damaged) -> Self {
+        Self::Broken(damaged.to_string())
+    }
+}
+
+/// A count that never goes below zero.
+pub(crate) fn count(stored: i64) -> Result<u64, Damaged> {
+    u64::try_from(stored).map_err(|_| Damaged("negative version"))
+}
+
+/// A version to compare with stored ones; none is ever as large as the largest.
+pub(crate) fn version(wanted: u64) -> i64 {
+    i64::try_from(wanted).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn amount(stored: i64) -> Result<Minor, Damaged> {
+    u64::try_from(stored).ok().and_then(Minor::new).ok_or(Damaged("negative amount"))
+}
+
+pub(crate) fn currency(stored: &str) -> Result<Currency, Damaged> {
+    Currency::parse(stored).ok_or(Damaged("currency"))
+}
+
+pub(crate) fn account(stored: &str) -> Result<Account, Damaged> {
+    Account::parse(stored).ok_or(Damaged("ledger account"))
+}
+
+pub(crate) fn cause(stored: &str) -> Result<Cause, Damaged> {
+    Cause::parse(stored).ok_or(Damaged("cause of a posting"))
+}
+
+pub(crate) fn key_kind(stored: &str) -> Result<KeyKind, Damaged> {
+    KeyKind::parse(stored).ok_or(Damaged("kind of key"))
+}
+
+pub(crate) fn environment_name(stored: &str) -> Result<EnvironmentName, Damaged> {
+    EnvironmentName::parse(stored).ok_or(Damaged("environment name"))
+}
+
+pub(crate) fn digest(stored: &[u8]) -> Result<[u8; 32], Damaged> {
+    stored.try_into().map_err(|_| Damaged("key digest"))
+}
+
+/// The wallet that these account balances make up; an account without a row holds nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Wallet {
+    balances: Balances,
+    funded: Minor,
+}
+
+impl Wallet {
+    /// Takes in one account's stored balance.
+    pub(crate) fn hold(&mut self, account: Account, stored: i64) -> Result<(), Damaged> {
+        match account {
+            // The outside world's side is negative by what has come in.
+            Account::Funding => {
+                let funded = stored.checked_neg().ok_or(Damaged("funding balance"))?;
+                self.funded = amount(funded)?;
+            }
+            Account::Available => self.balances.available = amount(stored)?,
+            Account::Reserved => self.balances.reserved = amount(stored)?,
+            Account::SettledOut => self.balances.settled_out = amount(stored)?,
+            Account::PlatformFees => self.balances.platform_fees = amount(stored)?,
+            Account::OrganizationFees => self.balances.organization_fees = amount(stored)?,
+        }
+        Ok(())
+    }
+
+    /// Takes in one more entry of an account that was held before.
+    pub(crate) fn add(&mut self, account: Account, amount_minor: i64) -> Result<(), Damaged> {
+        let stored = match account {
+            Account::Funding => -self.funded.signed(),
+            Account::Available => self.balances.available.signed(),
+            Account::Reserved => self.balances.reserved.signed(),
+            Account::SettledOut => self.balances.settled_out.signed(),
+            Account::PlatformFees => self.balances.platform_fees.signed(),
+            Account::OrganizationFees => self.balances.organization_fees.signed(),
+        };
+        self.hold(account, stored.checked_add(amount_minor).ok_or(Damaged("ledger balance"))?)
+    }
+
+    pub(crate) fn balances(&self) -> Balances {
+        self.balances
+    }
+
+    /// What has come in and not gone out to the outside world.
+    pub(crate) fn funded(&self) -> Minor {
+        self.funded
+    }
+}
+
+/// The order in which a ledger is shown: newest posting first, its entries in the accounts' order.
+pub(crate) fn newest_first(lines: &mut [LedgerLine]) {
+    lines.sort_by(|one, other| other.posting.cmp(&one.posting).then(one.account.cmp(&other.account)));
+}
+
+/// The bounds of a page in a list ordered by sixteen-byte ids, both inclusive, so that every id can be on a page.
+/// `None` where nothing can lie between them.
+pub(crate) fn from_after(after: Option<[u8; 16]>) -> Option<[u8; 16]> {
+    match after {
+        None => Some([0; 16]),
+        Some(seen) => u128::from_be_bytes(seen).checked_add(1).map(u128::to_be_bytes),
+    }
+}
+
+/// As [`from_after`], for lists read downwards.
+pub(crate) fn up_to_before(before: Option<[u8; 16]>) -> Option<[u8; 16]> {
+    match before {
+        None => Some([0xff; 16]),
+        Some(seen) => u128::from_be_bytes(seen).checked_sub(1).map(u128::to_be_bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_begin_right_after_what_was_seen() {
+        assert_eq!(from_after(None), Some([0; 16]));
+        assert_eq!(from_after(Some([0; 16])), Some(1_u128.to_be_bytes()));
+        assert_eq!(from_after(Some([0xff; 16])), None);
+        assert_eq!(up_to_before(None), Some([0xff; 16]));
+        assert_eq!(up_to_before(Some(1_u128.to_be_bytes())), Some([0; 16]));
+        assert_eq!(up_to_before(Some([0; 16])), None);
+    }
+
+    #[test]
+    fn a_wallet_refuses_what_cannot_be() {
+        let mut wallet = Wallet::default();
+        wallet.hold(Account::Funding, -70).unwrap();
+        wallet.hold(Account::Available, 70).unwrap();
+        assert_eq!(wallet.funded(), Minor::new(70).unwrap());
+        wallet.add(Account::Available, -30).unwrap();
+        wallet.add(Account::Funding, 30).unwrap();
+        assert_eq!((wallet.funded().get(), wallet.balances().available.get()), (40, 40));
+        assert!(wallet.add(Account::Available, -41).is_err());
+        assert!(wallet.hold(Account::Reserved, -1).is_err());
+        assert!(wallet.hold(Account::Funding, 1).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! The store port, kept twice: on SQLite for one node, on PostgreSQL for many.
+//!
+//! [`open`] picks by the database's URL, brings the schema up to date and hands out the port; nothing else of this
+//! crate is needed to run the service. Both stores have the same files by topic, and one suite in `conformance`
+//! checks every promise of the port against both.
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod postgres;
+pub mod sqlite;
+
+mod convert;
+mod migration;
+mod signal;
+mod url;
+
+use std::{path::PathBuf, sync::Arc};
+
+use tollgate_engine::ports::Store;
+
+pub use url::{DatabaseUrl, InvalidDatabaseUrl};
+
+/// How a store may use the machine. The defaults suit a server.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// For `sqlite:` databases.
+    pub sqlite: sqlite::Settings,
+    /// For `postgres:` databases.
+    pub postgres: postgres::Settings,
+}
+
+/// Why a database cannot be used, in words for whoever starts the service.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process serves the same file.
+    #[error(
+        "the database {} is in use by another process: stop that one, or give this one a file of its own (the lock is held on {})",
+        database.display(), lock.display()
+    )]
+    InUse {
+        /// The database.
+        database: PathBuf,
+        /// The file whose lock is held.
+        lock: PathBuf,
+    },
+    /// The file cannot be opened or created.
+    #[error(
+        "cannot open the database {}: {reason}; check that its folder exists and that this user may write there",
+        path.display()
+    )]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The server does not answer, or does not let us in.
+    #[error(
+        "cannot use the PostgreSQL database {url}: {reason}; check that the server runs, that the address, user, password and database name are right, and that it accepts writes"
+    )]
+    Server {
+        /// The database, without its password.
+        url: DatabaseUrl,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The URL asks for something that is not offered.
+    #[error(transparent)]
+    Url(#[from] InvalidDatabaseUrl),
+    /// The encryption of the connection cannot be prepared.
+    #[error("cannot prepare TLS for the database connection: {reason}")]
+    Tls {
+        /// What went wrong, and what to do.
+        reason: String,
+    },
+    /// A newer version of the service has changed the schema.
+    #[error(
+        "the database's schema is at version {database}, but this version of tollgate knows only {known}: start a newer tollgate, or restore the backup made before the upgrade"
+    )]
+    SchemaNewer {
+        /// The database's version.
+        database: i64,
+        /// The newest this binary knows.
+        known: i64,
+    },
+    /// The history of the schema is not the one this binary carries.
+    #[error(
+        "migration {version} ({name}) was applied to this database with another content than this version of tollgate carries: it was made by a different build; start that build, or begin with a fresh database"
+    )]
+    SchemaDiffers {
+        /// The migration's number.
+        version: i64,
+        /// Its name as the database has it.
+        name: String,
+    },
+    /// A migration did not go through; the database is as it was before it.
+    #[error("migration {version} ({name}) failed and was undone: {reason}")]
+    Migration {
+        /// The migration's number, 0 for the table of migrations itself.
+        version: i64,
+        /// Its name.
+        name: String,
+        /// What the database said.
+        reason: String,
+    },
+}
+
+/// Opens the database behind `url`, brings its schema up to date and returns the store on it.
+///
+/// Must be called within a tokio runtime, which the store goes on using.
+pub async fn open(url: &DatabaseUrl, options: &Options) -> Result<Arc<dyn Store>, OpenError> {
+    if let Some(path) = url.sqlite_path() {
+        Ok(Arc::new(sqlite::SqliteStore::open(path, &options.sqlite).await?))
+    } else {
+        Ok(Arc::new(postgres::PostgresStore::open(url, &options.postgres).await?))
+    }
+}

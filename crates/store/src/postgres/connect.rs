@@ -1,0 +1,226 @@
+//! From a URL to a way of connecting, with or without TLS.
+//!
+//! `sslmode` decides: `disable` is plain, `require` and `verify-full` are TLS with the server's certificate and name
+//! verified. Without it, connections to this machine (loopback or a Unix socket) are plain and all others are TLS:
+//! there is no mode that encrypts without knowing to whom. The system's root certificates are trusted, and those in
+//! the PEM file that `sslrootcert` names.
+//!
+//! Whatever the URL says, only servers that take writes are used: given several hosts, the one that does is found.
+
+use std::{net::IpAddr, path::PathBuf, sync::Arc};
+
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, pem::PemObject as _},
+};
+use tokio_postgres::{
+    Config,
+    config::{Host, SslMode, TargetSessionAttrs},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::Settings;
+use crate::{DatabaseUrl, InvalidDatabaseUrl, OpenError};
+
+/// How often a quiet connection is checked, so that one to a vanished server is noticed in half a minute.
+const KEEPALIVE_IDLE_SECONDS: u64 = 15;
+const KEEPALIVE_INTERVAL_SECONDS: u64 = 5;
+const KEEPALIVE_RETRIES: u32 = 3;
+
+/// All that is needed to make a connection.
+#[derive(Clone)]
+pub(super) struct Connector {
+    pub(super) config: Config,
+    pub(super) tls: MakeRustlsConnect,
+}
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connector")
+    }
+}
+
+impl Connector {
+    pub(super) fn new(url: &DatabaseUrl, settings: &Settings) -> Result<Self, OpenError> {
+        let wanted = Wanted::parse(url.postgres_url().unwrap_or_default())?;
+        let mut config = wanted.config;
+        if config.get_application_name().is_none() {
+            config.application_name("tollgate");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(settings.connect_timeout);
+        }
+        config
+            .keepalives(true)
+            .keepalives_idle(std::time::Duration::from_secs(KEEPALIVE_IDLE_SECONDS))
+            .keepalives_interval(std::time::Duration::from_secs(KEEPALIVE_INTERVAL_SECONDS))
+            .keepalives_retries(KEEPALIVE_RETRIES)
+            .tcp_user_timeout(settings.statement_timeout.saturating_mul(2))
+            .target_session_attrs(TargetSessionAttrs::ReadWrite);
+        let limit = settings.statement_timeout.as_millis();
+        // The second ends what a vanished node has left open, so that its locks are not held for long.
+        let limits = format!("-c statement_timeout={limit} -c idle_in_transaction_session_timeout={limit}");
+        let options =
+            config.get_options().map_or_else(|| limits.clone(), |given| format!("{given} {limits}"));
+        config.options(options).ssl_mode(if wanted.encrypted { SslMode::Require } else { SslMode::Disable });
+        let roots = if wanted.encrypted { roots(wanted.root_file.as_ref())? } else { RootCertStore::empty() };
+        let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| OpenError::Tls { reason: error.to_string() })?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
+    }
+}
+
+/// What a URL asks for.
+#[derive(Debug)]
+struct Wanted {
+    config: Config,
+    encrypted: bool,
+    root_file: Option<PathBuf>,
+}
+
+impl Wanted {
+    fn parse(url: &str) -> Result<Self, InvalidDatabaseUrl> {
+        let (url, mode, root_file) = split_tls_parameters(url)?;
+        let config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+            InvalidDatabaseUrl::new(format!(
+                "{error}; it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password"
+            ))
+        })?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(InvalidDatabaseUrl::new("it names no host"));
+        }
+        let encrypted = match mode.as_deref() {
+            None => !is_this_machine(&config),
+            Some("disable") => false,
+            Some("require" | "verify-full") => true,
+            Some(_) => {
+                return Err(InvalidDatabaseUrl::new(
+                    "sslmode must be disable, require or verify-full; the last two verify the server's certificate",
+                ));
+            }
+        };
+        Ok(Self { config, encrypted, root_file })
+    }
+}
+
+/// Takes `sslmode` and `sslrootcert` out of the URL: their meaning here is our own.
+fn split_tls_parameters(url: &str) -> Result<(String, Option<String>, Option<PathBuf>), InvalidDatabaseUrl> {
+    // The parameters begin at the first question mark behind the password.
+    let (credentials, rest) = url.split_once('@').map_or(("", url), |(before, after)| (before, after));
+    let Some((place, parameters)) = rest.split_once('?') else { return Ok((url.to_owned(), None, None)) };
+    let (mut mode, mut root_file) = (None, None);
+    let mut kept = Vec::new();
+    for parameter in parameters.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let decoded = || {
+            percent_encoding::percent_decode_str(value)
+                .decode_utf8()
+                .map(std::borrow::Cow::into_owned)
+                .map_err(|_| InvalidDatabaseUrl::new(format!("the value of {name} is not UTF-8")))
+        };
+        match name {
+            "sslmode" => mode = Some(decoded()?),
+            "sslrootcert" => root_file = Some(PathBuf::from(decoded()?)),
+            _ => kept.push(parameter),
+        }
+    }
+    let at = if url.contains('@') { "@" } else { "" };
+    let question = if kept.is_empty() { "" } else { "?" };
+    Ok((format!("{credentials}{at}{place}{question}{}", kept.join("&")), mode, root_file))
+}
+
+fn is_this_machine(config: &Config) -> bool {
+    let is_near = |host: &Host| match host {
+        Host::Tcp(name) => {
+            let bare = name.trim_start_matches('[').trim_end_matches(']');
+            name == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    };
+    config.get_hosts().iter().all(is_near) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
+fn roots(file: Option<&PathBuf>) -> Result<RootCertStore, OpenError> {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    let (system, _) = roots.add_parsable_certificates(found.certs);
+    let Some(path) = file else {
+        if system == 0 {
+            return Err(OpenError::Tls {
+                reason:
+                    "this system has no root certificates; install them (Debian: ca-certificates), or name \
+                         the server's with sslrootcert=PATH in the database URL"
+                        .to_owned(),
+            });
+        }
+        return Ok(roots);
+    };
+    let unreadable = |reason: String| OpenError::Tls {
+        reason: format!("cannot read certificates from {} (sslrootcert): {reason}", path.display()),
+    };
+    let mut own = 0_u32;
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))? {
+        let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
+        roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
+        own = own.saturating_add(1);
+    }
+    if own == 0 {
+        return Err(unreadable("there is none in it".to_owned()));
+    }
+    Ok(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_plain_unless_told() {
+        for (url, encrypted) in [
+            ("postgres://u@localhost/d", false),
+            ("postgres://u@127.0.0.1:5433/d", false),
+            ("postgres://u@[::1]/d", false),
+            ("postgres://u@%2Frun%2Fpostgresql/d", false),
+            ("postgres:///d?host=/run/postgresql", false),
+            ("postgres://u@db.example/d", true),
+            ("postgres://u@10.0.0.7/d", true),
+            ("postgres://u@localhost,db.example/d", true),
+            ("postgres://u@localhost/d?hostaddr=10.0.0.7", true),
+            ("postgres://u@db.example/d?sslmode=disable", false),
+            ("postgres://u@localhost/d?sslmode=require", true),
+            ("postgres://u@db.example/d?sslmode=verify-full&application_name=x", true),
+        ] {
+            assert_eq!(Wanted::parse(url).unwrap().encrypted, encrypted, "{url}");
+        }
+    }
+
+    #[test]
+    fn our_parameters_are_taken_out_and_others_stay() {
+        let wanted = Wanted::parse(
+            "postgres://u:p%3Fw@h/d?sslrootcert=%2Fetc%2Froot%20ca.pem&application_name=a&sslmode=require",
+        )
+        .unwrap();
+        assert_eq!(wanted.root_file, Some(PathBuf::from("/etc/root ca.pem")));
+        assert_eq!(wanted.config.get_application_name(), Some("a"));
+        assert_eq!(wanted.config.get_password(), Some(b"p?w".as_slice()));
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_refused_without_the_password() {
+        for url in [
+            "postgres://u:hunter2@h/d?sslmode=prefer",
+            "postgres://u:hunter2@h/d?sslmode=verify-ca",
+            "postgres://u:hunter2@/d",
+            "postgres://u:hunter2@h/d?unheard_of=1",
+            "postgres://u:hunter2@h:port/d",
+        ] {
+            let error = Wanted::parse(url).unwrap_err().to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+}

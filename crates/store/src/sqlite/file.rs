@@ -1,0 +1,89 @@
+//! The database file: who may open it, and how each connection to it is set up.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::Fault;
+use crate::OpenError;
+
+/// Pages the log may grow to before it is folded back into the file, 64 MiB of them: under load, folding less often
+/// is worth a quarter of the throughput.
+const CHECKPOINT_PAGES: i64 = 16 * 1024;
+
+/// The log's file is cut back to this size once it has been folded.
+const LOG_BYTES_KEPT: i64 = 128 * 1024 * 1024;
+
+/// Statements kept prepared on each connection.
+const STATEMENTS_KEPT: usize = 128;
+
+/// A database file that this process alone serves, for as long as this value lives.
+#[derive(Debug)]
+pub(super) struct ServedFile {
+    path: PathBuf,
+    busy_timeout: Duration,
+    // Holds the lock; the system lets go of it when the file is closed, also after a crash.
+    _lock: File,
+}
+
+impl ServedFile {
+    /// Creates the file where it is missing, readable by its owner only, and locks it against other processes.
+    pub(super) fn claim(path: &Path, busy_timeout: Duration) -> Result<Self, OpenError> {
+        let failed =
+            |error: std::io::Error| OpenError::File { path: path.to_owned(), reason: error.to_string() };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path).map_err(failed)?;
+        // Two names of one file must meet at one lock.
+        let path = fs::canonicalize(path).map_err(failed)?;
+        let mut lock_name = path.clone().into_os_string();
+        lock_name.push(".lock");
+        let lock_path = PathBuf::from(lock_name);
+        let lock = options.open(&lock_path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, busy_timeout, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { database: path, lock: lock_path }),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A connection that writes. It never creates the file: one that vanished must not come back empty.
+    pub(super) fn writer(&self) -> Result<Connection, Fault> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = self.connect(flags)?;
+        // Both pragmas answer with a row, whose value is what now holds.
+        let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            return Err(Fault::Misuse(
+                "the file system does not allow SQLite's write-ahead log; use a local disk",
+            ));
+        }
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+        Ok(connection)
+    }
+
+    /// A connection that cannot write.
+    pub(super) fn reader(&self) -> Result<Connection, Fault> {
+        self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    }
+
+    fn connect(&self, flags: OpenFlags) -> Result<Connection, Fault> {
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(self.busy_timeout)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        Ok(connection)
+    }
+}

@@ -1,0 +1,84 @@
+//! A few connections that only read, used from threads that may block.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+use tollgate_engine::ports::StoreError;
+
+use super::{fault::Fault, file::ServedFile};
+
+/// The pool. Connections are opened when first needed and given up when the file gives trouble.
+#[derive(Debug, Clone)]
+pub(super) struct Readers {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    file: Arc<ServedFile>,
+    turns: Arc<Semaphore>,
+    patience: Duration,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn new(file: Arc<ServedFile>, most: usize, patience: Duration) -> Self {
+        let turns = Arc::new(Semaphore::new(most.clamp(1, 64)));
+        Self { inner: Arc::new(Inner { file, turns, patience, idle: Mutex::default() }) }
+    }
+
+    /// Runs `work` in one read transaction: all it reads is from one moment.
+    pub(super) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let waiting =
+            tokio::time::timeout(self.inner.patience, Arc::clone(&self.inner.turns).acquire_owned());
+        let turn = match waiting.await {
+            Ok(Ok(turn)) => turn,
+            Ok(Err(_)) => return Err(StoreError::Unavailable("the store is closed".to_owned())),
+            Err(_) => return Err(StoreError::Unavailable("too many reads are waiting".to_owned())),
+        };
+        let inner = Arc::clone(&self.inner);
+        // The turn goes along, so that it ends with the work even if whoever asked stops waiting.
+        let reading = tokio::task::spawn_blocking(move || {
+            let answer = inner.run(work);
+            drop(turn);
+            answer
+        });
+        match reading.await {
+            Ok(answer) => answer.map_err(StoreError::from),
+            Err(_) => Err(StoreError::Broken("a read stopped unexpectedly".to_owned())),
+        }
+    }
+}
+
+impl Inner {
+    fn run<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.file.reader()?,
+        };
+        let answer = within_transaction(&connection, work);
+        if !matches!(&answer, Err(fault) if fault.is_environmental()) {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+        answer
+    }
+}
+
+fn within_transaction<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let transaction = connection.unchecked_transaction()?;
+    let answer = work(&transaction)?;
+    transaction.finish()?;
+    Ok(answer)
+}

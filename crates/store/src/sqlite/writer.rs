@@ -1,0 +1,327 @@
+//! The one thread that writes. It takes whatever waits into one transaction, so that many units share the cost of
+//! making a commit durable, and answers only once that commit stands.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+use tollgate_engine::ports::StoreError;
+
+use super::{
+    fault::{Fault, commit_failed},
+    file::ServedFile,
+};
+use crate::signal::Announcer;
+
+/// Units that may wait for the thread.
+const QUEUE: usize = 1024;
+/// Units that share one commit at most.
+const BATCH: usize = 256;
+/// How long a unit waits for a place in a full queue.
+const QUEUE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a unit of work leaves behind.
+#[derive(Debug)]
+pub(super) enum Effect<T> {
+    /// Nothing: what it may have written is undone.
+    Nothing(T),
+    /// What it wrote.
+    Written(T),
+    /// What it wrote, the directory's version included: those who wait for that are told.
+    Directory(T),
+}
+
+/// The thread's counterpart. Dropping it lets the thread finish what waits and end.
+#[derive(Debug)]
+pub(super) struct Writer {
+    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+    patience: Duration,
+    commits: Arc<AtomicU64>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        file: Arc<ServedFile>,
+        connection: Connection,
+        patience: Duration,
+        announcer: Announcer,
+    ) -> std::io::Result<Self> {
+        let (queue, waiting) = mpsc::channel(QUEUE);
+        let commits = Arc::new(AtomicU64::new(0));
+        let work = Work { file, connection: Some(connection), announcer, commits: Arc::clone(&commits) };
+        let thread =
+            std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || work.run(waiting))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread), patience, commits })
+    }
+
+    /// Runs `work` in the next transaction. Where the caller stops waiting, the unit is done or not done, as a whole.
+    pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<Effect<T>, Fault> + Send + 'static,
+    {
+        let Some(queue) = &self.queue else {
+            return Err(StoreError::Unavailable("the store is closed".to_owned()));
+        };
+        let (reply, answer) = oneshot::channel();
+        let unit = Unit { deadline: Instant::now() + self.patience, reply, stage: Stage::Waiting(work) };
+        match queue.send_timeout(Box::new(unit), QUEUE_PATIENCE).await {
+            Ok(()) => {}
+            Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
+                return Err(StoreError::Unavailable("too many writes are waiting".to_owned()));
+            }
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => {
+                return Err(StoreError::Unavailable("the writer has ended".to_owned()));
+            }
+        }
+        answer.await.unwrap_or_else(|_| Err(StoreError::Unknown("the writer gave no answer".to_owned())))
+    }
+
+    /// How many transactions have been committed.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic in there was caught and logged; there is nothing left to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A unit in the queue, whatever it answers.
+trait Job: Send {
+    /// Whether it still makes sense to begin.
+    fn is_wanted(&self, now: Instant) -> bool;
+    /// Does the work and keeps the answer.
+    fn run(&mut self, connection: &Connection) -> Trace;
+    /// Sends the answer that was kept.
+    fn answer(self: Box<Self>);
+    /// Sends this instead.
+    fn refuse(self: Box<Self>, error: StoreError);
+}
+
+impl std::fmt::Debug for dyn Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Job")
+    }
+}
+
+/// What a unit's run means for the transaction around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trace {
+    Undo,
+    Keep,
+    KeepAndAnnounce,
+}
+
+struct Unit<T, F> {
+    deadline: Instant,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    stage: Stage<T, F>,
+}
+
+enum Stage<T, F> {
+    Waiting(F),
+    Running,
+    Done(Result<T, StoreError>),
+}
+
+impl<T, F> Job for Unit<T, F>
+where
+    T: Send,
+    F: FnOnce(&Connection) -> Result<Effect<T>, Fault> + Send,
+{
+    fn is_wanted(&self, now: Instant) -> bool {
+        !self.reply.is_closed() && now < self.deadline
+    }
+
+    fn run(&mut self, connection: &Connection) -> Trace {
+        let Stage::Waiting(work) = std::mem::replace(&mut self.stage, Stage::Running) else {
+            return Trace::Undo;
+        };
+        let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| work(connection))) {
+            Ok(Ok(Effect::Nothing(value))) => (Trace::Undo, Ok(value)),
+            Ok(Ok(Effect::Written(value))) => (Trace::Keep, Ok(value)),
+            Ok(Ok(Effect::Directory(value))) => (Trace::KeepAndAnnounce, Ok(value)),
+            Ok(Err(fault)) => (Trace::Undo, Err(StoreError::from(fault))),
+            Err(_) => {
+                (Trace::Undo, Err(StoreError::Broken("a unit of work stopped unexpectedly".to_owned())))
+            }
+        };
+        self.stage = Stage::Done(answer);
+        trace
+    }
+
+    fn answer(self: Box<Self>) {
+        let answer = match self.stage {
+            Stage::Done(answer) => answer,
+            Stage::Waiting(_) | Stage::Running => {
+                Err(StoreError::Unavailable("it waited too long".to_owned()))
+            }
+        };
+        // Nobody may be waiting any more, which changes nothing.
+        let _ = self.reply.send(answer);
+    }
+
+    fn refuse(self: Box<Self>, error: StoreError) {
+        let _ = self.reply.send(Err(error));
+    }
+}
+
+struct Work {
+    file: Arc<ServedFile>,
+    connection: Option<Connection>,
+    announcer: Announcer,
+    commits: Arc<AtomicU64>,
+}
+
+impl Work {
+    fn run(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
+        let mut batch = Vec::with_capacity(BATCH);
+        while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
+            let jobs = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+            // Jobs catch their own panics; this is for whatever else might, since a dead thread is a dead store.
+            if catch_unwind(AssertUnwindSafe(|| self.settle(jobs))).is_err() {
+                tracing::error!("the writer stopped unexpectedly within a batch and begins anew");
+                self.connection = None;
+            }
+        }
+    }
+
+    /// Runs a batch and answers each of its units.
+    fn settle(&mut self, jobs: Vec<Box<dyn Job>>) {
+        let now = Instant::now();
+        let (mut jobs, late): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_wanted(now));
+        for job in late {
+            job.answer();
+        }
+        if jobs.is_empty() {
+            return;
+        }
+        match self.transact(&mut jobs) {
+            Ok(announce) => {
+                if announce {
+                    self.announcer.announce();
+                }
+                for job in jobs {
+                    job.answer();
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, units = jobs.len(), "a batch of writes was not committed");
+                for job in jobs {
+                    job.refuse(same(&error));
+                }
+            }
+        }
+    }
+
+    /// One transaction around all jobs; whether it is to be announced.
+    fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool, StoreError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.file.writer()?,
+        };
+        let outcome = batch(&connection, jobs);
+        // After a failure that left a transaction open or the file in doubt, the next batch opens a fresh connection.
+        let usable = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        match outcome {
+            Ok((trace, committed)) => {
+                self.connection = usable.then_some(connection);
+                if committed {
+                    self.commits.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(trace == Trace::KeepAndAnnounce)
+            }
+            Err(failure) => {
+                let busy = matches!(&failure, Failure::Before(fault) if is_busy(fault));
+                self.connection = (usable && busy).then_some(connection);
+                Err(failure.into())
+            }
+        }
+    }
+}
+
+enum Failure {
+    /// Before the commit was tried.
+    Before(Fault),
+    /// The commit itself.
+    Commit(rusqlite::Error),
+    /// SQLite gave up the whole transaction in the middle of a unit.
+    Lost,
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Before(error.into())
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Before(fault) => fault.into(),
+            Failure::Commit(error) => commit_failed(&error),
+            Failure::Lost => {
+                Self::Unavailable("the disk failed or is full; the transaction was undone".to_owned())
+            }
+        }
+    }
+}
+
+/// Runs all jobs in one transaction, each in a savepoint of its own so that one that is refused or fails leaves its
+/// neighbours alone. Returns the most that any of them did, and whether there was anything to commit.
+fn batch(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
+    let execute = |sql: &str| connection.prepare_cached(sql)?.execute([]);
+    // The write lock at once: a transaction that begins by reading could find it taken half way.
+    execute("BEGIN IMMEDIATE")?;
+    let mut most = Trace::Undo;
+    for job in jobs {
+        execute("SAVEPOINT unit")?;
+        let trace = job.run(connection);
+        if connection.is_autocommit() {
+            return Err(Failure::Lost);
+        }
+        if trace == Trace::Undo {
+            execute("ROLLBACK TO unit")?;
+        }
+        execute("RELEASE unit")?;
+        most = match (most, trace) {
+            (Trace::KeepAndAnnounce, _) | (_, Trace::KeepAndAnnounce) => Trace::KeepAndAnnounce,
+            (Trace::Keep, _) | (_, Trace::Keep) => Trace::Keep,
+            (Trace::Undo, Trace::Undo) => Trace::Undo,
+        };
+    }
+    if most == Trace::Undo {
+        execute("ROLLBACK")?;
+        return Ok((most, false));
+    }
+    execute("COMMIT").map_err(Failure::Commit)?;
+    Ok((most, true))
+}
+
+fn is_busy(fault: &Fault) -> bool {
+    matches!(fault, Fault::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy))
+}
+
+fn same(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Unavailable(reason) => StoreError::Unavailable(reason.clone()),
+        StoreError::Unknown(reason) => StoreError::Unknown(reason.clone()),
+        StoreError::Broken(reason) => StoreError::Broken(reason.clone()),
+    }
+}

@@ -1,0 +1,64 @@
+//! Migrations.
+
+use tollgate_store::{OpenError, Options, postgres::PostgresStore};
+
+use crate::server::{settings, with_database};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_nodes_may_start_at_once() {
+    with_database(async |database| {
+        let mut opening = tokio::task::JoinSet::new();
+        for _ in 0..8 {
+            let url = database.url();
+            opening.spawn(async move { PostgresStore::open(&url, &settings()).await.map(drop) });
+        }
+        for opened in opening.join_all().await {
+            opened.unwrap();
+        }
+        assert_eq!(database.count("SELECT count(*) FROM schema_migrations").await, 1);
+        assert_eq!(database.count("SELECT count(*) FROM directory").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_schema_is_refused() {
+    with_database(async |database| {
+        drop(database.open().await);
+        let sql = "INSERT INTO schema_migrations VALUES (999, 'from the future', 'x', 0)";
+        database.stranger.batch_execute(sql).await.unwrap();
+        let error = PostgresStore::open(&database.url(), &settings()).await.unwrap_err();
+        assert!(matches!(error, OpenError::SchemaNewer { database: 999, .. }), "{error}");
+        assert!(error.to_string().contains("start a newer tollgate"), "{error}");
+
+        let sql =
+            "DELETE FROM schema_migrations WHERE version = 999; UPDATE schema_migrations SET checksum = 'x'";
+        database.stranger.batch_execute(sql).await.unwrap();
+        let error = PostgresStore::open(&database.url(), &settings()).await.unwrap_err();
+        assert!(matches!(error, OpenError::SchemaDiffers { version: 1, .. }), "{error}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_user_without_rights_to_create_can_serve() {
+    with_database(async |database| {
+        drop(tollgate_store::open(&database.url(), &Options::default()).await.unwrap());
+        let user = format!("{}_user", database.name);
+        let sql = format!(
+            "CREATE ROLE {user} LOGIN PASSWORD 'x';
+             GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO {user};
+             REVOKE CREATE ON SCHEMA public FROM PUBLIC"
+        );
+        database.stranger.batch_execute(&sql).await.unwrap();
+        let (host, port) = database.server_address();
+        let url = format!("postgres://{user}:x@{host}:{port}/{}", database.name).parse().unwrap();
+        let store = tollgate_store::open(&url, &Options::default()).await.unwrap();
+        assert_eq!(store.pin("a", "b").await.unwrap(), "b");
+        drop(store);
+        let sql = format!("DROP OWNED BY {user}; DROP ROLE {user}");
+        database.kill_sessions().await;
+        database.stranger.batch_execute(&sql).await.unwrap();
+    })
+    .await;
+}

@@ -1,0 +1,117 @@
+//! A database for each test.
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::FutureExt as _;
+use tokio_postgres::{Client, NoTls};
+use tollgate_store::{
+    DatabaseUrl,
+    postgres::{PostgresStore, Settings},
+};
+
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) struct Database {
+    pub(crate) name: String,
+    /// A session beside the store's, on the same database.
+    pub(crate) stranger: Client,
+}
+
+fn server_url() -> String {
+    std::env::var("TOLLGATE_TEST_POSTGRES_URL").expect(
+        "TOLLGATE_TEST_POSTGRES_URL is not set: run `make test`, which starts a throw-away PostgreSQL and names it",
+    )
+}
+
+fn url_of(database: &str) -> String {
+    let url = server_url();
+    let (place, parameters) = url
+        .split_once('?')
+        .map_or((url.as_str(), String::new()), |(place, rest)| (place, format!("?{rest}")));
+    let (scheme, rest) = place.split_once("://").expect("the URL begins with postgres://");
+    let authority = rest.split('/').next().unwrap();
+    format!("{scheme}://{authority}/{database}{parameters}")
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the test server answers");
+    tokio::spawn(connection);
+    client
+}
+
+/// Runs `work` on a database of its own and drops it, also when the test fails.
+pub(crate) async fn with_database(work: impl AsyncFnOnce(&Database)) {
+    let count = MADE.fetch_add(1, Ordering::Relaxed);
+    let name = format!("tollgate_test_{}_{count}", std::process::id());
+    let admin = connect(&server_url()).await;
+    admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
+    admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")).await.unwrap();
+    let stranger = connect(&url_of(&name)).await;
+    let database = Database { name: name.clone(), stranger };
+    let outcome = AssertUnwindSafe(work(&database)).catch_unwind().await;
+    drop(database);
+    admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
+    if let Err(panic) = outcome {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Small pools and short limits, so that tests of limits are short.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        connections: 6,
+        connect_timeout: Duration::from_secs(2),
+        wait_timeout: Duration::from_secs(3),
+        statement_timeout: Duration::from_secs(5),
+    }
+}
+
+impl Database {
+    pub(crate) fn url(&self) -> DatabaseUrl {
+        url_of(&self.name).parse().unwrap()
+    }
+
+    /// The same database behind another port of this machine.
+    pub(crate) fn url_through(&self, port: u16) -> DatabaseUrl {
+        let config: tokio_postgres::Config = url_of(&self.name).parse().unwrap();
+        let user = config.get_user().unwrap_or("postgres");
+        let password = config
+            .get_password()
+            .map_or_else(String::new, |bytes| format!(":{}", String::from_utf8(bytes.to_vec()).unwrap()));
+        format!("postgres://{user}{password}@127.0.0.1:{port}/{}", self.name).parse().unwrap()
+    }
+
+    pub(crate) fn server_address(&self) -> (String, u16) {
+        let config: tokio_postgres::Config = url_of(&self.name).parse().unwrap();
+        let tokio_postgres::config::Host::Tcp(host) = &config.get_hosts()[0] else {
+            panic!("the test server is reached over TCP");
+        };
+        (host.clone(), config.get_ports().first().copied().unwrap_or(5432))
+    }
+
+    pub(crate) async fn open(&self) -> Arc<PostgresStore> {
+        self.open_with(&settings()).await
+    }
+
+    pub(crate) async fn open_with(&self, settings: &Settings) -> Arc<PostgresStore> {
+        Arc::new(PostgresStore::open(&self.url(), settings).await.unwrap())
+    }
+
+    /// Ends every session on this database but the stranger's; how many there were.
+    pub(crate) async fn kill_sessions(&self) -> i64 {
+        let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                   WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        self.stranger.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    pub(crate) async fn count(&self, sql: &str) -> i64 {
+        self.stranger.query_one(sql, &[]).await.unwrap().get(0)
+    }
+}

@@ -1,0 +1,232 @@
+//! The store on SQLite: the shared suite, and what only a file can go through.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::time::Instant;
+use tollgate_domain::{Currency, ledger::Cause};
+use tollgate_engine::ports::{DirectoryVersion, Moved, Store, StoreError};
+use tollgate_store::{
+    OpenError, Options,
+    conformance::{Nodes, created, minor, wallet::books_balance},
+    sqlite::{Settings, SqliteStore},
+};
+
+tollgate_store::conformance_suite!(super::on_a_fresh_database);
+
+async fn on_a_fresh_database(work: impl AsyncFnOnce(Nodes)) {
+    let folder = Folder::new();
+    let store: Arc<dyn Store> = folder.open().await;
+    work(Nodes::new(Arc::clone(&store), store)).await;
+}
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("tollgate.db")
+    }
+
+    async fn open(&self) -> Arc<SqliteStore> {
+        Arc::new(SqliteStore::open(&self.path(), &Settings::default()).await.unwrap())
+    }
+
+    /// As [`Folder::open`], but gives up on a locked file soon.
+    async fn open_impatient(&self) -> Arc<SqliteStore> {
+        let settings = Settings { busy_timeout: Duration::from_millis(150), ..Settings::default() };
+        Arc::new(SqliteStore::open(&self.path(), &settings).await.unwrap())
+    }
+
+    /// What another process, such as a backup, would have.
+    fn stranger(&self) -> Connection {
+        let connection = Connection::open(self.path()).unwrap();
+        connection.busy_timeout(Duration::from_secs(5)).unwrap();
+        connection
+    }
+}
+
+fn nodes(store: &Arc<SqliteStore>) -> Nodes {
+    Nodes::new(Arc::<SqliteStore>::clone(store), Arc::<SqliteStore>::clone(store))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_units_share_a_commit() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 10, "f").await;
+    let before = store.commits();
+
+    let stranger = folder.stranger();
+    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut running = tokio::task::JoinSet::new();
+    for place in 0..200 {
+        let store = Arc::clone(&store);
+        // Every other one is refused, which must not undo its neighbours in the same transaction.
+        let (cause, amount) = if place % 2 == 0 { (Cause::Fund, 1) } else { (Cause::Withdraw, 1_000_000) };
+        let movement = nodes.new_movement(cause, amount, &format!("r{place}"));
+        running.spawn(async move { store.move_funds(environment, &movement).await.unwrap() });
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(store.commits(), before, "nothing is committed, or answered, while the file is locked");
+    assert!(running.try_join_next().is_none());
+    stranger.execute_batch("ROLLBACK").unwrap();
+
+    let answers = running.join_all().await;
+    let done = answers.iter().filter(|answer| matches!(answer, Moved::Done(_))).count();
+    assert_eq!(done, 100);
+    assert!(store.commits() - before <= 4, "200 units took {} commits", store.commits() - before);
+    assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 110);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_file_is_unavailable_and_recovers() {
+    let folder = Folder::new();
+    let store = folder.open_impatient().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await;
+    let stranger = folder.stranger();
+    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let began = Instant::now();
+    assert!(matches!(store.probe().await, Err(StoreError::Unavailable(_))));
+    let key = nodes.new_key(environment.id);
+    let error = store.issue_key(&key).await.unwrap_err();
+    assert!(
+        matches!(&error, StoreError::Unavailable(reason) if reason.contains("another process")),
+        "{error}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    // Whoever reads is not disturbed.
+    assert!(store.environment(environment.id).await.unwrap().is_some());
+
+    stranger.execute_batch("ROLLBACK").unwrap();
+    store.probe().await.unwrap();
+    assert!(nodes.keys(environment.id).await.is_empty(), "unavailable means that nothing happened");
+    nodes.key(environment.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_lost_midway_is_unavailable_and_recovers() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await.id;
+    // A trigger stands in for a failing disk: SQLite gives up the whole transaction in the middle of a unit.
+    let stranger = folder.stranger();
+    stranger
+        .execute_batch(
+            "CREATE TRIGGER sabotage BEFORE INSERT ON ledger_postings WHEN NEW.reference = 'bad'
+             BEGIN SELECT RAISE(ROLLBACK, 'sabotage'); END",
+        )
+        .unwrap();
+    let bad = nodes.new_movement(Cause::Fund, 5, "bad");
+    let good = nodes.new_movement(Cause::Fund, 7, "good");
+    let (bad, good_answer) =
+        tokio::join!(store.move_funds(environment, &bad), store.move_funds(environment, &good));
+    assert!(matches!(bad, Err(StoreError::Unavailable(_))), "{bad:?}");
+    // Its neighbour was in the same transaction or in the next one: told that nothing happened, or done.
+    let held = books_balance(&nodes, environment, Currency::USD).await;
+    assert_eq!(held, if good_answer.is_ok() { 7 } else { 0 });
+    let moved = store.move_funds(environment, &good).await.unwrap();
+    assert!(matches!(moved, Moved::Done(applied) if applied.balances.available == minor(7)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_handle_is_refused() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
+    let sentence = error.to_string();
+    assert!(matches!(error, OpenError::InUse { .. }));
+    assert!(sentence.contains("tollgate.db is in use by another process"), "{sentence}");
+    assert!(sentence.contains("tollgate.db.lock"), "{sentence}");
+    // Nor by another name of the same file.
+    let link = folder.0.path().join("link.db");
+    std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+    assert!(matches!(SqliteStore::open(&link, &Settings::default()).await, Err(OpenError::InUse { .. })));
+    drop(store);
+    folder.open().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reopening_finds_everything() {
+    let folder = Folder::new();
+    let url = format!("sqlite:{}", folder.path().display()).parse().unwrap();
+    let store = tollgate_store::open(&url, &Options::default()).await.unwrap();
+    let nodes = Nodes::new(Arc::clone(&store), store);
+    let environment = nodes.environment().await;
+    nodes.key(environment.id).await;
+    nodes.fund(environment.id, 77, "f").await;
+    let before = nodes.one.directory_since(DirectoryVersion::default()).await.unwrap();
+    drop(nodes);
+
+    let store = tollgate_store::open(&url, &Options::default()).await.unwrap();
+    assert_eq!(store.directory_since(DirectoryVersion::default()).await.unwrap(), before);
+    let balances = store.balances(environment.id, Currency::USD).await.unwrap().unwrap();
+    assert_eq!(balances.available, minor(77));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_schema_is_refused() {
+    let folder = Folder::new();
+    drop(folder.open().await);
+    folder
+        .stranger()
+        .execute("INSERT INTO schema_migrations VALUES (999, 'from the future', 'x', 0)", [])
+        .unwrap();
+    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
+    assert!(matches!(error, OpenError::SchemaNewer { database: 999, .. }), "{error}");
+    assert!(error.to_string().contains("start a newer tollgate"), "{error}");
+
+    let folder = Folder::new();
+    drop(folder.open().await);
+    folder.stranger().execute("UPDATE schema_migrations SET checksum = 'x'", []).unwrap();
+    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
+    assert!(matches!(error, OpenError::SchemaDiffers { version: 1, .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_cannot_be_used_is_named() {
+    let folder = Folder::new();
+    let nowhere = folder.0.path().join("missing").join("tollgate.db");
+    let error = SqliteStore::open(&nowhere, &Settings::default()).await.unwrap_err().to_string();
+    assert!(error.contains("missing/tollgate.db") && error.contains("folder exists"), "{error}");
+
+    std::fs::write(folder.path(), "this is no database, only a text of some length").unwrap();
+    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err().to_string();
+    assert!(error.contains("not a database"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_file_is_durable_and_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    created(
+        nodes
+            .one
+            .create_environment(&nodes.new_environment(&nodes.application().await, "test"))
+            .await
+            .unwrap(),
+    );
+    for name in ["tollgate.db", "tollgate.db-wal", "tollgate.db.lock"] {
+        let mode = std::fs::metadata(folder.0.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let stranger = folder.stranger();
+    let mode: String = stranger.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+    let violations: i64 =
+        stranger.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(violations, 0);
+}

@@ -1,0 +1,76 @@
+//! Starting a node: store, engine, listener; and serving until told to stop.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    time::sleep,
+};
+use tollgate_engine::{Engine, SystemClock, ports::Store};
+use tollgate_server::{App, Limits};
+use tollgate_store::{DatabaseUrl, OpenError, Options};
+use tollgate_vault::{AdminToken, MasterKey};
+use tracing::{info, warn};
+
+use crate::failure::Failure;
+
+/// How often, and how far apart, a database server that does not answer yet is tried at start.
+const OPEN_TRIES: u32 = 30;
+const OPEN_PAUSE: Duration = Duration::from_secs(2);
+
+/// Binds the address, so that a port already taken is told before anything else happens.
+pub(crate) async fn bind(listen: &str) -> Result<(TcpListener, SocketAddr), Failure> {
+    let taken = |error| {
+        Failure::new(format!(
+            "cannot listen on {listen}: {error}; choose another address with TOLLGATE_LISTEN"
+        ))
+    };
+    let listener = TcpListener::bind(listen).await.map_err(taken)?;
+    let address = listener.local_addr().map_err(taken)?;
+    Ok((listener, address))
+}
+
+/// Opens the store and starts the engine on it.
+pub(crate) async fn engine(database: &DatabaseUrl, master_key: &MasterKey) -> Result<Engine, Failure> {
+    let store = open(database).await?;
+    Ok(Engine::start(store, Arc::new(SystemClock), master_key).await?)
+}
+
+/// Services start in any order: a database server that is not there yet is waited for, within bounds.
+async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
+    let mut tries = 0;
+    loop {
+        match tollgate_store::open(database, &Options::default()).await {
+            Ok(store) => return Ok(store),
+            Err(OpenError::Server { reason, .. }) if tries < OPEN_TRIES => {
+                tries += 1;
+                warn!(%database, reason, "the database does not answer yet; trying again");
+                sleep(OPEN_PAUSE).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Serves until SIGINT or SIGTERM, then finishes what was started.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    address: SocketAddr,
+    engine: Engine,
+    admin_token: AdminToken,
+) -> Result<(), Failure> {
+    let cannot = |error| Failure::new(format!("cannot listen for signals: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
+    let stop = async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    info!(%address, "listening");
+    tollgate_server::serve(listener, App::new(engine, admin_token), Limits::default(), stop).await;
+    info!("stopped");
+    Ok(())
+}

@@ -1,0 +1,281 @@
+//! The sandbox: one command to a working quote. Everything it needs it makes once and finds again.
+
+use std::{
+    fs,
+    io::{self, ErrorKind, Write},
+    net::SocketAddr,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::Path,
+};
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Currency, Minor, Timestamp,
+    id::{ApplicationId, EnvironmentId, OrganizationId},
+    ledger::Cause,
+    tenant::{Application, Environment, EnvironmentName, KeyKind, Organization},
+};
+use tollgate_engine::{Engine, MoveOrder, Origin};
+use tollgate_vault::{AdminToken, MasterKey, PresentedKey, Secret};
+
+use crate::{failure::Failure, logging, node, settings::Settings, welcome};
+
+/// A million dollars of play money.
+const OPENING_BALANCE_MINOR: u64 = 100_000_000;
+const ACTOR: &str = "sandbox";
+
+/// What the welcome shows and `sandbox.json` keeps.
+pub(crate) struct Access {
+    pub(crate) base_url: String,
+    pub(crate) admin_token: Secret,
+    pub(crate) secret_key: Secret,
+    pub(crate) publishable_key: Secret,
+    pub(crate) environment: EnvironmentId,
+}
+
+pub(crate) async fn run() -> Result<(), Failure> {
+    let settings = Settings::load(None)?;
+    let _log = logging::start(&settings.log)?;
+    create_private_dir(&settings.data_dir)?;
+    let (listener, address) = node::bind(&settings.listen).await?;
+    let master_key = master_key(&settings)?;
+    let engine = node::engine(&settings.database, &master_key).await?;
+    let access = prepare(&engine, &settings, address).await?;
+    let admin_token = AdminToken::from_setting(&access.admin_token)?;
+    welcome::print(&access, &settings);
+    node::serve(listener, address, engine, admin_token).await
+}
+
+/// Makes what is missing. Every step may be repeated, so a start that was cut off is finished by the next.
+async fn prepare(engine: &Engine, settings: &Settings, address: SocketAddr) -> Result<Access, Failure> {
+    let path = settings.data_dir.join("sandbox.json");
+    let kept = read_kept(&path)?;
+    let environment = demo_environment(engine).await?;
+    let base_url = format!("http://{address}");
+    if engine.config(environment).await?.version == 0 {
+        let origin = Origin { actor: ACTOR.to_owned(), request: "first start".to_owned() };
+        engine.put_config(environment, demo_configuration(&base_url), Some(0), origin).await?;
+    }
+    fund(engine, environment).await?;
+    let admin_token = match (&settings.admin_token, kept_text(&kept, "adminToken")) {
+        (Some(set), _) => set.clone(),
+        (None, Some(kept)) => kept,
+        (None, None) => AdminToken::generate()?,
+    };
+    let access = Access {
+        base_url,
+        admin_token,
+        secret_key: key(engine, environment, KeyKind::Secret, kept_text(&kept, "secretKey")).await?,
+        publishable_key: key(engine, environment, KeyKind::Publishable, kept_text(&kept, "publishableKey"))
+            .await?,
+        environment,
+    };
+    write_private(&path, &format!("{:#}\n", sandbox_json(&access)))?;
+    Ok(access)
+}
+
+/// The demo's ids are fixed, so that making it twice makes it once.
+async fn demo_environment(engine: &Engine) -> Result<EnvironmentId, Failure> {
+    let at = engine.clock().now();
+    let epoch = Timestamp::from_unix_millis(0);
+    let fixed = *b"sandbox-01";
+    let organization = OrganizationId::new(epoch, fixed);
+    let application = ApplicationId::new(epoch, fixed);
+    let environment = EnvironmentId::new(epoch, fixed);
+    let name = EnvironmentName::parse("test")
+        .ok_or_else(|| Failure::new("`test` is not a name for an environment"))?;
+    let organization =
+        Organization { id: organization, name: "Demo organization".to_owned(), created_at: at };
+    let application = Application {
+        id: application,
+        organization: organization.id,
+        name: "Demo shop".to_owned(),
+        created_at: at,
+    };
+    let environment = Environment {
+        id: environment,
+        application: application.id,
+        organization: organization.id,
+        name,
+        created_at: at,
+    };
+    engine.ensure_environment(&organization, &application, &environment).await?;
+    Ok(environment.id)
+}
+
+async fn fund(engine: &Engine, environment: EnvironmentId) -> Result<(), Failure> {
+    let order = MoveOrder {
+        currency: Currency::USD,
+        cause: Cause::Fund,
+        amount: Minor::new(OPENING_BALANCE_MINOR).unwrap_or_default(),
+        reference: "sandbox opening balance".to_owned(),
+        actor: ACTOR.to_owned(),
+    };
+    engine.move_funds(environment, order).await?;
+    Ok(())
+}
+
+/// The kept key if it still opens the environment, else a new one.
+async fn key(
+    engine: &Engine,
+    environment: EnvironmentId,
+    kind: KeyKind,
+    kept: Option<Secret>,
+) -> Result<Secret, Failure> {
+    if let Some(kept) = kept
+        && opens(engine, environment, kind, &kept)
+    {
+        return Ok(kept);
+    }
+    Ok(engine.issue_key(environment, kind).await?.key)
+}
+
+fn opens(engine: &Engine, environment: EnvironmentId, kind: KeyKind, key: &Secret) -> bool {
+    let Ok(presented) = PresentedKey::parse(key.expose()) else { return false };
+    let snapshot = engine.directory().snapshot();
+    let found = snapshot.authenticate(&presented, engine.clock().now());
+    found.is_ok_and(|key| key.kind == kind && key.environment.environment.id == environment)
+}
+
+/// From the settings, or kept beside the database.
+fn master_key(settings: &Settings) -> Result<MasterKey, Failure> {
+    if settings.master_key.is_some() {
+        return settings.required_master_key();
+    }
+    let path = settings.data_dir.join("master.key");
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => Secret::new(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let made = MasterKey::generate()?;
+            write_private(&path, made.expose())?;
+            made
+        }
+        Err(error) => return Err(Failure::file("read the sandbox's master key in", &path, &error)),
+    };
+    Ok(MasterKey::from_setting(&text)?)
+}
+
+/// What an earlier start kept; a file that cannot be understood is made anew.
+fn read_kept(path: &Path) -> Result<Value, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(serde_json::from_str(&text).unwrap_or_default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Value::Null),
+        Err(error) => Err(Failure::file("read", path, &error)),
+    }
+}
+
+fn kept_text(kept: &Value, field: &str) -> Option<Secret> {
+    kept.get(field).and_then(Value::as_str).map(Secret::new)
+}
+
+fn sandbox_json(access: &Access) -> Value {
+    let simulator = |wire: &str, api_key: &str| json!({ "baseUrl": simulator_url(&access.base_url, wire), "apiKey": api_key });
+    json!({
+        "baseUrl": access.base_url,
+        "adminToken": access.admin_token.expose(),
+        "secretKey": access.secret_key.expose(),
+        "publishableKey": access.publishable_key.expose(),
+        "environmentId": access.environment.to_string(),
+        "simulators": {
+            "stripe": simulator("stripe", STRIPE_KEY),
+            "square": simulator("square", SQUARE_TOKEN),
+            "increase": simulator("increase", INCREASE_KEY),
+        },
+    })
+}
+
+fn simulator_url(base_url: &str, wire: &str) -> String {
+    format!("{base_url}/simulator/{wire}")
+}
+
+// The simulated providers' credentials open nothing but the sandbox.
+const STRIPE_KEY: &str = "sk_test_sandbox_card_provider_a";
+const SQUARE_TOKEN: &str = "sandbox-access-token-card-provider-b";
+const INCREASE_KEY: &str = "sandbox-api-key-ach-provider-a";
+
+/// Both card providers and two ACH channels can be reached without editing anything.
+fn demo_configuration(base_url: &str) -> Value {
+    let fee = |provider: &str,
+               method: &str,
+               channel: &str,
+               currency: &str,
+               platform: (&str, u16),
+               organization: (&str, u16)| {
+        json!({
+            "provider": provider, "paymentMethod": method, "channel": channel, "currency": currency,
+            "platform": {"enabled": true, "fixedFeeMinor": platform.0, "percentFeeBps": platform.1},
+            "organization": {"enabled": true, "fixedFeeMinor": organization.0, "percentFeeBps": organization.1,
+                             "minimumFeeMinor": "10", "capFeeMinor": "500"},
+        })
+    };
+    json!({
+        "providers": {
+            "card_provider_a": {
+                "adapter": "stripe",
+                "credentials": {"secretKey": STRIPE_KEY, "publishableKey": "pk_test_sandbox_card_provider_a",
+                                "webhookSecret": "whsec_sandbox_card_provider_a"},
+                "baseUrl": simulator_url(base_url, "stripe"),
+            },
+            "card_provider_b": {
+                "adapter": "square",
+                "credentials": {"accessToken": SQUARE_TOKEN, "applicationId": "sandbox-sq0idb-demo",
+                                "locationId": "LDEMO", "webhookSignatureKey": "sandbox-signature-key-b"},
+                "environment": "sandbox",
+                "baseUrl": simulator_url(base_url, "square"),
+            },
+            "ach_provider_a": {
+                "adapter": "increase",
+                "credentials": {"apiKey": INCREASE_KEY, "webhookSecret": "sandbox-webhook-secret-ach"},
+                "funding": {"accountId": "account_sandbox", "accountNumberId": "account_number_sandbox"},
+                "baseUrl": simulator_url(base_url, "increase"),
+            },
+        },
+        "routing": {
+            "web_card": {
+                "enabled": true,
+                "rules": [{
+                    "id": "rule_large", "enabled": true,
+                    "conditions": [{"id": "cond_amount", "field": "amountMinor", "op": "gte", "value": "100000"}],
+                    "target": {"provider": "card_provider_b", "channel": "web_card"},
+                }],
+                "default": {"provider": "card_provider_a", "channel": "web_card"},
+            },
+            "ach": {
+                "enabled": true,
+                "rules": [{
+                    "id": "rule_same_day", "enabled": true,
+                    "conditions": [{"id": "cond_speed", "field": "metadata.speed", "op": "eq", "value": "same_day"}],
+                    "target": {"provider": "ach_provider_a", "channel": "same_day_ach"},
+                }],
+                "default": {"provider": "ach_provider_a", "channel": "standard_ach"},
+            },
+        },
+        "fees": [
+            fee("card_provider_a", "web_card", "none", "USD", ("30", 290), ("0", 50)),
+            fee("card_provider_a", "web_card", "none", "EUR", ("25", 250), ("0", 50)),
+            fee("card_provider_b", "web_card", "none", "USD", ("15", 260), ("0", 40)),
+            fee("card_provider_b", "web_card", "none", "EUR", ("15", 240), ("0", 40)),
+            fee("ach_provider_a", "ach", "standard_ach", "USD", ("25", 0), ("0", 10)),
+            fee("ach_provider_a", "ach", "same_day_ach", "USD", ("75", 5), ("0", 20)),
+        ],
+    })
+}
+
+/// Only this user may look inside: keys and the database live there.
+pub(crate) fn create_private_dir(path: &Path) -> Result<(), Failure> {
+    let created = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    created.map_err(|error| Failure::file("create the data folder", path, &error))
+}
+
+/// Writes a file only this user may read, whole or not at all.
+fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
+    let half = path.with_extension("new");
+    let write = || -> io::Result<()> {
+        let mut file =
+            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&half)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&half, path)
+    };
+    write().map_err(|error| Failure::file("write", path, &error))
+}

@@ -1,0 +1,162 @@
+//! The configuration document through the admin API: whole or not at all, with its history.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Server, Start};
+
+fn sandbox() -> (Server, Client, String) {
+    let server = Start::sandbox().run();
+    let admin = server.sandbox_client("adminToken");
+    let path = server.sandbox_path("/config");
+    (server, admin, path)
+}
+
+#[test]
+fn what_is_read_can_be_sent_back_and_nothing_changes_but_the_version() {
+    let (_server, mut admin, path) = sandbox();
+    let first = admin.get(&path);
+    assert_eq!(first.headers["etag"], "\"1\"");
+    let document = first.data(200);
+    assert_eq!(document["providers"]["card_provider_a"]["credentials"]["secretKey"], "********er_a");
+    let put = admin.put(&path, &document);
+    assert_eq!(put.headers["etag"], "\"2\"");
+    assert_eq!(put.data(200)["version"], 2);
+    assert_eq!(admin.get(&path).body, first.body);
+}
+
+#[test]
+fn every_refusal_leaves_the_old_one_in_force_byte_for_byte() {
+    let (server, mut admin, path) = sandbox();
+    let before = admin.get(&path);
+    let good = before.data(200);
+    let change = |pointer: &str, value: Value| {
+        let mut document = good.clone();
+        *document.pointer_mut(pointer).unwrap() = value;
+        document.to_string()
+    };
+    let twice = good["fees"][0].clone();
+    let refused = [
+        change("/routing/web_card/default/provider", json!("nobody")),
+        change("/fees", json!([twice, twice])),
+        change("/fees/0/organization/capFeeMinor", json!("9")),
+        change("/providers/card_provider_a/adapter", json!("paypal")),
+        change("/routing/web_card/rules/0/conditions/0/op", json!("near")),
+        change("/providers/card_provider_a/credentials/secretKey", json!("********zzzz")),
+        change("/settings", json!({"surprise": 1})),
+        "[]".to_owned(),
+        "null".to_owned(),
+        "{".to_owned(),
+        r#"{"providers":{},"providers":{}}"#.to_owned(),
+        String::new(),
+    ];
+    for body in refused {
+        let answer = admin.send("PUT", &path, &[("content-type", "application/json")], body.as_bytes());
+        assert_eq!(answer.failure(400), "invalid_body", "{body}");
+        let after = admin.get(&path);
+        assert_eq!((&after.body, &after.headers["etag"]), (&before.body, &before.headers["etag"]), "{body}");
+    }
+    assert_eq!(
+        admin.send("PUT", &path, &[], good.to_string().as_bytes()).failure(415),
+        "unsupported_media_type"
+    );
+    let quote = server
+        .sandbox_client("secretKey")
+        .post("/client/v1/fees/quote", &json!({"amountMinor": 1, "currency": "USD"}));
+    assert_eq!(quote.data(200)["routing"]["provider"], "card_provider_a");
+}
+
+#[test]
+fn all_faults_are_listed_in_one_answer() {
+    let (_server, mut admin, path) = sandbox();
+    let document = json!({
+        "providers": {"a": {"adapter": "paypal"}, "b": {"adapter": "stripe", "credentials": {"password": "x"}}},
+        "routing": {"web_card": {"default": {"provider": "c", "channel": "wire"}}, "cash": {}},
+        "fees": [{"provider": "b", "paymentMethod": "web_card", "channel": "none", "currency": "ZZZ"}],
+        "sundries": 1
+    });
+    let mut fields = admin.put(&path, &document).faulty_fields();
+    fields.sort();
+    assert_eq!(
+        fields,
+        [
+            "fees[0].currency",
+            "providers.a.adapter",
+            "providers.b.credentials.password",
+            "routing.cash",
+            "routing.web_card.default.channel",
+            "routing.web_card.default.provider",
+            "sundries",
+        ]
+    );
+}
+
+#[test]
+fn a_change_is_in_force_for_the_next_quote_and_kept_in_the_history() {
+    let (server, mut admin, path) = sandbox();
+    let mut client = server.sandbox_client("secretKey");
+    let original = admin.get(&path).data(200);
+    for fee in ["1", "2", "3"] {
+        let mut document = original.clone();
+        document["fees"][0]["platform"]["fixedFeeMinor"] = json!(fee);
+        let actor = ("tollgate-actor", "Ada from finance");
+        let body = document.to_string();
+        admin.send("PUT", &path, &[actor, ("content-type", "application/json")], body.as_bytes()).data(200);
+        let quote =
+            client.post("/client/v1/fees/quote", &json!({"amountMinor": "1", "currency": "USD"})).data(200);
+        assert_eq!(quote["platformFeeMinor"], json!(fee));
+    }
+    let history = admin.get(&format!("{path}/versions")).data(200);
+    let versions: Vec<_> =
+        history["items"].as_array().unwrap().iter().map(|item| item["version"].as_u64().unwrap()).collect();
+    assert_eq!(versions, [4, 3, 2, 1]);
+    let newest = &history["items"][0];
+    assert_eq!(newest["changedBy"], "Ada from finance");
+    assert!(newest["requestId"].as_str().unwrap().starts_with("req_"));
+    assert!(newest["changedAt"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(history["items"][3]["changedBy"], "sandbox");
+    let older = admin.get(&format!("{path}/versions?limit=2&before=4")).data(200);
+    assert_eq!((&older["items"][0]["version"], &older["nextCursor"]), (&json!(3), &json!("2")));
+    let second = admin.get(&format!("{path}/versions/2"));
+    assert_eq!(second.data(200)["fees"][0]["platform"]["fixedFeeMinor"], "1");
+    assert_eq!(admin.get(&format!("{path}/versions/1")).data(200), original);
+    for version in ["5", "99", "x", "-1"] {
+        assert_eq!(admin.get(&format!("{path}/versions/{version}")).failure(404), "not_found", "{version}");
+    }
+}
+
+#[test]
+fn a_change_can_be_made_conditional_on_the_version_that_was_read() {
+    let (_server, mut admin, path) = sandbox();
+    let document = admin.get(&path).data(200).to_string();
+    let mut put = |tag: &str| {
+        let headers = [("content-type", "application/json"), ("if-match", tag)];
+        admin.send("PUT", &path, &headers, document.as_bytes())
+    };
+    assert_eq!(put("\"1\"").data(200)["version"], 2);
+    assert_eq!(put("\"1\"").failure(409), "version_conflict");
+    assert_eq!(put("nonsense").failure(400), "invalid_body");
+    assert_eq!(put("*").data(200)["version"], 3);
+}
+
+#[test]
+fn ten_thousand_rules_are_taken_and_still_decide_in_order() {
+    let (server, mut admin, path) = sandbox();
+    let mut document = admin.get(&path).data(200);
+    let rules: Vec<_> = (0..10_000)
+        .map(|number| {
+            json!({"id": format!("rule_{number}"), "enabled": true,
+                   "conditions": [{"id": "c", "field": "metadata.shop", "op": "eq", "value": format!("shop {}", number / 2)}],
+                   "target": {"provider": "card_provider_b", "channel": "web_card"}})
+        })
+        .collect();
+    document["routing"]["web_card"]["rules"] = json!(rules);
+    admin.put(&path, &document).data(200);
+    let mut client = server.sandbox_client("secretKey");
+    let mut matched = |shop: &str| {
+        let body = json!({"amountMinor": "1", "currency": "USD", "metadata": {"shop": shop}});
+        client.post("/client/v1/fees/quote", &body).data(200)["routing"]["matchedRuleId"].clone()
+    };
+    assert_eq!(matched("shop 4999"), json!("rule_9998"));
+    assert_eq!(matched("shop 0"), json!("rule_0"));
+    assert_eq!(matched("shop 5000"), Value::Null);
+}

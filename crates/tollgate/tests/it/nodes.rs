@@ -1,0 +1,242 @@
+//! Several nodes on one database: what one is told, all know within a second.
+
+use std::{
+    collections::BTreeSet,
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Client, Database, FIRST_MARKER, Key, Server, Start, Tenant, marked_document, quote, quoted_marker,
+    sole_marker, wait_until,
+};
+
+/// The promise to users.
+const PROMISE: Duration = Duration::from_secs(1);
+
+struct Nodes {
+    a: Server,
+    b: Server,
+    tenant: Tenant,
+    // Dropped last: the servers are gone by then.
+    database: Database,
+}
+
+impl Nodes {
+    fn start() -> Self {
+        let database = Database::create();
+        let start = || Start::serve().with("TOLLGATE_DATABASE_URL", &database.url);
+        let (a, b) = (start().run(), start().run());
+        let tenant = Tenant::create(&mut a.admin());
+        tenant.configure(&mut a.admin(), FIRST_MARKER);
+        Self { a, b, tenant, database }
+    }
+
+    /// A key that both nodes know.
+    fn key(&self) -> Key {
+        let key = self.tenant.issue(&mut self.a.admin());
+        let mut client = self.b.client(&key.key);
+        within_promise("a new key opens on the other node", || quote(&mut client).status == 200);
+        key
+    }
+
+    /// Ends every connection of both nodes to the database, the listening ones included.
+    fn cut_off(&self) {
+        self.database.on_server(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND application_name = 'tollgate'",
+            self.database.name()
+        ));
+    }
+
+    fn listeners(&self) -> usize {
+        let query =
+            "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+        self.database.texts(query).len()
+    }
+}
+
+/// Asks continuously from the moment a change is answered on the other node.
+#[track_caller]
+fn within_promise(what: &str, mut is_true: impl FnMut() -> bool) -> Duration {
+    let answered = Instant::now();
+    while !is_true() {
+        assert!(answered.elapsed() < PROMISE * 20, "never: {what}");
+    }
+    let took = answered.elapsed();
+    assert!(took <= PROMISE, "{what}: only after {took:?}");
+    took
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    println!(
+        "{what}: {} times, median {:?}, slowest {:?}",
+        times.len(),
+        times[times.len() / 2],
+        times[times.len() - 1]
+    );
+}
+
+/// Puts a configuration on A and times how long B takes to quote by it.
+fn time_change(nodes: &Nodes, client: &mut Client, marker: u64) -> Duration {
+    nodes.tenant.configure(&mut nodes.a.admin(), marker);
+    within_promise("a configuration is in force on the other node", || quoted_marker(client) == marker)
+}
+
+#[test]
+fn a_configuration_is_in_force_on_the_other_node_within_a_second() {
+    let nodes = Nodes::start();
+    let mut client = nodes.b.client(&nodes.key().key);
+    report(
+        "configurations",
+        (1..=20).map(|number| time_change(&nodes, &mut client, FIRST_MARKER + number)).collect(),
+    );
+}
+
+#[test]
+fn a_revoked_key_is_refused_on_the_other_node_within_a_second() {
+    let nodes = Nodes::start();
+    let revoke = |_| {
+        let key = nodes.key();
+        let mut client = nodes.b.client(&key.key);
+        nodes.a.admin().delete(&nodes.tenant.path(&format!("/keys/{}", key.id))).data(200);
+        let took =
+            within_promise("a revoked key is refused on the other node", || quote(&mut client).status != 200);
+        assert_eq!(quote(&mut client).failure(401), "unauthenticated");
+        took
+    };
+    report("revocations", (0..10).map(revoke).collect());
+}
+
+#[test]
+fn changes_arrive_within_a_second_though_every_connection_was_just_ended() {
+    let nodes = Nodes::start();
+    let mut client = nodes.b.client(&nodes.key().key);
+    let mut times = Vec::new();
+    for number in 1..=5 {
+        wait_until("both nodes listen", Duration::from_secs(10), || nodes.listeners() == 2);
+        nodes.cut_off();
+        times.push(time_change(&nodes, &mut client, FIRST_MARKER + number));
+    }
+    report("configurations after a cut", times);
+    let key = nodes.key();
+    let mut client = nodes.b.client(&key.key);
+    wait_until("both nodes listen", Duration::from_secs(10), || nodes.listeners() == 2);
+    nodes.cut_off();
+    nodes.a.admin().delete(&nodes.tenant.path(&format!("/keys/{}", key.id))).data(200);
+    let took = within_promise("a revoked key is refused", || quote(&mut client).status == 401);
+    report("revocations after a cut", vec![took]);
+}
+
+#[test]
+fn a_rotated_key_dies_at_once_or_lives_out_its_grace_on_both_nodes() {
+    let nodes = Nodes::start();
+    let rotate = |key: &Key, body: &Value| {
+        Key::of(&nodes.a.admin().post(&nodes.tenant.path(&format!("/keys/{}/rotate", key.id)), body))
+    };
+    let status = |key: &Key| [&nodes.a, &nodes.b].map(|node| quote(&mut node.client(&key.key)).status);
+
+    let old = nodes.key();
+    let new = rotate(&old, &json!({"graceSeconds": 0}));
+    within_promise("the old key dies", || status(&old) == [401, 401]);
+    within_promise("the new key opens", || status(&new) == [200, 200]);
+
+    let newer = rotate(&new, &json!({"graceSeconds": 3}));
+    let rotated = Instant::now();
+    within_promise("the newer key opens", || status(&newer) == [200, 200]);
+    while rotated.elapsed() < Duration::from_secs(2) {
+        assert_eq!(status(&new), [200, 200], "within its grace, {:?} after its rotation", rotated.elapsed());
+    }
+    wait_until("the grace ends", Duration::from_secs(4), || status(&new) == [401, 401]);
+    assert_eq!(status(&newer), [200, 200]);
+}
+
+#[test]
+fn concurrent_changes_from_both_nodes_all_have_their_version_and_end_alike() {
+    let nodes = Nodes::start();
+    let key = nodes.key();
+    let before = nodes.tenant.history(&mut nodes.a.admin());
+    let write = |number: u64| {
+        let node = if number.is_multiple_of(2) { &nodes.a } else { &nodes.b };
+        nodes.tenant.configure(&mut node.admin(), FIRST_MARKER + number)
+    };
+    let versions: BTreeSet<u64> = thread::scope(|scope| {
+        let writers: Vec<_> = (1..=20)
+            .map(|number| {
+                scope.spawn({
+                    let write = &write;
+                    move || write(number)
+                })
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    assert_eq!(versions.len(), 20, "two changes were acknowledged with one version: {versions:?}");
+    let history = nodes.tenant.history(&mut nodes.b.admin());
+    assert_eq!(history.difference(&before).copied().collect::<BTreeSet<_>>(), versions);
+    let read = |node: &Server| {
+        let answer = node.admin().get(&nodes.tenant.path("/config"));
+        (answer.headers["etag"].clone(), answer.data(200))
+    };
+    let last = read(&nodes.a);
+    assert_eq!(read(&nodes.b), last);
+    assert_eq!(last.0, format!("\"{}\"", versions.last().unwrap()));
+    let marker = sole_marker(&last.1.to_string()).unwrap();
+    for node in [&nodes.a, &nodes.b] {
+        within_promise("quotes use the last one", || quoted_marker(&mut node.client(&key.key)) == marker);
+    }
+}
+
+#[test]
+fn what_belongs_to_another_organization_looks_like_what_never_existed() {
+    let nodes = Nodes::start();
+    let (mine, my_key) = (&nodes.tenant, nodes.key());
+    let theirs = Tenant::create(&mut nodes.b.admin());
+    theirs.configure(&mut nodes.b.admin(), FIRST_MARKER + 1);
+    let their_key = theirs.issue(&mut nodes.b.admin());
+    within_promise("their key opens", || quote(&mut nodes.a.client(&their_key.key)).status == 200);
+
+    // Each key quotes by its own environment's configuration, on either node.
+    for node in [&nodes.a, &nodes.b] {
+        within_promise("mine is mine", || quoted_marker(&mut node.client(&my_key.key)) == FIRST_MARKER);
+        within_promise("theirs is theirs", || {
+            quoted_marker(&mut node.client(&their_key.key)) == FIRST_MARKER + 1
+        });
+    }
+    // Their key in my environment, and an id that was never given, are refused alike.
+    let no_key = flipped(&their_key.id);
+    let no_environment = flipped(&theirs.environment);
+    for node in [&nodes.a, &nodes.b] {
+        let mut admin = node.admin();
+        let body = json!({"graceSeconds": 0});
+        let rotated = |key: &str| mine.path(&format!("/keys/{key}/rotate"));
+        let refusals = [
+            admin.delete(&mine.path(&format!("/keys/{}", their_key.id))),
+            admin.delete(&mine.path(&format!("/keys/{no_key}"))),
+            admin.post(&rotated(&their_key.id), &body),
+            admin.post(&rotated(&no_key), &body),
+            admin.get(&format!("/admin/v1/environments/{no_environment}/config")),
+            admin.put(
+                &format!("/admin/v1/environments/{no_environment}/config"),
+                &marked_document(FIRST_MARKER),
+            ),
+            admin.get(&mine.path("/config/versions/2")),
+        ];
+        let seen: BTreeSet<_> = refusals
+            .iter()
+            .map(|answer| (answer.failure(404), answer.json()["message"].as_str().unwrap().to_owned()))
+            .collect();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        let listed = admin.get(&mine.path("/keys")).data(200).to_string();
+        assert!(listed.contains(&my_key.id) && !listed.contains(&their_key.id), "{listed}");
+    }
+    assert_eq!(quote(&mut nodes.a.client(&their_key.key)).status, 200, "their key was not touched");
+}
+
+/// An id of the same form that belongs to nothing.
+fn flipped(id: &str) -> String {
+    let (rest, last) = id.split_at(id.len() - 1);
+    format!("{rest}{}", if last == "0" { "1" } else { "0" })
+}

@@ -1,0 +1,147 @@
+//! `cargo run --release`: one command to a working quote, and the same data the next time.
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Command, time::Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Start, wait_until};
+
+#[test]
+fn the_welcome_shows_a_curl_that_works_when_pasted() {
+    let server = Start::sandbox().run();
+    let output = server.output();
+    let curl: Vec<_> =
+        output.lines().skip_while(|line| !line.trim_start().starts_with("curl ")).take(4).collect();
+    let answer = Command::new("bash").arg("-c").arg(format!("{} -s", curl.join("\n"))).output().unwrap();
+    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap_or_else(|_| panic!("{output}"));
+    assert_eq!(answer["data"]["totalDebitMinor"], "12956", "{answer:#}");
+    let notes = server.sandbox_json();
+    for field in ["baseUrl", "adminToken", "secretKey", "publishableKey", "environmentId"] {
+        assert!(output.contains(notes[field].as_str().unwrap()), "{field} is not in the welcome");
+    }
+}
+
+#[test]
+fn the_notes_have_every_field_and_only_their_owner_may_read_them() {
+    let server = Start::sandbox().run();
+    let notes = server.sandbox_json();
+    assert_eq!(notes["baseUrl"], format!("http://{}", server.address()));
+    for wire in ["stripe", "square", "increase"] {
+        assert!(
+            notes["simulators"][wire]["baseUrl"].is_string()
+                && notes["simulators"][wire]["apiKey"].is_string()
+        );
+    }
+    for file in ["sandbox.json", "master.key"] {
+        let permissions = fs::metadata(server.data_dir.join(file)).unwrap().permissions();
+        assert_eq!(permissions.mode() & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_second_start_finds_its_keys_its_configuration_and_its_funds() {
+    let mut first = Start::sandbox().run();
+    let before = first.sandbox_json();
+    let config_path = first.sandbox_path("/config");
+    let wallet_path = first.sandbox_path("/wallets/USD");
+    let config = first.sandbox_client("adminToken").get(&config_path).body;
+    assert!(first.terminate().success());
+
+    let started = Instant::now();
+    let second = Start::sandbox().within(&first.data_dir).run();
+    println!("ready after {:?} with an existing database (development build)", started.elapsed());
+    let after = second.sandbox_json();
+    for field in ["adminToken", "secretKey", "publishableKey", "environmentId"] {
+        assert_eq!(before[field], after[field], "{field}");
+    }
+    let mut admin = second.sandbox_client("adminToken");
+    assert_eq!(admin.get(&config_path).body, config);
+    assert_eq!(admin.get(&wallet_path).data(200)["availableMinor"], "100000000");
+    let mut client = second.sandbox_client("secretKey");
+    client.post("/client/v1/fees/quote", &json!({"amountMinor": 1, "currency": "USD"})).data(200);
+}
+
+#[test]
+fn both_card_providers_and_two_ach_channels_are_reached_without_editing() {
+    let server = Start::sandbox().run();
+    let mut client = server.sandbox_client("secretKey");
+    let mut route = |body: Value| {
+        let data = client.post("/client/v1/fees/quote", &body).data(200);
+        (
+            data["routing"]["provider"].clone(),
+            data["routing"]["channel"].clone(),
+            data["routing"]["fallback"].clone(),
+        )
+    };
+    let card = |amount: &str| json!({"amountMinor": amount, "currency": "USD"});
+    assert_eq!(route(card("99999")), (json!("card_provider_a"), json!("web_card"), json!(true)));
+    assert_eq!(route(card("100000")), (json!("card_provider_b"), json!("web_card"), json!(false)));
+    let ach = |metadata: Value| json!({"amountMinor": "1", "currency": "usd", "paymentMethod": "ach", "metadata": metadata});
+    assert_eq!(route(ach(json!({}))), (json!("ach_provider_a"), json!("standard_ach"), json!(true)));
+    assert_eq!(
+        route(ach(json!({"speed": "same_day"}))),
+        (json!("ach_provider_a"), json!("same_day_ach"), json!(false))
+    );
+}
+
+#[test]
+fn a_start_that_was_cut_off_is_finished_by_the_next() {
+    for pause_millis in [5, 20, 40, 80, 120, 200] {
+        let mut cut_off = Start::sandbox().spawn();
+        std::thread::sleep(std::time::Duration::from_millis(pause_millis));
+        cut_off.kill();
+        let server = Start::sandbox().within(&cut_off.data_dir).run();
+        let mut client = server.sandbox_client("secretKey");
+        client.post("/client/v1/fees/quote", &json!({"amountMinor": 1, "currency": "USD"})).data(200);
+        let wallet = server.sandbox_client("adminToken").get(&server.sandbox_path("/wallets/USD")).data(200);
+        assert_eq!(wallet["availableMinor"], "100000000", "funded once after a cut at {pause_millis} ms");
+    }
+}
+
+#[test]
+fn a_second_server_on_the_same_data_is_refused_with_a_reason() {
+    let first = Start::sandbox().run();
+    let mut second = Start::sandbox().within(&first.data_dir).spawn();
+    assert!(!second.wait_end(std::time::Duration::from_secs(20)).success());
+    assert!(second.log().contains("in use by another process"), "{}", second.log());
+    wait_until("the first still answers", std::time::Duration::from_secs(5), || {
+        first.client("").get("/readyz").status == 200
+    });
+}
+
+#[test]
+fn production_refuses_to_start_without_its_secrets_or_with_other_ones() {
+    for (missing, words) in
+        [("TOLLGATE_MASTER_KEY", "generate master-key"), ("TOLLGATE_ADMIN_TOKEN", "generate admin-token")]
+    {
+        let mut server = Start::serve().without(missing).spawn();
+        assert!(!server.wait_end(std::time::Duration::from_secs(20)).success());
+        assert!(server.log().contains(words), "{}", server.log());
+    }
+    let mut first = Start::serve().run();
+    assert!(first.terminate().success());
+    let other_key = "another master key, which never sealed anything here";
+    let mut second = Start::serve().with("TOLLGATE_MASTER_KEY", other_key).within(&first.data_dir).spawn();
+    assert!(!second.wait_end(std::time::Duration::from_secs(20)).success());
+    assert!(
+        second.log().contains("start with the master key this database was created with"),
+        "{}",
+        second.log()
+    );
+    assert!(!second.log().contains(other_key));
+}
+
+#[test]
+fn generated_secrets_are_taken_as_settings() {
+    let generate = |what: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).args(["generate", what]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let (master_key, admin_token) = (generate("master-key"), generate("admin-token"));
+    let server = Start::serve()
+        .with("TOLLGATE_MASTER_KEY", &master_key)
+        .with("TOLLGATE_ADMIN_TOKEN", &admin_token)
+        .run();
+    server.client(&admin_token).get("/admin/v1/organizations").data(200);
+}

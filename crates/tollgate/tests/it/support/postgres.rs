@@ -1,0 +1,78 @@
+//! A database of its own on the throw-away PostgreSQL server that `make test` starts.
+
+use std::{
+    env,
+    net::{SocketAddr, ToSocketAddrs},
+};
+
+use tokio_postgres::NoTls;
+
+/// Created for one test and dropped after it.
+pub struct Database {
+    pub url: String,
+    name: String,
+    server: String,
+}
+
+impl Database {
+    pub fn create() -> Self {
+        let server = env::var("TOLLGATE_TEST_POSTGRES_URL")
+            .expect("TOLLGATE_TEST_POSTGRES_URL is not set: run the tests with `make test`, which starts a PostgreSQL");
+        let name = format!("it_{:x}", rand::random::<u64>());
+        execute(&server, &format!("CREATE DATABASE {name}"));
+        let (prefix, _) = server.rsplit_once('/').unwrap();
+        Self { url: format!("{prefix}/{name}"), name, server }
+    }
+
+    /// Runs a statement as the server's owner, outside this database.
+    pub fn on_server(&self, statement: &str) {
+        execute(&self.server, statement);
+    }
+
+    /// The rows of a query within this database, each one's first column as text.
+    pub fn texts(&self, query: &str) -> Vec<String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.url, NoTls).await.unwrap();
+            let connection = tokio::spawn(connection);
+            let rows = client.query(query, &[]).await.unwrap();
+            drop(client);
+            connection.await.unwrap().unwrap();
+            rows.iter().map(|row| row.get(0)).collect()
+        })
+    }
+
+    /// The same database, reached by way of another address.
+    pub fn url_through(&self, address: SocketAddr) -> String {
+        let (before, _) = self.url.rsplit_once('@').unwrap();
+        format!("{before}@{address}/{}", self.name)
+    }
+
+    /// Where the server listens.
+    pub fn address(&self) -> SocketAddr {
+        let (_, place) = self.url.rsplit_once('@').unwrap();
+        let (address, _) = place.split_once('/').unwrap();
+        address.to_socket_addrs().unwrap().next().unwrap()
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        execute(&self.server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+    }
+}
+
+fn execute(url: &str, statement: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        client.batch_execute(statement).await.unwrap();
+        drop(client);
+        connection.await.unwrap().unwrap();
+    });
+}

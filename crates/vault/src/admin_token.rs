@@ -1,0 +1,90 @@
+//! The operator's token: `adm_…`, or any text of the operator's own choosing that is long enough.
+
+use crate::{checksum, digest::Digest, random::RandomnessUnavailable, secret::Secret};
+
+const PREFIX: &str = "adm_";
+/// Shorter ones could be guessed over the network.
+const LEAST_LENGTH: usize = 16;
+
+/// What is kept of the operator's token: its digest.
+#[derive(Debug, Clone, Copy)]
+pub struct AdminToken {
+    digest: Digest,
+}
+
+/// Why a token is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AdminTokenFault {
+    /// Too short to be safe as a setting.
+    #[error(
+        "an admin token needs at least {LEAST_LENGTH} characters; `tollgate generate admin-token` makes one"
+    )]
+    TooShort,
+    /// It has the shape of a generated token, but the checksum tells of a typo or a cut.
+    #[error("the admin token's checksum does not match: it was mistyped or cut off")]
+    Mistyped,
+    /// It is not the token of this server.
+    #[error("this is not the admin token of this server")]
+    Unknown,
+}
+
+impl AdminToken {
+    /// Makes a new token, with a checksum tail as API keys have.
+    pub fn generate() -> Result<Secret, RandomnessUnavailable> {
+        checksum::generate(PREFIX).map(Secret::new)
+    }
+
+    /// Takes the operator's setting.
+    pub fn from_setting(token: &Secret) -> Result<Self, AdminTokenFault> {
+        let text = token.expose();
+        if text.len() < LEAST_LENGTH {
+            return Err(AdminTokenFault::TooShort);
+        }
+        if is_mistyped(text) {
+            return Err(AdminTokenFault::Mistyped);
+        }
+        Ok(Self { digest: Digest::of(text) })
+    }
+
+    /// Compares what a caller presented, in constant time.
+    pub fn verify(&self, presented: &str) -> Result<(), AdminTokenFault> {
+        if self.digest == Digest::of(presented) {
+            Ok(())
+        } else if is_mistyped(presented) {
+            Err(AdminTokenFault::Mistyped)
+        } else {
+            Err(AdminTokenFault::Unknown)
+        }
+    }
+}
+
+fn is_mistyped(text: &str) -> bool {
+    text.starts_with(PREFIX) && !checksum::verify(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_right_token_opens_and_others_do_not() {
+        let token = AdminToken::generate().unwrap();
+        let kept = AdminToken::from_setting(&token).unwrap();
+        assert_eq!(kept.verify(token.expose()), Ok(()));
+        let (cut, _) = token.expose().split_at(token.expose().len() - 1);
+        assert_eq!(kept.verify(cut), Err(AdminTokenFault::Mistyped));
+        let other = AdminToken::generate().unwrap();
+        assert_eq!(kept.verify(other.expose()), Err(AdminTokenFault::Unknown));
+        assert_eq!(kept.verify(""), Err(AdminTokenFault::Unknown));
+    }
+
+    #[test]
+    fn an_operator_may_choose_a_long_text() {
+        let kept = AdminToken::from_setting(&Secret::new("a long text of my own")).unwrap();
+        assert_eq!(kept.verify("a long text of my own"), Ok(()));
+        assert_eq!(
+            AdminToken::from_setting(&Secret::new("too short")).unwrap_err(),
+            AdminTokenFault::TooShort
+        );
+    }
+}

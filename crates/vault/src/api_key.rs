@@ -1,0 +1,158 @@
+//! API keys: `sk_<environment>_…` and `pk_<environment>_…`.
+
+use tollgate_domain::tenant::{EnvironmentName, KeyKind};
+
+use crate::{checksum, digest::Digest, random::RandomnessUnavailable, secret::Secret};
+
+/// A key just made: the only moment its text exists here.
+#[derive(Debug, Clone)]
+pub struct IssuedKey {
+    /// The whole key, to be shown once.
+    pub key: Secret,
+    /// What is kept of it.
+    pub digest: Digest,
+    /// Its last four characters.
+    pub last_four: String,
+}
+
+impl IssuedKey {
+    /// Makes a key of an environment.
+    pub fn generate(kind: KeyKind, environment: &EnvironmentName) -> Result<Self, RandomnessUnavailable> {
+        let text = checksum::generate(&format!("{}_{environment}_", kind.prefix()))?;
+        let last_four = text.chars().skip(text.len().saturating_sub(4)).collect();
+        Ok(Self { digest: Digest::of(&text), last_four, key: Secret::new(text) })
+    }
+}
+
+/// A key that a caller presented: well formed, its owner not yet known.
+#[derive(Debug, Clone, Copy)]
+pub struct PresentedKey {
+    /// What the key claims to be.
+    pub kind: KeyKind,
+    /// To look it up by.
+    pub digest: Digest,
+}
+
+/// Why a text cannot be a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ApiKeyFault {
+    /// It has not the shape of a key.
+    #[error("the credential does not have the shape of an API key")]
+    Malformed,
+    /// It has the shape, but the checksum tells of a typo or a cut.
+    #[error("the API key's checksum does not match: it was mistyped or cut off")]
+    Mistyped,
+}
+
+impl PresentedKey {
+    /// Reads a key; says nothing about whether it exists.
+    pub fn parse(text: &str) -> Result<Self, ApiKeyFault> {
+        let kind = KeyKind::ALL
+            .into_iter()
+            .find(|kind| text.strip_prefix(kind.prefix()).is_some_and(|rest| rest.starts_with('_')))
+            .ok_or(ApiKeyFault::Malformed)?;
+        let mut parts = text.splitn(3, '_').skip(1);
+        let (Some(environment), Some(tail)) = (parts.next(), parts.next()) else {
+            return Err(ApiKeyFault::Malformed);
+        };
+        if EnvironmentName::parse(environment).is_none()
+            || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
+            return Err(ApiKeyFault::Malformed);
+        }
+        if !checksum::is_well_formed_tail(tail) || !checksum::verify(text) {
+            return Err(ApiKeyFault::Mistyped);
+        }
+        Ok(Self { kind, digest: Digest::of(text) })
+    }
+}
+
+/// Whether a text holds one of this service's secret keys, anywhere in it.
+pub fn contains_secret_key(text: &str) -> bool {
+    let marker = "sk_";
+    text.match_indices(marker).any(|(start, _)| {
+        let Some((_, candidate)) = text.split_at_checked(start) else { return false };
+        let environment = candidate.split('_').nth(1).unwrap_or_default();
+        let length = marker.len() + environment.len() + 1 + checksum::TAIL_LENGTH;
+        candidate.split_at_checked(length).is_some_and(|(key, _)| PresentedKey::parse(key).is_ok())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issue(kind: KeyKind) -> IssuedKey {
+        IssuedKey::generate(kind, &EnvironmentName::parse("test").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_issued_key_is_read_back() {
+        for kind in KeyKind::ALL {
+            let issued = issue(kind);
+            let text = issued.key.expose();
+            assert!(text.starts_with(&format!("{}_test_", kind.prefix())), "{text}");
+            assert!(text.ends_with(&issued.last_four));
+            let presented = PresentedKey::parse(text).unwrap();
+            assert_eq!((presented.kind, presented.digest), (kind, issued.digest));
+        }
+    }
+
+    #[test]
+    fn keys_do_not_repeat() {
+        let keys: std::collections::HashSet<_> =
+            (0..1_000).map(|_| issue(KeyKind::Secret).key.expose().to_owned()).collect();
+        assert_eq!(keys.len(), 1_000);
+    }
+
+    #[test]
+    fn a_typo_is_told_from_an_unknown_key() {
+        let text = issue(KeyKind::Secret).key.expose().to_owned();
+        for place in 8..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
+            let typo = String::from_utf8(bytes).unwrap();
+            assert_eq!(PresentedKey::parse(&typo).unwrap_err(), ApiKeyFault::Mistyped);
+        }
+        let (cut, _) = text.split_at(text.len() - 1);
+        assert_eq!(PresentedKey::parse(cut).unwrap_err(), ApiKeyFault::Mistyped);
+        for other in [
+            "",
+            "sk",
+            "sk_",
+            "sk_test",
+            "sk_test_é",
+            "xk_test_abc",
+            "sk_TEST_abc",
+            "Bearer x",
+            "sk__abc",
+            "sk_test_a b",
+        ] {
+            assert_eq!(PresentedKey::parse(other).unwrap_err(), ApiKeyFault::Malformed, "{other}");
+        }
+    }
+
+    #[test]
+    fn secret_keys_are_found_inside_other_text() {
+        let secret = issue(KeyKind::Secret).key.expose().to_owned();
+        for text in [
+            secret.clone(),
+            format!("key: {secret}."),
+            format!("sk_sk_{secret}"),
+            format!("ü{secret}{secret}"),
+        ] {
+            assert!(contains_secret_key(&text));
+        }
+        let publishable = issue(KeyKind::Publishable).key.expose().to_owned();
+        for text in [
+            "",
+            "sk_",
+            "sk_test_",
+            "task_list",
+            &publishable,
+            "sk_test_0000000000000000000000000000000000000000",
+        ] {
+            assert!(!contains_secret_key(text), "{text}");
+        }
+    }
+}

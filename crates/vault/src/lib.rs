@@ -1,0 +1,18 @@
+//! Keys, hashes and sealed fields: bytes in, bytes out.
+//!
+//! No storage, no configuration and no clock here. Whatever is secret has a type that cannot print itself.
+
+mod admin_token;
+mod api_key;
+mod checksum;
+mod digest;
+mod random;
+mod seal;
+mod secret;
+
+pub use admin_token::{AdminToken, AdminTokenFault};
+pub use api_key::{ApiKeyFault, IssuedKey, PresentedKey, contains_secret_key};
+pub use digest::Digest;
+pub use random::{RandomnessUnavailable, random_bytes};
+pub use seal::{MasterKey, MasterKeyFault, SealError, Sealer};
+pub use secret::Secret;

@@ -1,0 +1,13 @@
+//! Randomness for secrets, from the operating system.
+
+/// The operating system gave no randomness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the operating system gave no randomness")]
+pub struct RandomnessUnavailable;
+
+/// Fresh random bytes.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessUnavailable> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| RandomnessUnavailable)?;
+    Ok(bytes)
+}

@@ -1,0 +1,205 @@
+//! Sealing fields at rest: AES-256-GCM under a key derived from the operator's master key.
+//!
+//! A sealed text is `v1.<key id>.<base64url of nonce and ciphertext>`. The context a field belongs to (its
+//! environment, its place in the document) is authenticated with it, so a sealed text moved elsewhere does not open.
+
+use std::fmt;
+
+use aes_gcm::{
+    Aes256Gcm, KeyInit, Nonce,
+    aead::{Aead, Payload},
+};
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use hkdf::Hkdf;
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::{
+    random::{RandomnessUnavailable, random_bytes},
+    secret::Secret,
+};
+
+const LEAST_LENGTH: usize = 32;
+const NONCE_LENGTH: usize = 12;
+const VERSION: &str = "v1";
+
+/// The operator's master key. Everything sealed at rest is sealed under keys derived from it.
+#[derive(Clone)]
+pub struct MasterKey {
+    material: Secret,
+}
+
+/// Why a master key is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MasterKeyFault {
+    /// Too short to be safe.
+    #[error(
+        "a master key needs at least {LEAST_LENGTH} characters of randomness; `tollgate generate master-key` makes one"
+    )]
+    TooShort,
+}
+
+impl MasterKey {
+    /// Takes the operator's setting: any random text of at least 32 characters.
+    pub fn from_setting(text: &Secret) -> Result<Self, MasterKeyFault> {
+        if text.expose().trim().len() < LEAST_LENGTH {
+            return Err(MasterKeyFault::TooShort);
+        }
+        Ok(Self { material: Secret::new(text.expose().trim()) })
+    }
+
+    /// Makes a new one: 256 random bits as text.
+    pub fn generate() -> Result<Secret, RandomnessUnavailable> {
+        Ok(Secret::new(BASE64URL_NOPAD.encode(&random_bytes::<32>()?)))
+    }
+
+    /// A name for the key that reveals nothing of it: the same key has the same name on every node.
+    pub fn fingerprint(&self) -> String {
+        let mut name = [0; 8];
+        self.derive(b"tollgate master key fingerprint v1", &mut name);
+        HEXLOWER.encode(&name)
+    }
+
+    /// What seals and opens fields of one purpose. Each purpose has a key of its own.
+    pub fn sealer(&self, purpose: &str) -> Sealer {
+        let mut key = Zeroizing::new([0; 32]);
+        self.derive(format!("tollgate seal v1: {purpose}").as_bytes(), key.as_mut());
+        Sealer { cipher: Aes256Gcm::new(&(*key).into()), key_id: self.fingerprint() }
+    }
+
+    fn derive(&self, info: &[u8], out: &mut [u8]) {
+        let source = Hkdf::<Sha256>::new(None, self.material.expose().as_bytes());
+        // Expanding fails only for outputs beyond 8,160 bytes; ours are 8 and 32.
+        let derived = source.expand(info, out);
+        debug_assert!(derived.is_ok());
+    }
+}
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[master key]")
+    }
+}
+
+/// Seals and opens fields of one purpose.
+#[derive(Clone)]
+pub struct Sealer {
+    cipher: Aes256Gcm,
+    key_id: String,
+}
+
+/// Why a field was not sealed or opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+    /// The text is not a sealed one.
+    #[error("the field is not in sealed form")]
+    Malformed,
+    /// It was sealed under another master key.
+    #[error("the field was sealed under master key {sealed_with}, and this server has {ours}")]
+    OtherKey {
+        /// Its key's name.
+        sealed_with: String,
+        /// Our key's name.
+        ours: String,
+    },
+    /// It was altered, or belongs elsewhere.
+    #[error("the sealed field does not open: it was altered or moved")]
+    Refused,
+}
+
+impl Sealer {
+    /// Seals a secret for one context.
+    pub fn seal(&self, context: &str, secret: &Secret) -> Result<String, SealError> {
+        let nonce = random_bytes::<NONCE_LENGTH>()?;
+        let payload = Payload { msg: secret.expose().as_bytes(), aad: context.as_bytes() };
+        let ciphertext = self.cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| SealError::Refused)?;
+        let mut bytes = nonce.to_vec();
+        bytes.extend_from_slice(&ciphertext);
+        Ok(format!("{VERSION}.{}.{}", self.key_id, BASE64URL_NOPAD.encode(&bytes)))
+    }
+
+    /// Opens what was sealed for the same context.
+    pub fn open(&self, context: &str, sealed: &str) -> Result<Secret, SealError> {
+        let mut parts = sealed.splitn(3, '.');
+        let (Some(VERSION), Some(key_id), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(SealError::Malformed);
+        };
+        if key_id != self.key_id {
+            return Err(SealError::OtherKey { sealed_with: key_id.to_owned(), ours: self.key_id.clone() });
+        }
+        let bytes = BASE64URL_NOPAD.decode(body.as_bytes()).map_err(|_| SealError::Malformed)?;
+        let (nonce, ciphertext) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(SealError::Malformed)?;
+        let payload = Payload { msg: ciphertext, aad: context.as_bytes() };
+        let opened = self.cipher.decrypt(&Nonce::from(*nonce), payload).map_err(|_| SealError::Refused)?;
+        let opened = Zeroizing::new(opened);
+        std::str::from_utf8(&opened).map(Secret::new).map_err(|_| SealError::Malformed)
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[sealer under {}]", self.key_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn master(text: &str) -> MasterKey {
+        MasterKey::from_setting(&Secret::new(text)).unwrap()
+    }
+
+    const KEY: &str = "a master key of thirty-two letters or more";
+
+    #[test]
+    fn what_is_sealed_opens_in_its_context_only() {
+        let sealer = master(KEY).sealer("config");
+        let secret = Secret::new("whsec_ünïcode");
+        let sealed = sealer.seal("env_1/provider/key", &secret).unwrap();
+        assert!(!sealed.contains("whsec"));
+        assert_eq!(sealer.open("env_1/provider/key", &sealed), Ok(secret.clone()));
+        assert_eq!(sealer.open("env_2/provider/key", &sealed), Err(SealError::Refused));
+        assert_eq!(master(KEY).sealer("tokens").open("env_1/provider/key", &sealed), Err(SealError::Refused));
+        assert_ne!(
+            sealer.seal("env_1/provider/key", &secret).unwrap(),
+            sealed,
+            "every sealing has its own nonce"
+        );
+    }
+
+    #[test]
+    fn another_master_key_is_named() {
+        let sealed = master(KEY).sealer("config").seal("c", &Secret::new("x")).unwrap();
+        let other = master("another master key, just as long as it has to be");
+        let error = other.sealer("config").open("c", &sealed).unwrap_err();
+        assert_eq!(
+            error,
+            SealError::OtherKey { sealed_with: master(KEY).fingerprint(), ours: other.fingerprint() }
+        );
+    }
+
+    #[test]
+    fn every_altered_byte_is_noticed() {
+        let sealer = master(KEY).sealer("config");
+        let sealed = sealer.seal("c", &Secret::new("a secret")).unwrap();
+        for place in 0..sealed.len() {
+            let mut bytes = sealed.clone().into_bytes();
+            bytes[place] = if bytes[place] == b'A' { b'Q' } else { b'A' };
+            let altered = String::from_utf8(bytes).unwrap();
+            assert!(sealer.open("c", &altered).is_err(), "{place}");
+        }
+        for text in ["", "v1", "v1..", "v2.x.y", "v1.k.!!"] {
+            assert!(sealer.open("c", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn short_master_keys_are_refused() {
+        assert!(MasterKey::from_setting(&Secret::new("short")).is_err());
+        assert!(MasterKey::from_setting(&MasterKey::generate().unwrap()).is_ok());
+    }
+}

@@ -1,0 +1,74 @@
+//! What the command line asks for.
+
+/// Shown for `help` and after a mistake.
+pub(crate) const USAGE: &str = "\
+cargo xtask test [-- FILTER…]     tools, format, lint, a throw-away PostgreSQL, every test
+cargo xtask lint                  format and lint only
+cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
+                                  its address in TOLLGATE_TEST_POSTGRES_URL
+cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark
+cargo xtask help                  this text";
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Help,
+    Test { filters: Vec<String> },
+    Lint,
+    Postgres { command: Vec<String> },
+    Bench { arguments: Vec<String> },
+}
+
+/// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task, String> {
+    let mut arguments = arguments.into_iter();
+    let Some(name) = arguments.next() else { return Ok(Task::Help) };
+    let rest = match arguments.next() {
+        None => Vec::new(),
+        Some(separator) if separator == "--" => arguments.collect(),
+        Some(other) => return Err(format!("unexpected argument `{other}`: put it after `--`")),
+    };
+    match name.as_str() {
+        "help" | "--help" | "-h" if rest.is_empty() => Ok(Task::Help),
+        "test" => Ok(Task::Test { filters: rest }),
+        "lint" if rest.is_empty() => Ok(Task::Lint),
+        "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
+        "postgres" => Ok(Task::Postgres { command: rest }),
+        "bench" => Ok(Task::Bench { arguments: rest }),
+        "help" | "--help" | "-h" | "lint" => Err(format!("`{name}` takes no arguments")),
+        _ => Err(format!("unknown task `{name}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Result<Task, &str>) {
+        let parsed = parse(line.split_whitespace().map(String::from));
+        assert_eq!(parsed, expected.map_err(String::from), "{line}");
+    }
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(String::from).collect()
+    }
+
+    #[test]
+    fn reads_every_task() {
+        check("", Ok(Task::Help));
+        check("--help", Ok(Task::Help));
+        check("lint", Ok(Task::Lint));
+        check("test", Ok(Task::Test { filters: vec![] }));
+        check("test --", Ok(Task::Test { filters: vec![] }));
+        check("test -- quote --nocapture", Ok(Task::Test { filters: words("quote --nocapture") }));
+        check("postgres -- psql -c x", Ok(Task::Postgres { command: words("psql -c x") }));
+        check("bench -- --json", Ok(Task::Bench { arguments: words("--json") }));
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_understand() {
+        check("tset", Err("unknown task `tset`"));
+        check("test quote", Err("unexpected argument `quote`: put it after `--`"));
+        check("postgres", Err("`postgres` needs a command after `--`"));
+        check("lint -- x", Err("`lint` takes no arguments"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Calls to cargo.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::postgres::URL_VARIABLE;
+use crate::step::Outcome;
+use crate::summary::Summary;
+
+/// The cargo that runs us. Its description of our own package is withheld from the nested call: build scripts
+/// that watch those variables would otherwise rebuild on every other call.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+pub(crate) fn run(arguments: &[&str]) -> Outcome<()> {
+    let shown = arguments.join(" ");
+    println!("cargo {shown}");
+    match command().args(arguments).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("`cargo {shown}` failed")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
+}
+
+/// Runs every test of the workspace to the end and counts. The output is passed on as it comes.
+pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
+    let mut child = command()
+        .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
+        .args(filters)
+        .env(URL_VARIABLE, postgres_url)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cargo could not be started: {error}"))?;
+    let mut summary = Summary::default();
+    if let Some(output) = child.stdout.take() {
+        // A test may print bytes that are not UTF-8, so lines are read as bytes and passed on unchanged.
+        let mut output = BufReader::new(output);
+        let mut screen = std::io::stdout().lock();
+        let mut line = Vec::new();
+        while matches!(output.read_until(b'\n', &mut line), Ok(length) if length > 0) {
+            // A closed screen must not end the tests halfway.
+            drop(screen.write_all(&line).and_then(|()| screen.flush()));
+            summary.read_line(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
+    }
+    let status = child.wait().map_err(|error| format!("cargo was lost: {error}"))?;
+    Ok(summary.finish(status.success()))
+}
+
+/// Where cargo puts release binaries: beside the directory this program was built into, wherever that is.
+pub(crate) fn release_directory() -> Outcome<PathBuf> {
+    let program = std::env::current_exe().map_err(|error| format!("own path unknown: {error}"))?;
+    let target = program.parent().and_then(|profile| profile.parent());
+    target.map(|target| target.join("release")).ok_or_else(|| "the target directory was not found".into())
+}

@@ -1,0 +1,103 @@
+//! The repository's chores, the same here and in CI. It depends on nothing but the standard library, so that
+//! the first thing a newcomer runs is built in a second.
+
+mod args;
+mod cargo;
+mod postgres;
+mod step;
+mod summary;
+mod tools;
+
+use std::process::{Command, ExitCode};
+
+use args::Task;
+use postgres::Postgres;
+use step::{Outcome, step};
+use summary::Summary;
+
+fn main() -> ExitCode {
+    let task = match args::parse(std::env::args().skip(1)) {
+        Ok(task) => task,
+        Err(fault) => {
+            eprintln!("{fault}\n\n{}", args::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match task {
+        Task::Help => {
+            println!("{}", args::USAGE);
+            ExitCode::SUCCESS
+        }
+        Task::Test { filters } => test(&filters),
+        Task::Lint => exit_code(lint()),
+        Task::Postgres { command } => exit_code(with_postgres(&command)),
+        Task::Bench { arguments } => exit_code(bench(&arguments)),
+    }
+}
+
+/// Everything `make test` promises. The summary is the last line whatever happens, so that a reader or a script
+/// needs to look nowhere else.
+fn test(filters: &[String]) -> ExitCode {
+    let summary = match run_tests(filters) {
+        Ok(summary) => summary,
+        Err(fault) => {
+            eprintln!("\n{fault}");
+            Summary::failed_step()
+        }
+    };
+    println!("\n{summary}");
+    if summary.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run_tests(filters: &[String]) -> Outcome<Summary> {
+    step("Tools", || {
+        tools::ensure_cargo_components()?;
+        tools::ensure_postgres().map(drop)
+    })?;
+    lint()?;
+    let postgres = step("PostgreSQL", || Postgres::start(&tools::ensure_postgres()?))?;
+    let summary = step("Tests", || cargo::test(filters, &postgres.url()));
+    postgres.stop();
+    summary
+}
+
+fn lint() -> Outcome<()> {
+    step("Format", || cargo::run(&["fmt", "--all", "--check"]))?;
+    step("Lint", || {
+        cargo::run(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+    })
+}
+
+fn with_postgres(command: &[String]) -> Outcome<()> {
+    let (program, arguments) = command.split_first().ok_or("a command to run is missing")?;
+    let postgres = Postgres::start(&tools::ensure_postgres()?)?;
+    let status = Command::new(program).args(arguments).env(postgres::URL_VARIABLE, postgres.url()).status();
+    postgres.stop();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{program}: {status}")),
+        Err(error) => Err(format!("{program} could not be started: {error}")),
+    }
+}
+
+fn bench(arguments: &[String]) -> Outcome<()> {
+    // One build of both, so that features are unified once and nothing is compiled twice.
+    cargo::run(&["build", "--release", "--package", "tollgate", "--package", "tollgate-bench"])?;
+    let program = cargo::release_directory()?.join("tollgate-bench");
+    let status = Command::new(&program).args(arguments).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the benchmark failed: {status}")),
+        Err(error) => Err(format!("{} could not be started: {error}", program.display())),
+    }
+}
+
+fn exit_code(outcome: Outcome<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            eprintln!("\n{fault}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The tools the tests need, installed where that can be done without asking.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::cargo;
+use crate::step::Outcome;
+
+const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
+
+/// rustfmt and clippy are components of the toolchain and not part of every installation.
+pub(crate) fn ensure_cargo_components() -> Outcome<()> {
+    for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        if succeeds(cargo::command().args([subcommand, "--version"])) {
+            continue;
+        }
+        println!("{component} is missing: adding it with rustup");
+        let added = Command::new("rustup").args(["component", "add", component]).status();
+        if !added.is_ok_and(|status| status.success()) {
+            return Err(format!(
+                "{component} is missing: install it with `rustup component add {component}`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The directory that holds `postgres` and `initdb`. Debian's package also starts a cluster of its own; that one
+/// is not ours and is left alone.
+pub(crate) fn ensure_postgres() -> Outcome<PathBuf> {
+    if let Some(found) = find_postgres() {
+        println!("PostgreSQL: {}", found.display());
+        return Ok(found);
+    }
+    let wanted =
+        "install the PostgreSQL server (Debian: `apt-get install postgresql`), or put its `bin` in PATH";
+    let apt: &[&str] = if !succeeds(Command::new("apt-get").arg("--version")) {
+        return Err(format!("PostgreSQL is missing: {wanted}"));
+    } else if is_root() {
+        &["apt-get"]
+    } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
+        &["sudo", "-n", "apt-get"]
+    } else {
+        return Err(format!("PostgreSQL is missing and installing it needs root: {wanted}"));
+    };
+    println!("PostgreSQL is missing: updating the package lists");
+    run_apt(apt, &["update"])?;
+    println!("PostgreSQL is missing: installing the package");
+    run_apt(apt, &["install", "-y", "--no-install-recommends", "postgresql"])?;
+    find_postgres().ok_or_else(|| format!("PostgreSQL was installed and still not found: {wanted}"))
+}
+
+/// Whether we act as root, for whom PostgreSQL refuses to run.
+pub(crate) fn is_root() -> bool {
+    let answer = Command::new("id").arg("-u").output();
+    answer.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn run_apt(apt: &[&str], arguments: &[&str]) -> Outcome<()> {
+    let Some((program, prefix)) = apt.split_first() else { return Ok(()) };
+    let status = Command::new(program)
+        .args(prefix)
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(format!("`{} {}` failed", apt.join(" "), arguments.join(" "))),
+    }
+}
+
+/// Debian keeps the server out of PATH, one directory per major version; the newest comes first.
+fn find_postgres() -> Option<PathBuf> {
+    let versions = std::fs::read_dir(DEBIAN_POSTGRES).into_iter().flatten().flatten();
+    let mut installed: Vec<(u32, PathBuf)> = versions
+        .filter_map(|entry| Some((version(&entry.file_name())?, entry.path().join("bin"))))
+        .filter(|(_, directory)| holds_server(directory))
+        .collect();
+    installed.sort();
+    let newest = installed.pop().map(|(_, directory)| directory);
+    newest.or_else(|| {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).find(|directory| holds_server(directory))
+    })
+}
+
+fn version(name: &OsStr) -> Option<u32> {
+    name.to_str()?.parse().ok()
+}
+
+fn holds_server(directory: &Path) -> bool {
+    ["postgres", "initdb"].iter().all(|program| directory.join(program).is_file())
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
