@@ -1,6 +1,6 @@
 //! Active ISO 4217 currencies that have a minor unit.
 
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
 /// A currency a payment can be made in.
 ///
@@ -17,8 +17,7 @@ impl Currency {
     pub fn parse(text: &str) -> Option<Self> {
         let letters: [u8; 3] = text.as_bytes().try_into().ok()?;
         let upper = letters.map(|letter| letter.to_ascii_uppercase());
-        let currency = Self(upper);
-        currency.is_active().then_some(currency)
+        ACTIVE.get(place(upper)?).copied().unwrap_or_default().then_some(Self(upper))
     }
 
     /// The code in capitals.
@@ -31,14 +30,32 @@ impl Currency {
     pub fn exponent(&self) -> u16 {
         iso_currency::Currency::from_code(self.code()).and_then(iso_currency::Currency::exponent).unwrap_or(2)
     }
+}
 
-    fn is_active(self) -> bool {
-        let code = self.code();
-        let Some(listed) = iso_currency::Currency::from_code(code) else { return false };
-        // The table flags VES as superseded by VED; ISO lists both.
-        let superseded = listed.is_superseded().is_some() && code != "VES";
-        listed.exponent().is_some() && !superseded
-    }
+const LETTERS: usize = 26;
+
+/// Whether the code at each place is active, worked out once: every request asks.
+static ACTIVE: LazyLock<Vec<bool>> = LazyLock::new(|| {
+    let letters = || b'A'..=b'Z';
+    let codes = letters().flat_map(|first| {
+        letters().flat_map(move |second| letters().map(move |third| Currency([first, second, third])))
+    });
+    codes.map(is_active).collect()
+});
+
+fn is_active(currency: Currency) -> bool {
+    let code = currency.code();
+    let Some(listed) = iso_currency::Currency::from_code(code) else { return false };
+    // The table flags VES as superseded by VED; ISO lists both.
+    let superseded = listed.is_superseded().is_some() && code != "VES";
+    listed.exponent().is_some() && !superseded
+}
+
+/// Three capital letters as a number below 26³.
+fn place(code: [u8; 3]) -> Option<usize> {
+    code.iter().try_fold(0, |place, letter| {
+        letter.is_ascii_uppercase().then(|| place * LETTERS + usize::from(letter - b'A'))
+    })
 }
 
 impl fmt::Display for Currency {

@@ -9,7 +9,8 @@ use std::{fmt, str::FromStr};
 use crate::time::Timestamp;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-const TEXT_LENGTH: usize = 26;
+/// How many characters follow the prefix and the underscore.
+pub const TEXT_LENGTH: usize = 26;
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +28,7 @@ fn compose(at: Timestamp, random: [u8; 10]) -> u128 {
     (u128::from(millis) << 80) | u128::from_be_bytes(tail)
 }
 
-fn write_text(value: u128, prefix: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn digits(value: u128) -> [u8; TEXT_LENGTH] {
     let mut text = [b'0'; TEXT_LENGTH];
     let mut rest = value;
     for place in text.iter_mut().rev() {
@@ -35,9 +36,13 @@ fn write_text(value: u128, prefix: &str, f: &mut fmt::Formatter<'_>) -> fmt::Res
         *place = ALPHABET.get(digit).copied().unwrap_or(b'0');
         rest >>= 5;
     }
+    text
+}
+
+fn write_text(value: u128, prefix: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(prefix)?;
     f.write_str("_")?;
-    f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    f.write_str(std::str::from_utf8(&digits(value)).map_err(|_| fmt::Error)?)
 }
 
 fn parse_text(text: &str, prefix: &'static str) -> Result<u128, InvalidId> {
@@ -76,6 +81,11 @@ macro_rules! id {
             /// The id held in these bytes.
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(u128::from_be_bytes(bytes))
+            }
+
+            /// The text's part behind the prefix and the underscore.
+            pub fn digits(self) -> [u8; TEXT_LENGTH] {
+                digits(self.0)
             }
 
             /// The bytes to store; their order is the order of the ids.

@@ -67,17 +67,23 @@ impl RoutingTable {
         self.default_target.as_ref()
     }
 
-    /// The first enabled rule whose conditions all hold, otherwise the default target.
-    pub fn decide(&self, facts: &Facts<'_>) -> Result<Decision, Unroutable> {
+    /// The first enabled rule whose conditions all hold, otherwise the default target. Hands out references: on the
+    /// way of every payment, nothing is copied and no counter is shared between threads.
+    pub fn route(&self, facts: &Facts<'_>) -> Result<Route<'_>, Unroutable> {
         if !self.enabled {
             return Err(Unroutable::Disabled);
         }
         let winner = self.index.first_match(facts);
         if let Some((rule, matched)) = winner.and_then(|at| self.rules.get(at).zip(self.matched.get(at))) {
-            return Ok(Decision { target: rule.target.clone(), matched: Some(matched.clone()) });
+            return Ok(Route { target: &rule.target, matched: Some(matched) });
         }
-        let target = self.default_target.clone().ok_or(Unroutable::Incomplete)?;
-        Ok(Decision { target, matched: None })
+        let target = self.default_target.as_ref().ok_or(Unroutable::Incomplete)?;
+        Ok(Route { target, matched: None })
+    }
+
+    /// The same as a value to keep.
+    pub fn decide(&self, facts: &Facts<'_>) -> Result<Decision, Unroutable> {
+        self.route(facts).map(Decision::from)
     }
 }
 
@@ -130,6 +136,28 @@ pub struct Decision {
     pub target: Target,
     /// The rule that won; `None` means the default target.
     pub matched: Option<Matched>,
+}
+
+/// Where a payment goes, as the table that decided has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route<'a> {
+    /// Provider and channel.
+    pub target: &'a Target,
+    /// The rule that won; `None` means the default target.
+    pub matched: Option<&'a Matched>,
+}
+
+impl From<Route<'_>> for Decision {
+    fn from(route: Route<'_>) -> Self {
+        Self { target: route.target.clone(), matched: route.matched.cloned() }
+    }
+}
+
+impl Decision {
+    /// The decision as a reference.
+    pub fn as_route(&self) -> Route<'_> {
+        Route { target: &self.target, matched: self.matched.as_ref() }
+    }
 }
 
 /// The winning rule.

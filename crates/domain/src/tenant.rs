@@ -53,9 +53,14 @@ pub struct EnvironmentName(String);
 impl EnvironmentName {
     /// `None` where the text breaks the rule above.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::is_valid(text).then(|| Self(text.to_owned()))
+    }
+
+    /// Whether the text keeps the rule above.
+    pub fn is_valid(text: &str) -> bool {
         let leads_well = text.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
         let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-        (leads_well && plain && text.len() <= 32).then(|| Self(text.to_owned()))
+        leads_well && plain && text.len() <= 32
     }
 
     /// The name.

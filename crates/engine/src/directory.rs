@@ -1,9 +1,10 @@
 //! Keeps the snapshot in step with the store.
 
 use std::{
+    cmp::Ordering,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -15,7 +16,7 @@ use tollgate_vault::Sealer;
 use tracing::{error, info, warn};
 
 use crate::{
-    ports::{DirectoryVersion, EnvironmentState, Store, StoreError},
+    ports::{Delta, DirectoryVersion, EnvironmentState, Store, StoreError},
     snapshot::{EnvironmentView, Snapshot},
 };
 
@@ -57,35 +58,36 @@ impl Directory {
 
     /// Whether the last question to the store was answered.
     pub fn is_in_step(&self) -> bool {
-        self.in_step.load(Ordering::Relaxed)
+        self.in_step.load(Relaxed)
     }
 
     /// Brings the snapshot up to what the store has now.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         let _turn = self.refreshing.lock().await;
-        let since = self.current.load().version();
-        let question = self.store.directory_since(since);
-        let delta = match time::timeout(READ_LIMIT, question).await {
-            Ok(Ok(delta)) => delta,
-            Ok(Err(error)) => {
-                self.in_step.store(false, Ordering::Relaxed);
-                return Err(error);
-            }
-            Err(_) => {
-                self.in_step.store(false, Ordering::Relaxed);
-                return Err(StoreError::Unavailable("it did not answer in time".to_owned()));
+        let before = Snapshot::clone(&self.current.load());
+        let delta = self.ask(before.version()).await?;
+        let (mut next, delta) = match delta.version.cmp(&before.version()) {
+            Ordering::Equal => return Ok(()),
+            Ordering::Greater => (before, delta),
+            Ordering::Less => {
+                // The database was put back to an earlier state under our feet: what we hold may never have been.
+                warn!("the store has gone back to an earlier state; reading all of it anew");
+                (Snapshot::default(), self.ask(DirectoryVersion::default()).await?)
             }
         };
-        self.in_step.store(true, Ordering::Relaxed);
-        if delta.version == since {
-            return Ok(());
-        }
-        let mut next = Snapshot::clone(&self.current.load());
         for state in delta.environments {
             next = self.replaced(next, state);
         }
-        self.current.store(Arc::new(next.advanced_to(delta.version)));
+        self.current.store(Arc::new(next.at(delta.version)));
         Ok(())
+    }
+
+    async fn ask(&self, since: DirectoryVersion) -> Result<Delta, StoreError> {
+        let answer = time::timeout(READ_LIMIT, self.store.directory_since(since)).await;
+        let late = || Err(StoreError::Unavailable("it did not answer in time".to_owned()));
+        let delta = answer.unwrap_or_else(|_| late());
+        self.in_step.store(delta.is_ok(), Relaxed);
+        delta
     }
 
     /// Brings the snapshot up to at least `version`, which this node has just committed. The commit stands even if

@@ -5,7 +5,7 @@ use tollgate_domain::{
     Currency, Flow, PaymentMethod, Principal,
     fee::FeeSnapshot,
     metadata::Metadata,
-    routing::{Decision, Explanation, Facts, Unroutable},
+    routing::{Explanation, Facts, Route, Target, Unroutable},
 };
 
 /// What is asked.
@@ -24,10 +24,10 @@ pub struct QuoteRequest {
 }
 
 /// The answer: where the payment would go and what it would cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quote {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quote<'a> {
     /// The route and what decided it.
-    pub decision: Decision,
+    pub route: Route<'a>,
     /// The fees and the total.
     pub fee: FeeSnapshot,
 }
@@ -37,8 +37,16 @@ pub struct Quote {
 pub struct QuoteExplanation {
     /// The routing, rule by rule.
     pub routing: Explanation,
-    /// The quote, or why there is none.
-    pub quote: Result<Quote, Unroutable>,
+    /// The fees, or why there is no route to have any.
+    pub fee: Result<FeeSnapshot, Unroutable>,
+}
+
+impl QuoteExplanation {
+    /// The quote itself, or why there is none.
+    pub fn quote(&self) -> Result<Quote<'_>, Unroutable> {
+        let decision = self.routing.decision.as_ref().map_err(|unroutable| *unroutable)?;
+        Ok(Quote { route: decision.as_route(), fee: self.fee? })
+    }
 }
 
 impl QuoteRequest {
@@ -48,20 +56,21 @@ impl QuoteRequest {
 }
 
 /// Routes and prices a payment.
-pub fn quote(configuration: &Configuration, request: &QuoteRequest) -> Result<Quote, Unroutable> {
-    let decision = configuration.routing(request.method).decide(&request.facts())?;
-    Ok(price(configuration, request, decision))
+pub fn quote<'a>(configuration: &'a Configuration, request: &QuoteRequest) -> Result<Quote<'a>, Unroutable> {
+    let route = configuration.routing(request.method).route(&request.facts())?;
+    Ok(Quote { route, fee: price(configuration, request, route.target) })
 }
 
 /// The same, with its reasons.
 pub fn explain(configuration: &Configuration, request: &QuoteRequest) -> QuoteExplanation {
     let routing = configuration.routing(request.method).explain(&request.facts());
-    let quote = routing.decision.clone().map(|decision| price(configuration, request, decision));
-    QuoteExplanation { routing, quote }
+    let fee = match &routing.decision {
+        Ok(decision) => Ok(price(configuration, request, &decision.target)),
+        Err(unroutable) => Err(*unroutable),
+    };
+    QuoteExplanation { routing, fee }
 }
 
-fn price(configuration: &Configuration, request: &QuoteRequest, decision: Decision) -> Quote {
-    let target = &decision.target;
-    let entry = configuration.fees.entry(&target.provider, target.channel, request.currency);
-    Quote { fee: entry.assess(request.principal), decision }
+fn price(configuration: &Configuration, request: &QuoteRequest, target: &Target) -> FeeSnapshot {
+    configuration.fees.entry(&target.provider, target.channel, request.currency).assess(request.principal)
 }

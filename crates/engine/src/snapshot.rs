@@ -82,10 +82,10 @@ impl Snapshot {
         Ok(key)
     }
 
-    /// The same directory at a later version.
+    /// The same directory, known to be this version.
     #[must_use]
-    pub(crate) fn advanced_to(mut self, version: DirectoryVersion) -> Self {
-        self.version = self.version.max(version);
+    pub(crate) fn at(mut self, version: DirectoryVersion) -> Self {
+        self.version = version;
         self
     }
 

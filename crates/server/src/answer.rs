@@ -26,12 +26,24 @@ pub(crate) fn created<T: Serialize>(data: &T) -> Answer {
     with_status(StatusCode::CREATED, data)
 }
 
-fn with_status<T: Serialize>(status: StatusCode, data: &T) -> Answer {
+/// 200 with data that `write` writes as JSON.
+pub(crate) fn ok_written(write: impl FnOnce(&mut Vec<u8>)) -> Response {
     let mut body = Vec::with_capacity(1_024);
-    serde_json::to_writer(&mut body, &SuccessEnvelope { success: true, data, message: () })
+    body.extend_from_slice(br#"{"success":true,"data":"#);
+    write(&mut body);
+    body.extend_from_slice(br#","message":null}"#);
+    json_response(StatusCode::OK, body)
+}
+
+fn with_status<T: Serialize>(status: StatusCode, data: &T) -> Answer {
+    let body = serde_json::to_vec(&SuccessEnvelope { success: true, data, message: () })
         .map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(json_response(status, body))
+}
+
+fn json_response(status: StatusCode, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    response
 }

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, header};
 use tollgate_domain::tenant::KeyKind;
-use tollgate_engine::{KeyRefusal, LiveKey};
+use tollgate_engine::{KeyRefusal, LiveKey, Snapshot};
 use tollgate_vault::PresentedKey;
 
 use crate::{app::App, edge::RequestContext, error::ApiError};
@@ -17,12 +17,13 @@ pub(crate) enum Access {
 const HOW_TO_AUTHENTICATE: &str = "Send your key as `Authorization: Bearer sk_…`.";
 
 /// The key the caller presented, if it opens anything and may do what is asked.
-pub(crate) fn authenticate(
+pub(crate) fn authenticate<'s>(
     app: &App,
+    snapshot: &'s Snapshot,
     headers: &HeaderMap,
     context: &RequestContext,
     access: Access,
-) -> Result<LiveKey, ApiError> {
+) -> Result<&'s LiveKey, ApiError> {
     let Some(text) = bearer(headers)? else {
         return Err(match access {
             Access::SecretKey => {
@@ -33,7 +34,6 @@ pub(crate) fn authenticate(
     let presented = PresentedKey::parse(text).map_err(|fault| {
         refuse(app, context, format!("{}. {HOW_TO_AUTHENTICATE}", capitalized(&fault.to_string())))
     })?;
-    let snapshot = app.engine.directory().snapshot();
     let key = snapshot.authenticate(&presented, app.engine.clock().now()).map_err(|refusal| {
         let message = match refusal {
             KeyRefusal::Unknown => "This API key is not known here; it may have been revoked.",
@@ -51,7 +51,7 @@ pub(crate) fn authenticate(
             ApiError::rate_limited("This key's share of requests is used up for now.", exhausted.retry_after)
         })?;
     }
-    Ok(key.clone())
+    Ok(key)
 }
 
 /// Lets the operator through.

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
 use http::{HeaderMap, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::Deserialize;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::ApiError;
 
@@ -57,41 +58,70 @@ async fn read(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes,
         // The sender waits for permission before it sends: the answer is enough.
         return Err(ApiError::body_too_large(most));
     }
-    let deadline = sleep_until(Instant::now() + ARRIVAL_LIMIT);
-    tokio::pin!(deadline);
-    let mut first = Bytes::new();
-    let mut rest: Option<BytesMut> = None;
-    let mut discarded: usize = 0;
+    let mut collected = Collected::new(most);
+    // A small body has arrived with its head almost always; only one that has not gets a timer.
+    let mut deadline = None;
     loop {
-        // The timer is touched only when the body has not arrived yet, which is rare.
-        let frame = tokio::select! {
-            biased;
-            frame = body.frame() => frame,
-            () = &mut deadline => return Err(ApiError::body_too_slow()),
+        let frame = if let Some(frame) = body.frame().now_or_never() {
+            frame
+        } else {
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + ARRIVAL_LIMIT);
+            timeout_at(deadline, body.frame()).await.map_err(|_| ApiError::body_too_slow())?
         };
         let Some(frame) = frame else { break };
         let frame = frame.map_err(|_| ApiError::malformed("The body broke off before its end."))?;
-        let Ok(data) = frame.into_data() else { continue };
-        let held = rest.as_ref().map_or(first.len(), BytesMut::len);
-        if discarded > 0 || held.saturating_add(data.len()) > most {
-            discarded = discarded.saturating_add(data.len());
-            if discarded > DISCARD_LIMIT {
-                break;
-            }
-        } else if let Some(rest) = &mut rest {
-            rest.extend_from_slice(&data);
-        } else if first.is_empty() {
-            first = data;
-        } else {
-            let mut joined = BytesMut::from(first.as_ref());
-            joined.extend_from_slice(&data);
-            rest = Some(joined);
+        if let Ok(data) = frame.into_data()
+            && collected.take(data).is_err()
+        {
+            break;
+        }
+        if body.is_end_stream() {
+            break;
         }
     }
-    if discarded > 0 {
-        return Err(ApiError::body_too_large(most));
+    collected.finish()
+}
+
+/// What has arrived of a body.
+struct Collected {
+    most: usize,
+    /// The first piece as it came, which for most bodies is all there is.
+    first: Bytes,
+    joined: BytesMut,
+    discarded: usize,
+}
+
+/// More was thrown away than is reasonable; the sender is cut off.
+struct Endless;
+
+impl Collected {
+    fn new(most: usize) -> Self {
+        Self { most, first: Bytes::new(), joined: BytesMut::new(), discarded: 0 }
     }
-    Ok(rest.map_or(first, BytesMut::freeze))
+
+    fn take(&mut self, data: Bytes) -> Result<(), Endless> {
+        let held = self.first.len().max(self.joined.len());
+        if self.discarded > 0 || held.saturating_add(data.len()) > self.most {
+            self.discarded = self.discarded.saturating_add(data.len());
+            return if self.discarded > DISCARD_LIMIT { Err(Endless) } else { Ok(()) };
+        }
+        if self.first.is_empty() {
+            self.first = data;
+        } else {
+            if self.joined.is_empty() {
+                self.joined.extend_from_slice(&self.first);
+            }
+            self.joined.extend_from_slice(&data);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Bytes, ApiError> {
+        if self.discarded > 0 {
+            return Err(ApiError::body_too_large(self.most));
+        }
+        Ok(if self.joined.is_empty() { self.first } else { self.joined.freeze() })
+    }
 }
 
 fn is_json(content_type: &[u8]) -> bool {
@@ -108,7 +138,8 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
             Some(_) => "The body must be a JSON object.",
         }));
     }
-    serde_json::from_slice(body).map_err(|error| {
+    let text = std::str::from_utf8(body).map_err(|_| ApiError::malformed("The body is not valid UTF-8."))?;
+    serde_json::from_str(text).map_err(|error| {
         // Serde's own words may quote the body; the place is enough.
         let (line, column) = (error.line(), error.column());
         let what = if error.is_data() { "A field is given twice" } else { "The body is not valid JSON" };

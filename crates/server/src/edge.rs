@@ -4,7 +4,7 @@ use std::{convert::Infallible, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, 
 
 use axum::{Router, body::Body, response::Response};
 use futures_util::FutureExt;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use hyper::body::Incoming;
 use tollgate_domain::id::RequestId;
 use tower_service::Service;
@@ -81,9 +81,14 @@ impl Edge {
 }
 
 fn finish(headers: &mut HeaderMap, id: RequestId) {
+    const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+    let mut text = *b"req_00000000000000000000000000";
+    for (to, from) in text.iter_mut().skip(RequestId::PREFIX.len() + 1).zip(id.digits()) {
+        *to = from;
+    }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::try_from(id.to_string()) {
-        headers.insert("request-id", id);
+    if let Ok(id) = HeaderValue::from_bytes(&text) {
+        headers.insert(REQUEST_ID, id);
     }
 }
 

@@ -98,7 +98,8 @@ pub(crate) fn word<T>(
     read.or_else(|| faults.add(field, format!("must be one of: {known}")))
 }
 
-/// A required text of 1 to `most` characters that is not only white space.
+/// A required text of 1 to `most` characters that is not only white space and holds no control characters, which
+/// some databases do not take and no list shows.
 pub(crate) fn required_text(
     field: &'static str,
     raw: Raw<'_>,
@@ -106,11 +107,13 @@ pub(crate) fn required_text(
     faults: &mut Faults,
 ) -> Option<String> {
     let Some(raw) = raw else { return faults.add(field, "is required") };
+    let is_right = |text: &str| {
+        !text.trim().is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control)
+    };
     match JsonText::of(raw) {
-        JsonText::String(text) if !text.trim().is_empty() && text.chars().count() <= most => {
-            Some(text.into_owned())
-        }
-        _ => faults.add(field, format!("must be a text of 1 to {most} characters")),
+        JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
+        _ => faults
+            .add(field, format!("must be a text of 1 to {most} characters, none of them control characters")),
     }
 }
 

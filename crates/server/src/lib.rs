@@ -14,6 +14,7 @@ mod edge;
 mod error;
 mod fields;
 mod json_text;
+mod json_writer;
 mod listen;
 mod metrics;
 mod minor_text;

@@ -1,13 +1,19 @@
 //! Connections: accepted within bounds, kept alive, and let finish when the service stops.
 
-use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use http::Request;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-};
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
@@ -45,7 +51,7 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
     let graceful = GracefulShutdown::new();
     let permits = Arc::new(Semaphore::new(limits.most_connections));
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head_arrival).keep_alive(true);
+    http.keep_alive(true);
 
     tokio::pin!(stop);
     loop {
@@ -57,13 +63,25 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
         let Some((stream, peer, permit)) = accepted else { continue };
         let edge = Arc::clone(&edge);
         let open = edge.app().metrics.connections.clone();
-        let service =
-            service_fn(move |request: Request<Incoming>| Arc::clone(&edge).answer(peer.ip(), request));
+        let progress = Arc::new(Progress::default());
+        let watched = Arc::clone(&progress);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (edge, progress) = (Arc::clone(&edge), Arc::clone(&progress));
+            async move {
+                progress.began();
+                let answer = edge.answer(peer.ip(), request).await;
+                progress.ended();
+                answer
+            }
+        });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             open.inc();
-            if let Err(error) = connection.await {
-                debug!(%peer, %error, "a connection ended early");
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    debug!(%peer, %error, "a connection ended early");
+                },
+                () = watched.stalls(limits.head_arrival) => debug!(%peer, "a connection was idle for too long"),
             }
             open.dec();
             drop(permit);
@@ -76,6 +94,37 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
         warn!("some requests did not finish in time and were cut off");
     }
     follower.abort();
+}
+
+/// How far a connection has come, to tell an idle one from a busy one. One timer per connection that seldom fires
+/// costs a request nothing, unlike one that is set anew for each.
+#[derive(Default)]
+struct Progress {
+    /// Odd while a request is under way.
+    steps: AtomicU64,
+}
+
+impl Progress {
+    fn began(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn ended(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns once no request has begun or ended for `most`, and at the latest half as long again after that, while
+    /// none is under way: the head of the next one does not come, or the last answer is not taken.
+    async fn stalls(&self, most: Duration) {
+        let (mut seen, mut unchanged) = (0, 0);
+        while unchanged < 2 {
+            sleep(most / 2).await;
+            let steps = self.steps.load(Ordering::Relaxed);
+            let idle = steps == seen && steps.is_multiple_of(2);
+            unchanged = if idle { unchanged + 1 } else { 0 };
+            seen = steps;
+        }
+    }
 }
 
 async fn accept(

@@ -1,97 +1,218 @@
 //! Counters and latencies, in Prometheus' text format.
 
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use http::StatusCode;
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode},
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    collector::Collector,
+    encoding::{DescriptorEncoder, text::encode},
+    metrics::{MetricType, gauge::Gauge},
     registry::{Registry, Unit},
 };
 
-/// Seconds; from well under a quote to well over a slow store.
-const LATENCY_BUCKETS: [f64; 14] =
-    [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0, 30.0];
+/// Upper bounds in nanoseconds; from well under a quote to well over a slow store. What is slower is counted too.
+const LATENCY_BOUNDS_NANOS: [u64; 14] = [
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    100_000_000,
+    250_000_000,
+    1_000_000_000,
+    5_000_000_000,
+    30_000_000_000,
+];
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OperationLabel {
-    operation: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct AnswerLabel {
-    operation: &'static str,
-    status: u16,
-}
+/// Threads count in shards of their own, so that two of them seldom write to one line of memory.
+const SHARDS: usize = 8;
 
 /// Everything this node counts.
 pub(crate) struct Metrics {
     registry: Registry,
-    answers: Family<AnswerLabel, Counter>,
-    operations: Vec<OperationMetrics>,
+    requests: Arc<Requests>,
     pub(crate) connections: Gauge,
     pub(crate) directory_version: Gauge,
     pub(crate) directory_in_step: Gauge,
-}
-
-/// The handles of one operation, so that counting a request looks nothing up.
-struct OperationMetrics {
-    name: &'static str,
-    success: Counter,
-    latency: Histogram,
 }
 
 impl Metrics {
     /// Prepares a set for each operation; a request's operation is its place in this list.
     pub(crate) fn new(operations: impl Iterator<Item = &'static str>) -> Self {
         let mut registry = Registry::with_prefix("tollgate");
-        let answers = Family::<AnswerLabel, Counter>::default();
-        registry.register("http_requests", "Answers by operation and status", answers.clone());
-        let latencies =
-            Family::<OperationLabel, Histogram>::new_with_constructor(|| Histogram::new(LATENCY_BUCKETS));
-        let help = "Time from the request's head to the answer's head";
-        registry.register_with_unit("http_request_duration", help, Unit::Seconds, latencies.clone());
+        let requests = Arc::new(Requests::new(operations));
+        registry.register_collector(Box::new(Arc::clone(&requests)));
         let connections = Gauge::default();
         registry.register("http_connections", "Open connections", connections.clone());
         let directory_version = Gauge::default();
-        registry.register(
-            "directory_version",
-            "Version of keys and configurations in force on this node",
-            directory_version.clone(),
-        );
+        let help = "Version of keys and configurations in force on this node";
+        registry.register("directory_version", help, directory_version.clone());
         let directory_in_step = Gauge::default();
-        registry.register(
-            "directory_in_step",
-            "1 while the store answers this node's questions",
-            directory_in_step.clone(),
-        );
-        let operations = operations
-            .map(|name| OperationMetrics {
-                name,
-                success: answers.get_or_create(&AnswerLabel { operation: name, status: 200 }).clone(),
-                latency: latencies.get_or_create(&OperationLabel { operation: name }).clone(),
-            })
-            .collect();
-        Self { registry, answers, operations, connections, directory_version, directory_in_step }
+        let help = "1 while the store answers this node's questions";
+        registry.register("directory_in_step", help, directory_in_step.clone());
+        Self { registry, requests, connections, directory_version, directory_in_step }
     }
 
     /// Counts one answer.
     pub(crate) fn answered(&self, operation: usize, status: StatusCode, took: Duration) {
-        let Some(metrics) = self.operations.get(operation) else { return };
-        if status == StatusCode::OK {
-            metrics.success.inc();
-        } else {
-            self.answers
-                .get_or_create(&AnswerLabel { operation: metrics.name, status: status.as_u16() })
-                .inc();
-        }
-        metrics.latency.observe(took.as_secs_f64());
+        self.requests.count(operation, status, took);
     }
 
     /// The text to scrape.
-    pub(crate) fn render(&self) -> Result<String, std::fmt::Error> {
+    pub(crate) fn render(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
+    }
+}
+
+/// Answers and latencies of every operation.
+#[derive(Debug)]
+struct Requests {
+    names: Vec<&'static str>,
+    /// For each shard, for each operation.
+    shards: Vec<Vec<Tally>>,
+    /// Every answer but 200, by operation and status: rare enough for a lock.
+    others: Mutex<BTreeMap<(usize, u16), u64>>,
+}
+
+/// One operation's counts in one shard, on lines of memory of their own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Tally {
+    ok: AtomicU64,
+    total_nanos: AtomicU64,
+    /// Not cumulative; the last one is for what is slower than every bound.
+    buckets: [AtomicU64; LATENCY_BOUNDS_NANOS.len() + 1],
+}
+
+impl Requests {
+    fn new(operations: impl Iterator<Item = &'static str>) -> Self {
+        let names: Vec<_> = operations.collect();
+        let shard = || names.iter().map(|_| Tally::default()).collect();
+        Self { shards: (0..SHARDS).map(|_| shard()).collect(), names, others: Mutex::default() }
+    }
+
+    fn count(&self, operation: usize, status: StatusCode, took: Duration) {
+        let tally = self.shards.get(own_shard()).and_then(|shard| shard.get(operation));
+        let Some(tally) = tally else { return };
+        if status == StatusCode::OK {
+            tally.ok.fetch_add(1, Ordering::Relaxed);
+        } else {
+            let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+            *others.entry((operation, status.as_u16())).or_default() += 1;
+        }
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let place = LATENCY_BOUNDS_NANOS.iter().take_while(|bound| nanos > **bound).count();
+        if let Some(bucket) = tally.buckets.get(place) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        tally.total_nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    fn sum(&self, operation: usize, read: impl Fn(&Tally) -> &AtomicU64) -> u64 {
+        let tallies = self.shards.iter().filter_map(|shard| shard.get(operation));
+        tallies.map(|tally| read(tally).load(Ordering::Relaxed)).sum()
+    }
+}
+
+impl Collector for Requests {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Answers by operation and status";
+        let mut answers = encoder.encode_descriptor("http_requests", help, None, MetricType::Counter)?;
+        let ok =
+            (0..self.names.len()).map(|operation| ((operation, 200), self.sum(operation, |tally| &tally.ok)));
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for ((operation, status), count) in ok.chain(others) {
+            let labels = [("operation", self.name(operation).to_owned()), ("status", status.to_string())];
+            answers.encode_family(&labels)?.encode_counter::<NoLabels, _, u64>(&count, None)?;
+        }
+        let help = "Time from the request's head to the answer's head";
+        let unit = Unit::Seconds;
+        let mut latencies =
+            encoder.encode_descriptor("http_request_duration", help, Some(&unit), MetricType::Histogram)?;
+        for operation in 0..self.names.len() {
+            let bounds = LATENCY_BOUNDS_NANOS.iter().map(|nanos| seconds(*nanos)).chain([f64::INFINITY]);
+            let buckets: Vec<_> = bounds
+                .enumerate()
+                .map(|(place, bound)| {
+                    (bound, self.sum(operation, |tally| tally.buckets.get(place).unwrap_or(&tally.ok)))
+                })
+                .collect();
+            let count = buckets.iter().map(|(_, count)| count).sum();
+            let total = seconds(self.sum(operation, |tally| &tally.total_nanos));
+            let labels = [("operation", self.name(operation))];
+            latencies.encode_family(&labels)?.encode_histogram::<NoLabels>(total, count, &buckets, None)?;
+        }
+        Ok(())
+    }
+}
+
+impl Requests {
+    fn name(&self, operation: usize) -> &'static str {
+        self.names.get(operation).copied().unwrap_or_default()
+    }
+}
+
+type NoLabels = [(&'static str, &'static str); 0];
+
+fn seconds(nanos: u64) -> f64 {
+    Duration::from_nanos(nanos).as_secs_f64()
+}
+
+/// The shard of this thread: threads take them in turn.
+fn own_shard() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed).checked_rem(SHARDS).unwrap_or_default();
+    }
+    OWN.with(|own| *own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_all_threads_add_up() {
+        let metrics = Arc::new(Metrics::new(["a", "b"].into_iter()));
+        let threads: Vec<_> = (0..20)
+            .map(|_| {
+                let metrics = Arc::clone(&metrics);
+                std::thread::spawn(move || {
+                    for _ in 0..100 {
+                        metrics.answered(1, StatusCode::OK, Duration::from_micros(75));
+                        metrics.answered(1, StatusCode::NOT_FOUND, Duration::from_mins(1));
+                    }
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let text = metrics.render().unwrap();
+        for line in [
+            "tollgate_http_requests_total{operation=\"a\",status=\"200\"} 0",
+            "tollgate_http_requests_total{operation=\"b\",status=\"200\"} 2000",
+            "tollgate_http_requests_total{operation=\"b\",status=\"404\"} 2000",
+            "tollgate_http_request_duration_seconds_count{operation=\"b\"} 4000",
+            "tollgate_http_request_duration_seconds_bucket{le=\"0.00005\",operation=\"b\"} 0",
+            "tollgate_http_request_duration_seconds_bucket{le=\"0.0001\",operation=\"b\"} 2000",
+            "tollgate_http_request_duration_seconds_bucket{le=\"+Inf\",operation=\"b\"} 4000",
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
     }
 }

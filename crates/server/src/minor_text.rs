@@ -7,14 +7,3 @@ use tollgate_domain::Minor;
 pub(crate) fn digits<S: Serializer>(amount: &Minor, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(amount)
 }
-
-#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
-pub(crate) fn optional_digits<S: Serializer>(
-    amount: &Option<Minor>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match amount {
-        Some(amount) => digits(amount, serializer),
-        None => serializer.serialize_none(),
-    }
-}

@@ -55,9 +55,7 @@ impl PresentedKey {
         let (Some(environment), Some(tail)) = (parts.next(), parts.next()) else {
             return Err(ApiKeyFault::Malformed);
         };
-        if EnvironmentName::parse(environment).is_none()
-            || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        {
+        if !EnvironmentName::is_valid(environment) || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(ApiKeyFault::Malformed);
         }
         if !checksum::is_well_formed_tail(tail) || !checksum::verify(text) {
@@ -70,7 +68,10 @@ impl PresentedKey {
 /// Whether a text holds one of this service's secret keys, anywhere in it.
 pub fn contains_secret_key(text: &str) -> bool {
     let marker = "sk_";
-    text.match_indices(marker).any(|(start, _)| {
+    // Most texts are a few letters long: a plain walk beats a prepared search.
+    let starts =
+        text.as_bytes().windows(marker.len()).enumerate().filter(|(_, window)| *window == marker.as_bytes());
+    starts.map(|(start, _)| start).any(|start| {
         let Some((_, candidate)) = text.split_at_checked(start) else { return false };
         let environment = candidate.split('_').nth(1).unwrap_or_default();
         let length = marker.len() + environment.len() + 1 + checksum::TAIL_LENGTH;

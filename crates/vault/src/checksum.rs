@@ -26,14 +26,14 @@ pub(crate) fn generate(prefix: &str) -> Result<String, RandomnessUnavailable> {
         }
     }
     let tail = checksum(&text);
-    text.push_str(&tail);
+    text.extend(tail.map(char::from));
     Ok(text)
 }
 
 /// Whether the text, prefix included, ends with its own checksum.
 pub(crate) fn verify(text: &str) -> bool {
     let Some(split) = text.len().checked_sub(CHECKSUM_LENGTH) else { return false };
-    text.split_at_checked(split).is_some_and(|(body, tail)| checksum(body) == tail)
+    text.split_at_checked(split).is_some_and(|(body, tail)| checksum(body) == tail.as_bytes())
 }
 
 /// Whether the part behind the prefix has the right length and letters.
@@ -41,14 +41,14 @@ pub(crate) fn is_well_formed_tail(tail: &str) -> bool {
     tail.len() == TAIL_LENGTH && tail.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn checksum(body: &str) -> String {
+fn checksum(body: &str) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; CHECKSUM_LENGTH];
     for place in digits.iter_mut().rev() {
         *place = letter_byte(rest % 62);
         rest /= 62;
     }
-    digits.iter().map(|digit| char::from(*digit)).collect()
+    digits
 }
 
 fn letter(digit: u32) -> char {

@@ -2,17 +2,20 @@
 
 use axum::body::Body;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tollgate_domain::{
     Minor,
     fee::{Bound, LayerFee},
     routing::{ConditionVerdict, RuleOutcome, RuleVerdict},
 };
+use tollgate_engine::{Quote, QuoteRequest};
 
 use crate::{
     admin_api::operator::{Operator, nothing_here},
     answer::{self, Answer},
     body,
-    client_api::quote::{self, QuoteAnswer},
+    client_api::quote,
+    error::ApiError,
     minor_text::digits,
 };
 
@@ -20,8 +23,8 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 struct ExplainAnswer<'a> {
     config_version: u64,
-    /// Null where there is no route; `unavailable` then says why.
-    quote: Option<QuoteAnswer<'a>>,
+    /// As the client API answers it; null where there is no route, and `unavailable` then says why.
+    quote: Option<Box<RawValue>>,
     unavailable: Option<String>,
     rules: Vec<RuleAnswer<'a>>,
     fee_steps: Vec<FeeStepsAnswer>,
@@ -68,22 +71,26 @@ pub(crate) async fn handle(operator: Operator, body: Body) -> Answer {
     let snapshot = operator.app.engine.directory().snapshot();
     let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
     let explanation = tollgate_engine::explain(&view.configuration, &request);
-    let (quote, unavailable) = match &explanation.quote {
-        Ok(quote) => (Some(quote), None),
+    let (written, unavailable) = match explanation.quote() {
+        Ok(quote) => (Some(written(&request, &quote)?), None),
         Err(unroutable) => (None, Some(unroutable.to_string())),
     };
     answer::ok(&ExplainAnswer {
         config_version: view.config_version,
-        quote: quote.map(|quote| QuoteAnswer::of(&request, quote)),
+        quote: written,
         unavailable,
         rules: explanation.routing.rules.iter().map(rule).collect(),
-        fee_steps: quote.map_or_else(Vec::new, |quote| {
-            vec![
-                fee_steps("platform", &quote.fee.platform),
-                fee_steps("organization", &quote.fee.organization),
-            ]
-        }),
+        fee_steps: explanation.fee.map_or_else(
+            |_| Vec::new(),
+            |fee| vec![fee_steps("platform", &fee.platform), fee_steps("organization", &fee.organization)],
+        ),
     })
+}
+
+fn written(request: &QuoteRequest, quote: &Quote<'_>) -> Result<Box<RawValue>, ApiError> {
+    let mut bytes = Vec::new();
+    quote::write(&mut bytes, request, quote);
+    serde_json::from_slice(&bytes).map_err(|error| ApiError::internal(error.to_string()))
 }
 
 fn rule(verdict: &RuleVerdict) -> RuleAnswer<'_> {

@@ -1,16 +1,15 @@
 //! `POST /client/v1/fees/quote`: where a payment would go and what it would cost. Touches no database.
 
-use std::sync::Arc;
-
 use axum::{
     Extension,
     body::Body,
     extract::{Request, State},
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 use tollgate_domain::{
-    Flow, Minor, PaymentMethod,
+    Flow, PaymentMethod,
     fee::{BREAKDOWN_VERSION, LayerFee},
+    routing::Route,
 };
 use tollgate_engine::{Quote, QuoteRequest};
 
@@ -22,7 +21,7 @@ use crate::{
     edge::RequestContext,
     error::ApiError,
     fields::{self, Faults, Raw},
-    minor_text::{digits, optional_digits},
+    json_writer::{self, ObjectWriter},
 };
 
 pub(crate) async fn handle(
@@ -31,11 +30,13 @@ pub(crate) async fn handle(
     request: Request<Body>,
 ) -> Answer {
     let (head, body) = request.into_parts();
-    let key = authenticate(&app, &head.headers, &context, Access::SecretKey)?;
-    let body = body::read_json(&head.headers, body, body::CLIENT_LIMIT).await?;
-    let request = read(&body)?;
+    let body = body::read_json(&head.headers, body, body::CLIENT_LIMIT).await;
+    // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter is touched.
+    let snapshot = app.engine.directory().snapshot();
+    let key = authenticate(&app, &snapshot, &head.headers, &context, Access::SecretKey)?;
+    let request = read(&body?)?;
     let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
-    answer::ok(&QuoteAnswer::of(&request, &quote))
+    Ok(answer::ok_written(|bytes| write(bytes, &request, &quote)))
 }
 
 #[derive(Deserialize)]
@@ -95,108 +96,46 @@ pub(crate) fn read(body: &[u8]) -> Result<QuoteRequest, ApiError> {
     fields::complete(faults, read)
 }
 
-/// The quote as callers see it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct QuoteAnswer<'a> {
-    #[serde(serialize_with = "digits")]
-    amount_minor: Minor,
-    currency: &'a str,
-    #[serde(serialize_with = "digits")]
-    platform_fee_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    organization_fee_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    fee_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    total_debit_minor: Minor,
-    breakdown: Breakdown<'a>,
-    routing: RoutingAnswer<'a>,
+/// Writes the quote as callers see it.
+pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'_>) {
+    let (fee, target) = (&quote.fee, quote.route.target);
+    json_writer::object(bytes, |it| {
+        it.minor("amountMinor", fee.principal.into());
+        it.text("currency", request.currency.code());
+        it.minor("platformFeeMinor", fee.platform.fee);
+        it.minor("organizationFeeMinor", fee.organization.fee);
+        it.minor("feeMinor", fee.fee);
+        it.minor("totalDebitMinor", fee.total_debit);
+        it.object("breakdown", |it| {
+            it.number("version", BREAKDOWN_VERSION);
+            it.text("provider", &target.provider);
+            it.text("paymentMethod", request.method.as_str());
+            it.text("currency", request.currency.code());
+            it.text("channel", target.channel.fee_channel());
+            let layers = [("platform", &fee.platform), ("organization", &fee.organization)];
+            it.list("layers", layers.into_iter(), write_layer);
+        });
+        it.object("routing", |it| write_route(it, &quote.route));
+    });
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Breakdown<'a> {
-    version: u32,
-    provider: &'a str,
-    payment_method: &'static str,
-    currency: &'a str,
-    channel: &'static str,
-    layers: [LayerAnswer; 2],
+fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&str, &LayerFee)) {
+    json_writer::object(bytes, |it| {
+        it.text("scope", scope);
+        it.boolean("enabled", fee.layer.enabled);
+        it.minor("fixedFeeMinor", fee.layer.fixed);
+        it.number("percentFeeBps", fee.layer.percent.get().into());
+        it.optional_minor("minimumFeeMinor", fee.layer.minimum);
+        it.optional_minor("capFeeMinor", fee.layer.cap);
+        it.minor("feeMinor", fee.fee);
+    });
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LayerAnswer {
-    scope: &'static str,
-    enabled: bool,
-    #[serde(serialize_with = "digits")]
-    fixed_fee_minor: Minor,
-    percent_fee_bps: u16,
-    #[serde(serialize_with = "optional_digits")]
-    minimum_fee_minor: Option<Minor>,
-    #[serde(serialize_with = "optional_digits")]
-    cap_fee_minor: Option<Minor>,
-    #[serde(serialize_with = "digits")]
-    fee_minor: Minor,
-}
-
-/// The route and what decided it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RoutingAnswer<'a> {
-    provider: &'a str,
-    channel: &'static str,
-    matched_rule_id: Option<&'a str>,
-    #[serde(serialize_with = "texts")]
-    matched_condition_ids: &'a [Arc<str>],
-    fallback: bool,
-}
-
-impl<'a> QuoteAnswer<'a> {
-    pub(crate) fn of(request: &'a QuoteRequest, quote: &'a Quote) -> Self {
-        let (fee, target) = (&quote.fee, &quote.decision.target);
-        let currency = request.currency.code();
-        let matched = quote.decision.matched.as_ref();
-        Self {
-            amount_minor: fee.principal.into(),
-            currency,
-            platform_fee_minor: fee.platform.fee,
-            organization_fee_minor: fee.organization.fee,
-            fee_minor: fee.fee,
-            total_debit_minor: fee.total_debit,
-            breakdown: Breakdown {
-                version: BREAKDOWN_VERSION,
-                provider: &target.provider,
-                payment_method: request.method.as_str(),
-                currency,
-                channel: target.channel.fee_channel(),
-                layers: [layer("platform", &fee.platform), layer("organization", &fee.organization)],
-            },
-            routing: RoutingAnswer {
-                provider: &target.provider,
-                channel: target.channel.as_str(),
-                matched_rule_id: matched.map(|matched| &*matched.rule),
-                matched_condition_ids: matched.map(|matched| &*matched.conditions).unwrap_or_default(),
-                fallback: matched.is_none(),
-            },
-        }
-    }
-}
-
-fn layer(scope: &'static str, fee: &LayerFee) -> LayerAnswer {
-    let layer = &fee.layer;
-    LayerAnswer {
-        scope,
-        enabled: layer.enabled,
-        fixed_fee_minor: layer.fixed,
-        percent_fee_bps: layer.percent.get(),
-        minimum_fee_minor: layer.minimum,
-        cap_fee_minor: layer.cap,
-        fee_minor: fee.fee,
-    }
-}
-
-fn texts<S: Serializer>(texts: &&[Arc<str>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(texts.iter().map(|text| &**text))
+fn write_route(it: &mut ObjectWriter<'_>, route: &Route<'_>) {
+    it.text("provider", &route.target.provider);
+    it.text("channel", route.target.channel.as_str());
+    it.optional_text("matchedRuleId", route.matched.map(|matched| &*matched.rule));
+    let conditions = route.matched.into_iter().flat_map(|matched| matched.conditions.iter());
+    it.texts("matchedConditionIds", conditions.map(|id| &**id));
+    it.boolean("fallback", route.matched.is_none());
 }

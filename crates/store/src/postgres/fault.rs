@@ -133,6 +133,6 @@ fn class(code: &SqlState) -> &str {
 pub(super) fn describe(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(answer) => format!("{} (SQLSTATE {})", answer.message(), answer.code().code()),
-        None => error.to_string(),
+        None => error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")),
     }
 }

@@ -12,13 +12,13 @@ use tollgate_engine::ports::{
     DirectoryVersion, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store, StoreError,
 };
 
-use super::{SqliteStore, config, directory, keys, wallet, writer::Effect};
+use super::{SqliteStore, config, directory, keys, wallet};
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn probe(&self) -> Result<(), StoreError> {
-        // The transaction around it takes the write lock, which fails on a locked or read-only file.
-        self.writer.write(|_| Ok(Effect::Nothing(()))).await
+        // A real commit: only that finds a locked or read-only file and a full disk alike.
+        self.writer.write(directory::rewrite_version).await
     }
 
     async fn pin(&self, name: &str, value: &str) -> Result<String, StoreError> {

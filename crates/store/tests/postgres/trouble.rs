@@ -186,7 +186,7 @@ async fn a_server_that_is_not_there_is_named_without_the_password() {
         sentence.contains("postgres://me:…@127.0.0.1:1/pay") && !sentence.contains("hunter2"),
         "{sentence}"
     );
-    assert!(sentence.contains("check that the server runs"), "{sentence}");
+    assert!(sentence.contains("refused") && sentence.contains("check that the server runs"), "{sentence}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -70,6 +70,7 @@ fn lists_come_in_slices_and_names_are_checked() {
         json!({"name": ""}),
         json!({"name": "  "}),
         json!({"name": 5}),
+        json!({"name": "nul \u{0}"}),
         json!({"name": "x".repeat(121)}),
     ] {
         assert_eq!(admin.post("/admin/v1/organizations", &body).faulty_fields(), ["name"], "{body}");

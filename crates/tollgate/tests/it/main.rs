@@ -6,6 +6,11 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
+    clippy::format_push_string,
+    clippy::single_match_else,
+    clippy::duration_suboptimal_units,
+    clippy::too_many_lines,
+    clippy::string_slice,
     missing_docs,
     unreachable_pub
 )]
@@ -15,6 +20,12 @@ mod support;
 mod admin;
 mod authentication;
 mod configuration;
+mod crash;
+mod hostile_bodies;
+mod nodes;
 mod quote;
 mod sandbox;
+mod secrets;
+mod shutdown;
+mod store_down;
 mod transport;
