@@ -25,7 +25,10 @@ const ARRIVAL_LIMIT: Duration = Duration::from_secs(20);
 const DISCARD_LIMIT: usize = 32 * 1024 * 1024;
 
 /// Reads a JSON body: 415 for another content type, 413 above `most` bytes, 408 when it does not arrive.
-pub(crate) async fn read_json(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read_json<B>(headers: &HeaderMap, body: B, most: usize) -> Result<Bytes, ApiError>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| is_json(value.as_bytes()));
     let read = read(headers, body, most).await;
     if !is_json {
@@ -50,7 +53,10 @@ pub(crate) async fn read_json_or_nothing(
     read_json(headers, body, most).await
 }
 
-async fn read(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, ApiError> {
+async fn read<B>(headers: &HeaderMap, mut body: B, most: usize) -> Result<Bytes, ApiError>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     let announced = body.size_hint().lower();
     if usize::try_from(announced).map_or(true, |announced| announced > most)
         && headers.contains_key(header::EXPECT)

@@ -86,6 +86,7 @@ async fn other_method(request: Request) -> Answer {
 pub(crate) struct OperationTable {
     paths: matchit::Router<Vec<usize>>,
     unknown: usize,
+    quote: usize,
 }
 
 impl OperationTable {
@@ -106,7 +107,13 @@ impl OperationTable {
             // A path of several methods comes by several times; the first insertion has them all.
             let _known = paths.insert(operation.path, siblings);
         }
-        Self { paths, unknown }
+        let named = |name| OPERATIONS.iter().position(|operation| operation.name == name).unwrap_or(unknown);
+        Self { paths, unknown, quote: named("fee_quote") }
+    }
+
+    /// Whether this is the fee quote.
+    pub(crate) fn is_quote(&self, operation: usize) -> bool {
+        operation == self.quote
     }
 
     /// The operation's place in [`OPERATIONS`].

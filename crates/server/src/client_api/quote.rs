@@ -5,6 +5,7 @@ use axum::{
     body::Body,
     extract::{Request, State},
 };
+use bytes::Bytes;
 use serde::Deserialize;
 use tollgate_domain::{
     Flow, PaymentMethod,
@@ -15,25 +16,34 @@ use tollgate_engine::{Quote, QuoteRequest};
 
 use crate::{
     answer::{self, Answer},
-    app::SharedApp,
+    app::{App, SharedApp},
     auth::{Access, authenticate},
     body,
     edge::RequestContext,
     error::ApiError,
     fields::{self, Faults, Raw},
-    json_writer::{self, ObjectWriter},
+    json_writer::{self, ObjectWriter, field},
 };
 
+/// The route. The edge takes the shorter way to [`answer`].
 pub(crate) async fn handle(
     State(app): State<SharedApp>,
     Extension(context): Extension<RequestContext>,
     request: Request<Body>,
 ) -> Answer {
+    answer(&app, &context, request).await
+}
+
+/// Answers a request for a quote.
+pub(crate) async fn answer<B>(app: &App, context: &RequestContext, request: Request<B>) -> Answer
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     let (head, body) = request.into_parts();
     let body = body::read_json(&head.headers, body, body::CLIENT_LIMIT).await;
     // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter is touched.
     let snapshot = app.engine.directory().snapshot();
-    let key = authenticate(&app, &snapshot, &head.headers, &context, Access::SecretKey)?;
+    let key = authenticate(app, &snapshot, &head.headers, context, Access::SecretKey)?;
     let request = read(&body?)?;
     let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
     Ok(answer::ok_written(|bytes| write(bytes, &request, &quote)))
@@ -100,42 +110,42 @@ pub(crate) fn read(body: &[u8]) -> Result<QuoteRequest, ApiError> {
 pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'_>) {
     let (fee, target) = (&quote.fee, quote.route.target);
     json_writer::object(bytes, |it| {
-        it.minor("amountMinor", fee.principal.into());
-        it.text("currency", request.currency.code());
-        it.minor("platformFeeMinor", fee.platform.fee);
-        it.minor("organizationFeeMinor", fee.organization.fee);
-        it.minor("feeMinor", fee.fee);
-        it.minor("totalDebitMinor", fee.total_debit);
-        it.object("breakdown", |it| {
-            it.number("version", BREAKDOWN_VERSION);
-            it.text("provider", &target.provider);
-            it.text("paymentMethod", request.method.as_str());
-            it.text("currency", request.currency.code());
-            it.text("channel", target.channel.fee_channel());
+        it.minor(field!("amountMinor"), fee.principal.into());
+        it.text(field!("currency"), request.currency.code());
+        it.minor(field!("platformFeeMinor"), fee.platform.fee);
+        it.minor(field!("organizationFeeMinor"), fee.organization.fee);
+        it.minor(field!("feeMinor"), fee.fee);
+        it.minor(field!("totalDebitMinor"), fee.total_debit);
+        it.object(field!("breakdown"), |it| {
+            it.number(field!("version"), BREAKDOWN_VERSION);
+            it.text(field!("provider"), &target.provider);
+            it.text(field!("paymentMethod"), request.method.as_str());
+            it.text(field!("currency"), request.currency.code());
+            it.text(field!("channel"), target.channel.fee_channel());
             let layers = [("platform", &fee.platform), ("organization", &fee.organization)];
-            it.list("layers", layers.into_iter(), write_layer);
+            it.list(field!("layers"), layers.into_iter(), write_layer);
         });
-        it.object("routing", |it| write_route(it, &quote.route));
+        it.object(field!("routing"), |it| write_route(it, &quote.route));
     });
 }
 
 fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&str, &LayerFee)) {
     json_writer::object(bytes, |it| {
-        it.text("scope", scope);
-        it.boolean("enabled", fee.layer.enabled);
-        it.minor("fixedFeeMinor", fee.layer.fixed);
-        it.number("percentFeeBps", fee.layer.percent.get().into());
-        it.optional_minor("minimumFeeMinor", fee.layer.minimum);
-        it.optional_minor("capFeeMinor", fee.layer.cap);
-        it.minor("feeMinor", fee.fee);
+        it.text(field!("scope"), scope);
+        it.boolean(field!("enabled"), fee.layer.enabled);
+        it.minor(field!("fixedFeeMinor"), fee.layer.fixed);
+        it.number(field!("percentFeeBps"), fee.layer.percent.get().into());
+        it.optional_minor(field!("minimumFeeMinor"), fee.layer.minimum);
+        it.optional_minor(field!("capFeeMinor"), fee.layer.cap);
+        it.minor(field!("feeMinor"), fee.fee);
     });
 }
 
 fn write_route(it: &mut ObjectWriter<'_>, route: &Route<'_>) {
-    it.text("provider", &route.target.provider);
-    it.text("channel", route.target.channel.as_str());
-    it.optional_text("matchedRuleId", route.matched.map(|matched| &*matched.rule));
+    it.text(field!("provider"), &route.target.provider);
+    it.text(field!("channel"), route.target.channel.as_str());
+    it.optional_text(field!("matchedRuleId"), route.matched.map(|matched| &*matched.rule));
     let conditions = route.matched.into_iter().flat_map(|matched| matched.conditions.iter());
-    it.texts("matchedConditionIds", conditions.map(|id| &**id));
-    it.boolean("fallback", route.matched.is_none());
+    it.texts(field!("matchedConditionIds"), conditions.map(|id| &**id));
+    it.boolean(field!("fallback"), route.matched.is_none());
 }

@@ -14,7 +14,7 @@ use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 
 use self::mutation::{json_token, mutation, token};
-use crate::support::{Answer, Client, QUOTE, Server, Start, randomness, seed};
+use crate::support::{Answer, Client, QUOTE, Server, Start, alone, randomness, seed};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const LIMIT: usize = 64 * 1024;
@@ -88,6 +88,7 @@ fn check_unharmed(server: &Server) {
 
 #[test]
 fn a_hundred_thousand_mutations_are_quoted_or_refused_in_the_envelope() {
+    let _alone = alone();
     let server = Start::sandbox().with("TOLLGATE_LOG", QUIET).run();
     bombard(&server, 100_000, &[400], mutation);
 }

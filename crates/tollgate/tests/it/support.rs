@@ -1,5 +1,6 @@
 //! What the tests share: a running server, a plain HTTP client, a throw-away PostgreSQL database.
 
+mod alone;
 mod client;
 mod postgres;
 mod proxy;
@@ -7,6 +8,7 @@ mod seed;
 mod server;
 mod tenant;
 
+pub use alone::alone;
 pub use client::{Answer, Client};
 pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
