@@ -1,5 +1,6 @@
 //! The configuration document through the admin API: whole or not at all, with its history.
 
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Server, Start};
@@ -159,4 +160,108 @@ fn ten_thousand_rules_are_taken_and_still_decide_in_order() {
     assert_eq!(matched("shop 4999"), json!("rule_9998"));
     assert_eq!(matched("shop 0"), json!("rule_0"));
     assert_eq!(matched("shop 5000"), Value::Null);
+}
+
+#[test]
+fn whatever_is_put_is_taken_whole_or_refused_whole() {
+    let seed = std::env::var("TOLLGATE_TEST_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(rand::random);
+    println!("replay with TOLLGATE_TEST_SEED={seed}");
+    let mut random = StdRng::seed_from_u64(seed);
+    let (_server, mut admin, path) = sandbox();
+    // With secrets of its own, so that no earlier round has taken away what a mask would keep.
+    let mut original = admin.get(&path).data(200);
+    for provider in original["providers"].as_object_mut().unwrap().values_mut() {
+        for credential in provider["credentials"].as_object_mut().unwrap().values_mut() {
+            *credential = json!("a credential that is long enough");
+        }
+    }
+    let mut in_force = admin.get(&path).body;
+    let (mut taken, mut refused) = (0, 0);
+    for round in 0..1_500 {
+        let mut document = original.clone();
+        for _ in 0..random.random_range(1..=3) {
+            disturb(&mut document, &mut random);
+        }
+        let answer = admin.put(&path, &document);
+        if answer.status == 200 {
+            taken += 1;
+            in_force = admin.get(&path).body;
+            let shown: Value = serde_json::from_slice::<Value>(&in_force).unwrap()["data"].clone();
+            assert_eq!(
+                admin.put(&path, &shown).status,
+                200,
+                "round {round}: what was shown is not taken back: {shown}"
+            );
+        } else {
+            refused += 1;
+            assert_eq!(answer.failure(400), "invalid_body", "round {round}: {document}");
+        }
+        assert_eq!(admin.get(&path).body, in_force, "round {round}: {document}");
+    }
+    assert!(
+        taken > 50 && refused > 500,
+        "{taken} taken, {refused} refused: the disturbances are not worth much"
+    );
+}
+
+/// Replaces, removes or adds something at a random place.
+fn disturb(value: &mut Value, random: &mut StdRng) {
+    let deeper = random.random_bool(0.8);
+    match value {
+        Value::Object(map) if deeper && !map.is_empty() => {
+            let place = random.random_range(0..map.len());
+            let (_, inner) = map.iter_mut().nth(place).unwrap();
+            disturb(inner, random);
+        }
+        Value::Array(items) if deeper && !items.is_empty() => {
+            let place = random.random_range(0..items.len());
+            disturb(&mut items[place], random);
+        }
+        Value::Object(map) if random.random_bool(0.5) => {
+            let key = map.keys().nth(random.random_range(0..map.len().max(1))).cloned();
+            match key {
+                Some(key) if random.random_bool(0.7) => drop(map.remove(&key)),
+                _ => drop(map.insert("surprise".to_owned(), json!(1))),
+            }
+        }
+        Value::Array(items) if random.random_bool(0.5) => {
+            let again = items.first().cloned().unwrap_or(Value::Null);
+            items.push(again);
+        }
+        other => *other = odd_value(random),
+    }
+}
+
+fn odd_value(random: &mut StdRng) -> Value {
+    let odd = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(1.5),
+        json!(1e300),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(""),
+        json!("x"),
+        json!("ü\u{0}\n"),
+        json!("x".repeat(5_000)),
+        json!([]),
+        json!([[[]]]),
+        json!({}),
+        json!({"a": {}}),
+        json!("card_provider_a"),
+        json!("web_card"),
+        json!("none"),
+        json!("eq"),
+        json!("USD"),
+        json!("********"),
+        json!("1000000000000000000"),
+        json!("metadata.x"),
+        json!("exists"),
+    ];
+    odd[random.random_range(0..odd.len())].clone()
 }
