@@ -131,7 +131,11 @@ pub(crate) fn known_provider<'p>(
     let name = node.text(64, faults)?;
     let provider = providers.get(name);
     if provider.is_none() && !providers.is_faulty(name) {
-        node.fault(faults, format!("names `{name}`, and there is no such provider in this document"));
+        let known: Vec<_> = providers.iter().map(|provider| &*provider.name).collect();
+        node.fault(
+            faults,
+            format!("there is no such provider in this document; there are: {}", known.join(", ")),
+        );
     }
     provider
 }

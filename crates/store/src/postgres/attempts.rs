@@ -89,10 +89,13 @@ fn pause(made: u32) -> Duration {
     Duration::from_millis(rand::random_range(FIRST_PAUSE_MS..=longest))
 }
 
-/// Attempts a unit: `attempt!(store, Write, |client| expression of a future)`.
+/// Attempts a unit: `attempt!(store, Write, |client| expression of a future)`, or with attempts of its own making.
 macro_rules! attempt {
-    ($store:expr, $purpose:ident, |$client:ident| $work:expr) => {{
-        let mut attempts = $store.attempts($crate::postgres::attempts::Purpose::$purpose);
+    ($store:expr, $purpose:ident, |$client:ident| $work:expr) => {
+        attempt!($store.attempts($crate::postgres::attempts::Purpose::$purpose), |$client| $work)
+    };
+    ($attempts:expr, |$client:ident| $work:expr) => {{
+        let mut attempts = $attempts;
         loop {
             let (outcome, connection) = match attempts.connection().await {
                 Ok(mut connection) => {

@@ -14,7 +14,11 @@ use tollgate_engine::ports::{
     DirectoryVersion, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store, StoreError,
 };
 
-use super::{PostgresStore, attempts::attempt, config, directory, keys, wallet};
+use super::{
+    PostgresStore,
+    attempts::{Attempts, Limits, Purpose, attempt},
+    config, directory, keys, wallet,
+};
 
 /// Whoever asks whether the store is well wants to know soon.
 const PROBE_LIMIT: Duration = Duration::from_secs(2);
@@ -22,13 +26,14 @@ const PROBE_LIMIT: Duration = Duration::from_secs(2);
 #[async_trait]
 impl Store for PostgresStore {
     async fn probe(&self) -> Result<(), StoreError> {
-        let probing = async { attempt!(self, Read, |client| directory::takes_writes(client)) };
-        match tokio::time::timeout(PROBE_LIMIT, probing).await {
-            Ok(Ok(true)) => Ok(()),
-            Ok(Ok(false)) => Err(StoreError::Unavailable("the database takes no writes".to_owned())),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(StoreError::Unavailable("the database did not answer in time".to_owned())),
+        // Limits of its own, rather than a wait that is given up: a connection that does not answer is then thrown
+        // away instead of being handed to the next who asks.
+        let limits = Limits { attempt: PROBE_LIMIT, total: PROBE_LIMIT };
+        let attempts = Attempts::new(&self.pool, Purpose::Read, limits);
+        if attempt!(attempts, |client| directory::takes_writes(client))? {
+            return Ok(());
         }
+        Err(StoreError::Unavailable("the database takes no writes".to_owned()))
     }
 
     async fn pin(&self, name: &str, value: &str) -> Result<String, StoreError> {
