@@ -8,7 +8,7 @@ use tollgate_domain::{
     id::{EnvironmentId, KeyId},
     tenant::{Environment, KeyKind, KeyRecord},
 };
-use tollgate_vault::{Digest, PresentedKey};
+use tollgate_vault::Digest;
 
 use crate::{meter::Meter, ports::DirectoryVersion};
 
@@ -38,7 +38,7 @@ pub struct LiveKey {
     expires_at: Option<Timestamp>,
 }
 
-/// Why a well-formed key opens nothing.
+/// Why a credential opens nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyRefusal {
     /// It was never issued here, or was revoked.
@@ -72,10 +72,10 @@ impl Snapshot {
         self.environments.get(&id)
     }
 
-    /// The key a caller presented, if it opens anything at this moment.
-    pub fn authenticate(&self, presented: &PresentedKey, now: Timestamp) -> Result<&LiveKey, KeyRefusal> {
-        let candidates = self.keys.get(&presented.digest.bucket()).map(Vec::as_slice).unwrap_or_default();
-        let key = candidates.iter().find(|key| key.digest == presented.digest).ok_or(KeyRefusal::Unknown)?;
+    /// The key whose digest a caller's credential has, if it opens anything at this moment.
+    pub fn authenticate(&self, presented: Digest, now: Timestamp) -> Result<&LiveKey, KeyRefusal> {
+        let candidates = self.keys.get(&presented.bucket()).map(Vec::as_slice).unwrap_or_default();
+        let key = candidates.iter().find(|key| key.digest == presented).ok_or(KeyRefusal::Unknown)?;
         if key.expires_at.is_some_and(|expiry| now >= expiry) {
             return Err(KeyRefusal::Expired);
         }

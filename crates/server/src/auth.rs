@@ -3,7 +3,7 @@
 use http::{HeaderMap, header};
 use tollgate_domain::tenant::KeyKind;
 use tollgate_engine::{KeyRefusal, LiveKey, Snapshot};
-use tollgate_vault::PresentedKey;
+use tollgate_vault::{Digest, shape_of_key};
 
 use crate::{app::App, edge::RequestContext, error::ApiError};
 
@@ -31,15 +31,19 @@ pub(crate) fn authenticate<'s>(
             }
         });
     };
-    let presented = PresentedKey::parse(text).map_err(|fault| {
-        refuse(app, context, format!("{}. {HOW_TO_AUTHENTICATE}", capitalized(&fault.to_string())))
-    })?;
-    let key = snapshot.authenticate(&presented, app.engine.clock().now()).map_err(|refusal| {
-        let message = match refusal {
-            KeyRefusal::Unknown => "This API key is not known here; it may have been revoked.",
-            KeyRefusal::Expired => "This API key was rotated and has expired; use the one that replaced it.",
+    let key = snapshot.authenticate(Digest::of(text), context.at).map_err(|refusal| {
+        let message = match (refusal, shape_of_key(text)) {
+            (KeyRefusal::Expired, _) => {
+                "This API key was rotated and has expired; use the one that replaced it.".to_owned()
+            }
+            (KeyRefusal::Unknown, Ok(_)) => {
+                "This API key is not known here; it may have been revoked.".to_owned()
+            }
+            (KeyRefusal::Unknown, Err(fault)) => {
+                format!("{}. {HOW_TO_AUTHENTICATE}", capitalized(&fault.to_string()))
+            }
         };
-        refuse(app, context, message.to_owned())
+        refuse(app, context, message)
     })?;
     if access == Access::SecretKey && key.kind != KeyKind::Secret {
         return Err(ApiError::secret_key_required(
@@ -84,10 +88,10 @@ fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
 /// The credential, if one was sent; an `Authorization` that is not a bearer credential is a faulty one.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text.is_empty() && value.is_empty() {
+    if value.is_empty() {
         return Ok(None);
     }
+    let text = value.to_str().unwrap_or_default().trim();
     let malformed =
         || ApiError::unauthenticated(format!("The Authorization header is malformed. {HOW_TO_AUTHENTICATE}"));
     let (scheme, credential) = text.split_once(' ').ok_or_else(malformed)?;

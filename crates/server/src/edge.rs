@@ -10,7 +10,7 @@ use axum::{
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use hyper::body::Incoming;
-use tollgate_domain::id::RequestId;
+use tollgate_domain::{Timestamp, id::RequestId};
 use tower_service::Service;
 use tracing::{debug, error, info};
 
@@ -26,6 +26,8 @@ use crate::{
 pub(crate) struct RequestContext {
     /// On the answer and in the log.
     pub(crate) id: RequestId,
+    /// When it came.
+    pub(crate) at: Timestamp,
     /// Where the connection comes from.
     pub(crate) peer: IpAddr,
 }
@@ -54,7 +56,8 @@ impl Edge {
         request: Request<Incoming>,
     ) -> Result<Response, Infallible> {
         let started = Instant::now();
-        let context = RequestContext { id: self.request_id(), peer };
+        let at = self.app.engine.clock().now();
+        let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
         let operation = self.operations.find(request.method(), request.uri().path());
         let record = Record {
             method: request.method().clone(),
@@ -89,10 +92,6 @@ impl Edge {
         request.extensions_mut().insert(context);
         let Ok(response) = self.router.clone().call(request.map(Body::new)).await;
         response
-    }
-
-    fn request_id(&self) -> RequestId {
-        RequestId::new(self.app.engine.clock().now(), rand::random())
     }
 }
 

@@ -65,6 +65,14 @@ impl ObjectWriter<'_> {
         self.bytes.extend_from_slice(b"null");
     }
 
+    /// One of our own words, which needs no escaping.
+    pub(crate) fn word(&mut self, name: Field, word: &'static str) {
+        self.name(name);
+        self.bytes.push(b'"');
+        self.bytes.extend_from_slice(word.as_bytes());
+        self.bytes.push(b'"');
+    }
+
     /// A text.
     pub(crate) fn text(&mut self, name: Field, text: &str) {
         self.name(name);
@@ -141,6 +149,7 @@ mod tests {
             it.number(field!("c"), 290);
             it.boolean(field!("d"), true);
             it.text(field!("e"), "plain ü");
+            it.word(field!("w"), "web_card");
             it.text(field!("f"), "quote \" slash \\ line \n tab \t nul \u{0}");
             it.texts(field!("g"), ["x", "\""].into_iter());
             it.texts(field!("h"), [].into_iter());
@@ -149,7 +158,7 @@ mod tests {
         });
         let read: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         let expected = serde_json::json!({
-            "a": "9007199254740993", "b": null, "c": 290, "d": true, "e": "plain ü",
+            "a": "9007199254740993", "b": null, "c": 290, "d": true, "e": "plain ü", "w": "web_card",
             "f": "quote \" slash \\ line \n tab \t nul \u{0}", "g": ["x", "\""], "h": [], "i": {"j": null}, "k": {}
         });
         assert_eq!(read, expected);

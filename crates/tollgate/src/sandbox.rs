@@ -16,7 +16,7 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, Organization},
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
-use tollgate_vault::{AdminToken, MasterKey, PresentedKey, Secret};
+use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
 use crate::{failure::Failure, logging, node, settings::Settings, welcome};
 
@@ -131,9 +131,8 @@ async fn key(
 }
 
 fn opens(engine: &Engine, environment: EnvironmentId, kind: KeyKind, key: &Secret) -> bool {
-    let Ok(presented) = PresentedKey::parse(key.expose()) else { return false };
     let snapshot = engine.directory().snapshot();
-    let found = snapshot.authenticate(&presented, engine.clock().now());
+    let found = snapshot.authenticate(Digest::of(key.expose()), engine.clock().now());
     found.is_ok_and(|key| key.kind == kind && key.environment.environment.id == environment)
 }
 

@@ -24,15 +24,6 @@ impl IssuedKey {
     }
 }
 
-/// A key that a caller presented: well formed, its owner not yet known.
-#[derive(Debug, Clone, Copy)]
-pub struct PresentedKey {
-    /// What the key claims to be.
-    pub kind: KeyKind,
-    /// To look it up by.
-    pub digest: Digest,
-}
-
 /// Why a text cannot be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApiKeyFault {
@@ -44,25 +35,23 @@ pub enum ApiKeyFault {
     Mistyped,
 }
 
-impl PresentedKey {
-    /// Reads a key; says nothing about whether it exists.
-    pub fn parse(text: &str) -> Result<Self, ApiKeyFault> {
-        let kind = KeyKind::ALL
-            .into_iter()
-            .find(|kind| text.strip_prefix(kind.prefix()).is_some_and(|rest| rest.starts_with('_')))
-            .ok_or(ApiKeyFault::Malformed)?;
-        let mut parts = text.splitn(3, '_').skip(1);
-        let (Some(environment), Some(tail)) = (parts.next(), parts.next()) else {
-            return Err(ApiKeyFault::Malformed);
-        };
-        if !EnvironmentName::is_valid(environment) || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Err(ApiKeyFault::Malformed);
-        }
-        if !checksum::is_well_formed_tail(tail) || !checksum::verify(text) {
-            return Err(ApiKeyFault::Mistyped);
-        }
-        Ok(Self { kind, digest: Digest::of(text) })
+/// What a text claims to be by its shape; says nothing about whether such a key exists.
+pub fn shape_of_key(text: &str) -> Result<KeyKind, ApiKeyFault> {
+    let kind = KeyKind::ALL
+        .into_iter()
+        .find(|kind| text.strip_prefix(kind.prefix()).is_some_and(|rest| rest.starts_with('_')))
+        .ok_or(ApiKeyFault::Malformed)?;
+    let mut parts = text.splitn(3, '_').skip(1);
+    let (Some(environment), Some(tail)) = (parts.next(), parts.next()) else {
+        return Err(ApiKeyFault::Malformed);
+    };
+    if !EnvironmentName::is_valid(environment) || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(ApiKeyFault::Malformed);
     }
+    if tail.len() != checksum::TAIL_LENGTH || !checksum::verify(text) {
+        return Err(ApiKeyFault::Mistyped);
+    }
+    Ok(kind)
 }
 
 /// Whether a text holds one of this service's secret keys, anywhere in it.
@@ -75,7 +64,7 @@ pub fn contains_secret_key(text: &str) -> bool {
         let Some((_, candidate)) = text.split_at_checked(start) else { return false };
         let environment = candidate.split('_').nth(1).unwrap_or_default();
         let length = marker.len() + environment.len() + 1 + checksum::TAIL_LENGTH;
-        candidate.split_at_checked(length).is_some_and(|(key, _)| PresentedKey::parse(key).is_ok())
+        candidate.split_at_checked(length).is_some_and(|(key, _)| shape_of_key(key).is_ok())
     })
 }
 
@@ -94,8 +83,8 @@ mod tests {
             let text = issued.key.expose();
             assert!(text.starts_with(&format!("{}_test_", kind.prefix())), "{text}");
             assert!(text.ends_with(&issued.last_four));
-            let presented = PresentedKey::parse(text).unwrap();
-            assert_eq!((presented.kind, presented.digest), (kind, issued.digest));
+            assert_eq!(shape_of_key(text), Ok(kind));
+            assert_eq!(issued.digest, Digest::of(text));
         }
     }
 
@@ -113,10 +102,10 @@ mod tests {
             let mut bytes = text.clone().into_bytes();
             bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
             let typo = String::from_utf8(bytes).unwrap();
-            assert_eq!(PresentedKey::parse(&typo).unwrap_err(), ApiKeyFault::Mistyped);
+            assert_eq!(shape_of_key(&typo).unwrap_err(), ApiKeyFault::Mistyped);
         }
         let (cut, _) = text.split_at(text.len() - 1);
-        assert_eq!(PresentedKey::parse(cut).unwrap_err(), ApiKeyFault::Mistyped);
+        assert_eq!(shape_of_key(cut).unwrap_err(), ApiKeyFault::Mistyped);
         for other in [
             "",
             "sk",
@@ -129,7 +118,7 @@ mod tests {
             "sk__abc",
             "sk_test_a b",
         ] {
-            assert_eq!(PresentedKey::parse(other).unwrap_err(), ApiKeyFault::Malformed, "{other}");
+            assert_eq!(shape_of_key(other).unwrap_err(), ApiKeyFault::Malformed, "{other}");
         }
     }
 

@@ -36,11 +36,6 @@ pub(crate) fn verify(text: &str) -> bool {
     text.split_at_checked(split).is_some_and(|(body, tail)| checksum(body) == tail.as_bytes())
 }
 
-/// Whether the part behind the prefix has the right length and letters.
-pub(crate) fn is_well_formed_tail(tail: &str) -> bool {
-    tail.len() == TAIL_LENGTH && tail.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
 fn checksum(body: &str) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; CHECKSUM_LENGTH];

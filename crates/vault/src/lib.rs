@@ -11,7 +11,7 @@ mod seal;
 mod secret;
 
 pub use admin_token::{AdminToken, AdminTokenFault};
-pub use api_key::{ApiKeyFault, IssuedKey, PresentedKey, contains_secret_key};
+pub use api_key::{ApiKeyFault, IssuedKey, contains_secret_key, shape_of_key};
 pub use digest::Digest;
 pub use random::{RandomnessUnavailable, random_bytes};
 pub use seal::{MasterKey, MasterKeyFault, SealError, Sealer};

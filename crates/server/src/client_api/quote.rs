@@ -119,9 +119,9 @@ pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'
         it.object(field!("breakdown"), |it| {
             it.number(field!("version"), BREAKDOWN_VERSION);
             it.text(field!("provider"), &target.provider);
-            it.text(field!("paymentMethod"), request.method.as_str());
+            it.word(field!("paymentMethod"), request.method.as_str());
             it.text(field!("currency"), request.currency.code());
-            it.text(field!("channel"), target.channel.fee_channel());
+            it.word(field!("channel"), target.channel.fee_channel());
             let layers = [("platform", &fee.platform), ("organization", &fee.organization)];
             it.list(field!("layers"), layers.into_iter(), write_layer);
         });
@@ -129,9 +129,9 @@ pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'
     });
 }
 
-fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&str, &LayerFee)) {
+fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&'static str, &LayerFee)) {
     json_writer::object(bytes, |it| {
-        it.text(field!("scope"), scope);
+        it.word(field!("scope"), scope);
         it.boolean(field!("enabled"), fee.layer.enabled);
         it.minor(field!("fixedFeeMinor"), fee.layer.fixed);
         it.number(field!("percentFeeBps"), fee.layer.percent.get().into());
@@ -143,7 +143,7 @@ fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&str, &LayerFee)) {
 
 fn write_route(it: &mut ObjectWriter<'_>, route: &Route<'_>) {
     it.text(field!("provider"), &route.target.provider);
-    it.text(field!("channel"), route.target.channel.as_str());
+    it.word(field!("channel"), route.target.channel.as_str());
     it.optional_text(field!("matchedRuleId"), route.matched.map(|matched| &*matched.rule));
     let conditions = route.matched.into_iter().flat_map(|matched| matched.conditions.iter());
     it.texts(field!("matchedConditionIds"), conditions.map(|id| &**id));
