@@ -62,11 +62,12 @@ impl Nodes {
             thread::sleep(Duration::from_millis(1));
         }
         let took = answered.elapsed();
+        // A database that answers nobody for a while, on a machine busy with other things, is not the node's doing.
+        let excused = self.witness.longest_wait();
         assert!(
-            took <= PROMISE,
+            took <= PROMISE + excused,
             "{what}: only after {took:?}; asked {asked} times, the slowest answer took {longest:?}, \
-             and the database's own slowest {:?}",
-            self.witness.longest_wait()
+             and the database's own slowest {excused:?}"
         );
         took
     }
