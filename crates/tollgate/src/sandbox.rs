@@ -52,9 +52,13 @@ async fn prepare(engine: &Engine, settings: &Settings, address: SocketAddr) -> R
     let kept = read_kept(&path)?;
     let environment = demo_environment(engine).await?;
     let base_url = format!("http://{address}");
-    if engine.config(environment).await?.version == 0 {
+    let config = engine.config(environment).await?;
+    if config.version == 0 {
         let origin = Origin { actor: ACTOR.to_owned(), request: "first start".to_owned() };
         engine.put_config(environment, demo_configuration(&base_url), Some(0), origin).await?;
+    } else if let Some(moved) = at_new_address(config.configuration.to_public(), &base_url) {
+        let origin = Origin { actor: ACTOR.to_owned(), request: "start at another address".to_owned() };
+        engine.put_config(environment, moved, Some(config.version), origin).await?;
     }
     fund(engine, environment).await?;
     let admin_token = match (&settings.admin_token, kept_text(&kept, "adminToken")) {
@@ -101,6 +105,22 @@ async fn demo_environment(engine: &Engine) -> Result<EnvironmentId, Failure> {
     };
     engine.ensure_environment(&organization, &application, &environment).await?;
     Ok(environment.id)
+}
+
+/// The document with the simulated providers where they are now, if they were elsewhere: they live at the sandbox's own
+/// address, and that may be another one at every start.
+fn at_new_address(mut document: Value, base_url: &str) -> Option<Value> {
+    let mut moved = false;
+    for provider in document.get_mut("providers")?.as_object_mut()?.values_mut() {
+        let Some(url) = provider.get_mut("baseUrl") else { continue };
+        let Some((_, wire)) = url.as_str().and_then(|url| url.split_once("/simulator/")) else { continue };
+        let now = simulator_url(base_url, wire);
+        if url.as_str() != Some(now.as_str()) {
+            *url = now.into();
+            moved = true;
+        }
+    }
+    moved.then_some(document)
 }
 
 async fn fund(engine: &Engine, environment: EnvironmentId) -> Result<(), Failure> {

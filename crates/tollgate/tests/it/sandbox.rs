@@ -48,7 +48,8 @@ fn a_second_start_finds_its_keys_its_configuration_and_its_funds() {
     assert!(first.terminate().success());
 
     let started = Instant::now();
-    let second = Start::sandbox().within(&first.data_dir).run();
+    let address = first.address().to_string();
+    let second = Start::sandbox().within(&first.data_dir).with("TOLLGATE_LISTEN", &address).run();
     println!("ready after {:?} with an existing database (development build)", started.elapsed());
     let after = second.sandbox_json();
     for field in ["adminToken", "secretKey", "publishableKey", "environmentId"] {
@@ -59,6 +60,22 @@ fn a_second_start_finds_its_keys_its_configuration_and_its_funds() {
     assert_eq!(admin.get(&wallet_path).data(200)["availableMinor"], "100000000");
     let mut client = second.sandbox_client("secretKey");
     client.post("/client/v1/fees/quote", &json!({"amountMinor": 1, "currency": "USD"})).data(200);
+}
+
+#[test]
+fn the_simulated_providers_move_with_the_sandbox() {
+    let mut first = Start::sandbox().run();
+    let path = first.sandbox_path("/config");
+    assert!(first.terminate().success());
+    let second = Start::sandbox().within(&first.data_dir).run();
+    let config = second.sandbox_client("adminToken").get(&path).data(200);
+    for (name, wire) in
+        [("card_provider_a", "stripe"), ("card_provider_b", "square"), ("ach_provider_a", "increase")]
+    {
+        let expected = format!("http://{}/simulator/{wire}", second.address());
+        assert_eq!(config["providers"][name]["baseUrl"], json!(expected));
+        assert_eq!(second.sandbox_json()["simulators"][wire]["baseUrl"], json!(expected));
+    }
 }
 
 #[test]
