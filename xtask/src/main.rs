@@ -52,6 +52,7 @@ fn test(filters: &[String]) -> ExitCode {
 fn run_tests(filters: &[String]) -> Outcome<Summary> {
     step("Tools", || {
         tools::ensure_cargo_components()?;
+        tools::ensure_python()?;
         tools::ensure_postgres().map(drop)
     })?;
     lint()?;

@@ -35,20 +35,42 @@ pub(crate) fn ensure_postgres() -> Outcome<PathBuf> {
     }
     let wanted =
         "install the PostgreSQL server (Debian: `apt-get install postgresql`), or put its `bin` in PATH";
+    install("PostgreSQL", &["postgresql"], wanted)?;
+    find_postgres().ok_or_else(|| format!("PostgreSQL was installed and still not found: {wanted}"))
+}
+
+/// A Python that can make virtual environments: the providers' official client libraries run in one.
+pub(crate) fn ensure_python() -> Outcome<()> {
+    let makes_environments = || succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"]));
+    if makes_environments() {
+        return Ok(());
+    }
+    let wanted = "install Python 3 with its venv module (Debian: `apt-get install python3 python3-venv`)";
+    install("Python's venv", &["python3", "python3-venv"], wanted)?;
+    if makes_environments() {
+        Ok(())
+    } else {
+        Err(format!("Python's venv was installed and still not found: {wanted}"))
+    }
+}
+
+/// Installs Debian packages where that can be done without asking.
+fn install(what: &str, packages: &[&str], wanted: &str) -> Outcome<()> {
     let apt: &[&str] = if !succeeds(Command::new("apt-get").arg("--version")) {
-        return Err(format!("PostgreSQL is missing: {wanted}"));
+        return Err(format!("{what} is missing: {wanted}"));
     } else if is_root() {
         &["apt-get"]
     } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
         &["sudo", "-n", "apt-get"]
     } else {
-        return Err(format!("PostgreSQL is missing and installing it needs root: {wanted}"));
+        return Err(format!("{what} is missing and installing it needs root: {wanted}"));
     };
-    println!("PostgreSQL is missing: updating the package lists");
+    println!("{what} is missing: updating the package lists");
     run_apt(apt, &["update"])?;
-    println!("PostgreSQL is missing: installing the package");
-    run_apt(apt, &["install", "-y", "--no-install-recommends", "postgresql"])?;
-    find_postgres().ok_or_else(|| format!("PostgreSQL was installed and still not found: {wanted}"))
+    println!("{what} is missing: installing {}", packages.join(" and "));
+    let mut arguments = vec!["install", "-y", "--no-install-recommends"];
+    arguments.extend(packages);
+    run_apt(apt, &arguments)
 }
 
 /// Whether we act as root, for whom PostgreSQL refuses to run.

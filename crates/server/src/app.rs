@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use tollgate_engine::Engine;
 use tollgate_vault::AdminToken;
 
@@ -14,6 +15,13 @@ pub struct App {
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
+    mounted: Option<Mounted>,
+}
+
+/// Another service at this one's address.
+struct Mounted {
+    prefix: &'static str,
+    router: Router,
 }
 
 /// How handlers hold it.
@@ -29,7 +37,24 @@ impl App {
             bad_credentials: BadCredentials::default(),
             metrics: Metrics::new(operations),
             readiness: Readiness::default(),
+            mounted: None,
         }
+    }
+
+    /// Serves another service's routes below `prefix` (`/name/`), which its router expects in its paths. Its answers
+    /// leave as they are: no envelope, no request id, no count.
+    #[must_use]
+    pub fn with_mounted(mut self, prefix: &'static str, router: Router) -> Self {
+        self.mounted = Some(Mounted { prefix, router });
+        self
+    }
+
+    /// The other service, if the path is one of its own.
+    pub(crate) fn mounted(&self, path: &str) -> Option<&Router> {
+        self.mounted
+            .as_ref()
+            .filter(|mounted| path.starts_with(mounted.prefix))
+            .map(|mounted| &mounted.router)
     }
 
     /// The use-cases.

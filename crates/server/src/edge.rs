@@ -55,6 +55,9 @@ impl Edge {
         peer: IpAddr,
         request: Request<Incoming>,
     ) -> Result<Response, Infallible> {
+        if let Some(mounted) = self.app.mounted(request.uri().path()) {
+            return mounted.clone().call(request.map(Body::new)).await;
+        }
         let started = Instant::now();
         let at = self.app.engine.clock().now();
         let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };

@@ -6,6 +6,7 @@ mod node;
 mod sandbox;
 mod serve;
 mod settings;
+mod simulator;
 mod welcome;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -40,6 +41,12 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Run the provider simulator alone: the card providers' wires, played from memory.
+    Simulator {
+        /// Where to listen; port 0 picks a free one.
+        #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]
+        listen: String,
+    },
     /// Print a new secret for the settings.
     Generate {
         /// Which.
@@ -69,6 +76,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         None => within_runtime(sandbox::run()),
         Some(Command::Serve { config }) => within_runtime(serve::run(config)),
+        Some(Command::Simulator { listen }) => within_runtime(simulator::run(listen)),
         Some(Command::Generate { what }) => {
             let secret = match what {
                 Generated::MasterKey => MasterKey::generate()?,

@@ -10,7 +10,7 @@ use tokio::{
 use tollgate_engine::{Engine, SystemClock, ports::Store};
 use tollgate_server::{App, Limits};
 use tollgate_store::{DatabaseUrl, OpenError, Options};
-use tollgate_vault::{AdminToken, MasterKey};
+use tollgate_vault::MasterKey;
 use tracing::{info, warn};
 
 use crate::failure::Failure;
@@ -53,24 +53,24 @@ async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
     }
 }
 
-/// Serves until SIGINT or SIGTERM, then finishes what was started.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    address: SocketAddr,
-    engine: Engine,
-    admin_token: AdminToken,
-) -> Result<(), Failure> {
+/// Serves until told to stop, then finishes what was started.
+pub(crate) async fn serve(listener: TcpListener, address: SocketAddr, app: App) -> Result<(), Failure> {
+    let stop = stop_signal()?;
+    info!(%address, "listening");
+    tollgate_server::serve(listener, app, Limits::default(), stop).await;
+    info!("stopped");
+    Ok(())
+}
+
+/// Resolves on SIGINT or SIGTERM.
+pub(crate) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
     let cannot = |error| Failure::new(format!("cannot listen for signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
-    let stop = async move {
+    Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-    };
-    info!(%address, "listening");
-    tollgate_server::serve(listener, App::new(engine, admin_token), Limits::default(), stop).await;
-    info!("stopped");
-    Ok(())
+    })
 }

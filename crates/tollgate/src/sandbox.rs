@@ -8,6 +8,7 @@ use std::{
     path::Path,
 };
 
+use axum::Router;
 use serde_json::{Value, json};
 use tollgate_domain::{
     Currency, Minor, Timestamp,
@@ -16,6 +17,8 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, Organization},
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
+use tollgate_server::App;
+use tollgate_simulator::{Config, Simulator, SquareKeys, StripeKeys};
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
 use crate::{failure::Failure, logging, node, settings::Settings, welcome};
@@ -43,7 +46,30 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let access = prepare(&engine, &settings, address).await?;
     let admin_token = AdminToken::from_setting(&access.admin_token)?;
     welcome::print(&access, &settings);
-    node::serve(listener, address, engine, admin_token).await
+    let simulator = Simulator::new(simulator_config(&access.base_url));
+    let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
+    let app = App::new(engine, admin_token).with_mounted("/simulator/", mounted);
+    let served = node::serve(listener, address, app).await;
+    simulator.stop();
+    served
+}
+
+/// The simulated providers, with the credentials the demo configuration has for them.
+fn simulator_config(base_url: &str) -> Config {
+    Config {
+        stripe: StripeKeys {
+            secret_key: STRIPE_KEY.to_owned(),
+            publishable_key: STRIPE_PUBLISHABLE_KEY.to_owned(),
+        },
+        square: SquareKeys {
+            access_token: SQUARE_TOKEN.to_owned(),
+            application_id: SQUARE_APPLICATION.to_owned(),
+            location_id: SQUARE_LOCATION.to_owned(),
+            currency: None,
+        },
+        public_url: format!("{base_url}{SIMULATOR_PATH}"),
+        ..Config::default()
+    }
 }
 
 /// Makes what is missing. Every step may be repeated, so a start that was cut off is finished by the next.
@@ -113,7 +139,10 @@ fn at_new_address(mut document: Value, base_url: &str) -> Option<Value> {
     let mut moved = false;
     for provider in document.get_mut("providers")?.as_object_mut()?.values_mut() {
         let Some(url) = provider.get_mut("baseUrl") else { continue };
-        let Some((_, wire)) = url.as_str().and_then(|url| url.split_once("/simulator/")) else { continue };
+        let Some((_, wire)) = url.as_str().and_then(|url| url.split_once(&format!("{SIMULATOR_PATH}/")))
+        else {
+            continue;
+        };
         let now = simulator_url(base_url, wire);
         if url.as_str() != Some(now.as_str()) {
             *url = now.into();
@@ -204,13 +233,19 @@ fn sandbox_json(access: &Access) -> Value {
 }
 
 fn simulator_url(base_url: &str, wire: &str) -> String {
-    format!("{base_url}/simulator/{wire}")
+    format!("{base_url}{SIMULATOR_PATH}/{wire}")
 }
 
 // The simulated providers' credentials open nothing but the sandbox.
 const STRIPE_KEY: &str = "sk_test_sandbox_card_provider_a";
 const SQUARE_TOKEN: &str = "sandbox-access-token-card-provider-b";
+const STRIPE_PUBLISHABLE_KEY: &str = "pk_test_sandbox_card_provider_a";
+const SQUARE_APPLICATION: &str = "sandbox-sq0idb-demo";
+const SQUARE_LOCATION: &str = "LDEMO";
 const INCREASE_KEY: &str = "sandbox-api-key-ach-provider-a";
+
+/// Where the simulated providers are, below the sandbox's own address.
+const SIMULATOR_PATH: &str = "/simulator";
 
 /// Both card providers and two ACH channels can be reached without editing anything.
 fn demo_configuration(base_url: &str) -> Value {
@@ -231,14 +266,14 @@ fn demo_configuration(base_url: &str) -> Value {
         "providers": {
             "card_provider_a": {
                 "adapter": "stripe",
-                "credentials": {"secretKey": STRIPE_KEY, "publishableKey": "pk_test_sandbox_card_provider_a",
+                "credentials": {"secretKey": STRIPE_KEY, "publishableKey": STRIPE_PUBLISHABLE_KEY,
                                 "webhookSecret": "whsec_sandbox_card_provider_a"},
                 "baseUrl": simulator_url(base_url, "stripe"),
             },
             "card_provider_b": {
                 "adapter": "square",
-                "credentials": {"accessToken": SQUARE_TOKEN, "applicationId": "sandbox-sq0idb-demo",
-                                "locationId": "LDEMO", "webhookSignatureKey": "sandbox-signature-key-b"},
+                "credentials": {"accessToken": SQUARE_TOKEN, "applicationId": SQUARE_APPLICATION,
+                                "locationId": SQUARE_LOCATION, "webhookSignatureKey": "sandbox-signature-key-b"},
                 "environment": "sandbox",
                 "baseUrl": simulator_url(base_url, "square"),
             },

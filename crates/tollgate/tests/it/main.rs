@@ -27,5 +27,6 @@ mod quote;
 mod sandbox;
 mod secrets;
 mod shutdown;
+mod simulator;
 mod store_down;
 mod transport;

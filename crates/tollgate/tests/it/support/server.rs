@@ -30,6 +30,12 @@ impl Start {
         Self { data_dir: None, arguments: Vec::new(), variables: Vec::new() }
     }
 
+    /// Any other command.
+    pub fn command(arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Self { arguments, ..Self::sandbox() }
+    }
+
     /// `serve`, with a master key and an admin token.
     pub fn serve() -> Self {
         let start = Self { arguments: vec!["serve".to_owned()], ..Self::sandbox() };
@@ -114,6 +120,12 @@ impl Server {
             let answer = Client::new(address, "").try_send("GET", "/readyz", &[], b"");
             answer.is_ok_and(|answer| answer.status == 200)
         });
+    }
+
+    /// Waits until it says where it listens.
+    #[track_caller]
+    pub fn wait_listening(&mut self) {
+        wait_until("it listens", Duration::from_secs(30), || self.find_address().is_some());
     }
 
     /// The address the log says it listens on.

@@ -1,0 +1,112 @@
+//! What a simulator is told when it is made.
+
+use serde::{Deserialize, Serialize};
+
+/// Which provider's wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wire {
+    /// Form bodies, integer seconds, `Idempotency-Key` header.
+    Stripe,
+    /// JSON bodies, RFC 3339 times, `idempotency_key` in the body.
+    Square,
+}
+
+impl Wire {
+    /// The name in paths and in the control interface.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stripe => "stripe",
+            Self::Square => "square",
+        }
+    }
+}
+
+/// The keys accepted on the Stripe wire.
+#[derive(Debug, Clone)]
+pub struct StripeKeys {
+    /// The server's key (`sk_test_…`).
+    pub secret_key: String,
+    /// The browser's key (`pk_test_…`); it can only confirm and read an intent whose client secret it knows.
+    pub publishable_key: String,
+}
+
+/// The identifiers accepted on the Square wire.
+#[derive(Debug, Clone)]
+pub struct SquareKeys {
+    /// The server's bearer token.
+    pub access_token: String,
+    /// The application the browser script names.
+    pub application_id: String,
+    /// The only location there is.
+    pub location_id: String,
+    /// The location's currency. Where it is given, payments in any other are refused, as the provider does.
+    pub currency: Option<String>,
+}
+
+/// Where webhooks of one wire go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookTarget {
+    /// Whose events.
+    pub wire: Wire,
+    /// A plain `http` address. On the Square wire this exact text is part of what is signed.
+    pub url: String,
+    /// The signing secret (`whsec_…`) or signature key.
+    pub secret: String,
+    /// The event types wanted; empty means all of them.
+    #[serde(default)]
+    pub events: Vec<String>,
+}
+
+/// Everything a simulator is told when it is made. The default suits tests: fixed keys, no webhook targets.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Keys of the Stripe wire.
+    pub stripe: StripeKeys,
+    /// Identifiers of the Square wire.
+    pub square: SquareKeys,
+    /// Where webhooks go from the start; more can be added through the control interface.
+    pub webhooks: Vec<WebhookTarget>,
+    /// The origin customers reach the router at, used in checkout links: `http://127.0.0.1:4010`.
+    pub public_url: String,
+    /// How many objects of each kind a wire remembers; the oldest are dropped beyond it.
+    pub objects_max: usize,
+    /// Where the sequence of identifiers starts. Two simulators with one seed make the same identifiers.
+    pub seed: u64,
+    /// How many deliveries run at once. With one, webhooks arrive in the order of what happened.
+    pub webhook_workers: usize,
+    /// How often one delivery is tried before it is given up.
+    pub webhook_attempts_max: u32,
+    /// The pause after the first failed attempt; it doubles with each further one, to a minute at most.
+    pub webhook_backoff_ms: u64,
+    /// Whether Square refunds complete by themselves right after they are accepted, or wait for a control call.
+    pub square_refunds_settle: bool,
+    /// Where it is given, the control interface wants it as a bearer token.
+    pub control_token: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            stripe: StripeKeys {
+                secret_key: "sk_test_simulator".to_owned(),
+                publishable_key: "pk_test_simulator".to_owned(),
+            },
+            square: SquareKeys {
+                access_token: "square_simulator_token".to_owned(),
+                application_id: "sandbox-sq0idb-simulator".to_owned(),
+                location_id: "LSIMULATOR001".to_owned(),
+                currency: None,
+            },
+            webhooks: Vec::new(),
+            public_url: "http://127.0.0.1".to_owned(),
+            objects_max: 200_000,
+            seed: crate::calendar::unix_nanos(),
+            webhook_workers: 1,
+            webhook_attempts_max: 8,
+            webhook_backoff_ms: 250,
+            square_refunds_settle: true,
+            control_token: None,
+        }
+    }
+}

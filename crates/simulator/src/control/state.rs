@@ -1,0 +1,127 @@
+//! What was accepted, for tests that ask whether a customer was charged at most once.
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::answer;
+use crate::simulator::Simulator;
+
+/// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
+const SHOWN: usize = 1_000;
+
+pub(super) async fn show(State(simulator): State<Simulator>, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let limit = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "limit");
+    let limit = limit.and_then(|(_, value)| value.parse().ok()).unwrap_or(SHOWN);
+    let body = json!({
+        "calls": simulator.calls(),
+        "webhooks": simulator.queue().tally(),
+        "stripe": stripe(&simulator, limit),
+        "square": square(&simulator, limit),
+    });
+    answer(StatusCode::OK, &body)
+}
+
+fn stripe(simulator: &Simulator, limit: usize) -> Value {
+    let state = simulator.stripe();
+    let intents = state.intents.newest_first().take(limit).map(|intent| {
+        json!({
+            "id": intent.id,
+            "amount": intent.amount,
+            "amount_received": intent.amount_received,
+            "currency": intent.currency,
+            "status": intent.status.word(),
+            "idempotency_key": intent.idempotency_key,
+            "metadata": intent.metadata,
+        })
+    });
+    let charges = state.charges.newest_first().take(limit).map(|charge| {
+        json!({
+            "id": charge.id,
+            "amount": charge.amount,
+            "amount_refunded": charge.amount_refunded,
+            "payment_intent": charge.intent,
+            "status": charge.status,
+        })
+    });
+    let refunds = state.refunds.newest_first().take(limit).map(|refund| {
+        json!({
+            "id": refund.id,
+            "amount": refund.amount,
+            "currency": refund.currency,
+            "charge": refund.charge,
+            "payment_intent": refund.intent,
+            "status": refund.status,
+            "idempotency_key": refund.idempotency_key,
+        })
+    });
+    let sessions = state.sessions.newest_first().take(limit).map(|session| {
+        json!({
+            "id": session.id,
+            "amount": session.amount,
+            "currency": session.currency,
+            "status": session.status,
+            "payment_intent": session.intent,
+            "idempotency_key": session.idempotency_key,
+            "metadata": session.metadata,
+        })
+    });
+    let succeeded = state.charges.newest_first().filter(|charge| charge.status == "succeeded").count();
+    json!({
+        "counts": {
+            "payment_intents": state.intents.created(),
+            "charges": state.charges.created(),
+            "charges_succeeded": succeeded,
+            "refunds": state.refunds.created(),
+            "checkout_sessions": state.sessions.created(),
+        },
+        "payment_intents": intents.collect::<Vec<_>>(),
+        "charges": charges.collect::<Vec<_>>(),
+        "refunds": refunds.collect::<Vec<_>>(),
+        "checkout_sessions": sessions.collect::<Vec<_>>(),
+    })
+}
+
+fn square(simulator: &Simulator, limit: usize) -> Value {
+    let state = simulator.square();
+    let payments = state.payments.newest_first().take(limit).map(|payment| {
+        json!({
+            "id": payment.id,
+            "amount": payment.money.amount,
+            "currency": payment.money.currency,
+            "status": payment.status,
+            "refunded": payment.refunded,
+            "idempotency_key": payment.idempotency_key,
+            "order_id": payment.order_id,
+            "reference_id": payment.reference_id,
+        })
+    });
+    let refunds = state.refunds.newest_first().take(limit).map(|refund| {
+        json!({
+            "id": refund.id,
+            "amount": refund.money.amount,
+            "currency": refund.money.currency,
+            "payment_id": refund.payment_id,
+            "status": refund.status,
+            "idempotency_key": refund.idempotency_key,
+        })
+    });
+    let links = state.links.newest_first().take(limit).map(
+        |link| json!({ "id": link.id, "order_id": link.order_id, "idempotency_key": link.idempotency_key }),
+    );
+    let charged =
+        state.payments.newest_first().filter(|payment| matches!(payment.status, "COMPLETED" | "APPROVED"));
+    json!({
+        "counts": {
+            "payments": state.payments.created(),
+            "payments_charged": charged.count(),
+            "refunds": state.refunds.created(),
+            "payment_links": state.links.created(),
+        },
+        "payments": payments.collect::<Vec<_>>(),
+        "refunds": refunds.collect::<Vec<_>>(),
+        "payment_links": links.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,31 @@
+//! The card providers' wires, played from memory.
+//!
+//! The simulator answers what the providers' published specifications promise, closely enough that their official
+//! client libraries work against it unchanged. It keeps state, honours idempotency keys as each provider does, signs
+//! and sends webhooks, and fails on request. It shares no code with the rest of the workspace, so that it can bear
+//! witness: a misreading of the wire in an adapter is not repeated here.
+//!
+//! The README beside this crate says how to drive it and what it does not imitate.
+
+// The providers' larger objects are one `json!` each.
+#![recursion_limit = "256"]
+
+mod calendar;
+mod card;
+mod conduct;
+mod config;
+mod control;
+mod faults;
+mod idempotency;
+mod ids;
+mod page;
+mod shelf;
+mod signature;
+mod simulator;
+mod square;
+mod stripe;
+mod webhooks;
+
+pub use config::{Config, SquareKeys, StripeKeys, WebhookTarget, Wire};
+pub use signature::{square_signature, stripe_signature};
+pub use simulator::{Simulator, router};

@@ -1,0 +1,105 @@
+//! Objects of one kind: found by id, listed by age, bounded in number.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Takes a lock. A panic elsewhere leaves whole objects behind, so a poisoned lock is still good.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Objects of one kind. Beyond `objects_max` the oldest is dropped.
+#[derive(Debug)]
+pub(crate) struct Shelf<T> {
+    by_number: BTreeMap<u64, (String, T)>,
+    numbers: HashMap<String, u64>,
+    created: u64,
+    objects_max: usize,
+}
+
+impl<T> Shelf<T> {
+    pub(crate) fn new(objects_max: usize) -> Self {
+        Self {
+            by_number: BTreeMap::new(),
+            numbers: HashMap::new(),
+            created: 0,
+            objects_max: objects_max.max(1),
+        }
+    }
+
+    /// Adds an object, or replaces the one of that id where it stands.
+    pub(crate) fn put(&mut self, id: &str, object: T) {
+        if let Some(slot) = self.numbers.get(id).and_then(|number| self.by_number.get_mut(number)) {
+            slot.1 = object;
+            return;
+        }
+        self.created += 1;
+        self.numbers.insert(id.to_owned(), self.created);
+        self.by_number.insert(self.created, (id.to_owned(), object));
+        while self.by_number.len() > self.objects_max {
+            if let Some((_, (dropped, _))) = self.by_number.pop_first() {
+                self.numbers.remove(&dropped);
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&T> {
+        self.by_number.get(self.numbers.get(id)?).map(|(_, object)| object)
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
+        let number = self.numbers.remove(id)?;
+        self.by_number.remove(&number).map(|(_, object)| object)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.by_number.clear();
+        self.numbers.clear();
+        self.created = 0;
+    }
+
+    /// How many were ever added, dropped ones included.
+    pub(crate) fn created(&self) -> u64 {
+        self.created
+    }
+
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &T> {
+        self.by_number.values().rev().map(|(_, object)| object)
+    }
+
+    pub(crate) fn oldest_first(&self) -> impl Iterator<Item = &T> {
+        self.by_number.values().map(|(_, object)| object)
+    }
+
+    /// Those older than the object of this id, newest first; `None` where there is no such object.
+    pub(crate) fn older_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
+        let number = *self.numbers.get(id)?;
+        Some(self.by_number.range(..number).rev().map(|(_, (_, object))| object))
+    }
+
+    /// Those newer than the object of this id, oldest first; `None` where there is no such object.
+    pub(crate) fn newer_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
+        let number = *self.numbers.get(id)?;
+        Some(self.by_number.range(number + 1..).map(|(_, (_, object))| object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_dropped_and_places_are_kept() {
+        let mut shelf = Shelf::new(3);
+        for (id, object) in [("a", 1), ("b", 2), ("c", 3), ("d", 4), ("c", 5)] {
+            shelf.put(id, object);
+        }
+        assert_eq!(shelf.get("a"), None);
+        assert_eq!(shelf.newest_first().copied().collect::<Vec<_>>(), [4, 5, 2]);
+        assert_eq!(shelf.older_than("c").unwrap().copied().collect::<Vec<_>>(), [2]);
+        assert_eq!(shelf.newer_than("b").unwrap().copied().collect::<Vec<_>>(), [5, 4]);
+        assert_eq!(shelf.created(), 4);
+        assert_eq!(shelf.remove("d"), Some(4));
+        assert!(shelf.older_than("d").is_none());
+    }
+}

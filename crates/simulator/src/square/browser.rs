@@ -1,0 +1,132 @@
+//! What a customer's browser sees: the hosted page, and the script for embedded forms with its tokens.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+
+use super::call::refuse;
+use super::error::{SquareError, mistake_text};
+use super::link::{Link, find, order_of, pay};
+use super::order::Order;
+use super::payment::brand;
+use super::source::{Token, bent_by_details};
+use super::state::Context;
+use crate::card::{Card, Typed};
+use crate::conduct::read_body;
+use crate::config::Wire;
+use crate::page::{self, Checkout, amount_text, message, redirect, typed_card, with_query};
+use crate::simulator::Simulator;
+
+const PROVIDER: &str = "card provider B (Square)";
+
+pub(super) fn routes() -> Router<Simulator> {
+    Router::new()
+        .route("/pay/{id}", get(show_checkout).post(pay_checkout))
+        .route("/pay/{id}/cancel", get(leave_checkout))
+        .route("/web-payments.js", get(async || page::script(include_str!("web-payments.js"))))
+        .route("/browser/tokens", post(tokenize))
+}
+
+async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
+    let state = simulator.square();
+    match find(&state, &id).and_then(|link| Ok((link, order_of(&state, link)?))) {
+        Ok((link, order)) => checkout(link, &order, None),
+        Err(error) => not_there(&error),
+    }
+}
+
+async fn pay_checkout(
+    State(simulator): State<Simulator>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let typed = typed_card(&read_body(request.into_body()).await);
+    simulator.start();
+    simulator.count_call(Wire::Square, "checkout.pay");
+    let strike = simulator.faults().take(Wire::Square, "checkout.pay");
+    let (response, notices) = {
+        let mut state = simulator.square();
+        let paid = pay(&mut state, &Context::new(&simulator), &id, &typed);
+        let problem = paid.as_ref().err().map(|error| error.detail().to_owned());
+        let response = match find(&state, &id).and_then(|link| Ok((link, order_of(&state, link)?))) {
+            Ok((link, order)) => checkout(link, &order, problem.as_deref()),
+            Err(error) => not_there(&error),
+        };
+        (response, state.take_notices())
+    };
+    simulator.announce(Wire::Square, notices, strike.webhooks.as_ref()).await;
+    response
+}
+
+/// The wire's links have no address for those who change their mind, so they are told so here.
+async fn leave_checkout(Path(_): Path<String>) -> Response {
+    message(StatusCode::OK, PROVIDER, "Canceled", "Nothing was paid. You can close this page.")
+}
+
+fn checkout(link: &Link, order: &Order, problem: Option<&str>) -> Response {
+    let names = order.line_items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned));
+    match (order.state, &link.redirect_url) {
+        ("OPEN", _) => Checkout {
+            provider: PROVIDER,
+            amount: amount_text(order.total.amount, &order.total.currency),
+            items: &names.collect::<Vec<_>>(),
+            problem,
+            cancel: Some(&format!("{}/cancel", link.id)),
+        }
+        .response(),
+        ("COMPLETED", Some(url)) => {
+            redirect(&with_query(url, &[("transactionId", &order.id), ("orderId", &order.id)]))
+        }
+        ("COMPLETED", None) => message(StatusCode::OK, PROVIDER, "Thank you", "Your payment was received."),
+        _ => message(StatusCode::GONE, PROVIDER, "This checkout is closed", "Nothing was paid."),
+    }
+}
+
+/// Turns a typed card into a one-time token, for the browser script.
+async fn tokenize(State(simulator): State<Simulator>, request: Request) -> Response {
+    let body: Value = serde_json::from_slice(&read_body(request.into_body()).await).unwrap_or_default();
+    let field = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let keys = &simulator.config().square;
+    if field("application_id") != keys.application_id || field("location_id") != keys.location_id {
+        let detail = "The application or the location is not known.";
+        let status = StatusCode::UNAUTHORIZED;
+        return refuse(&SquareError::new(status, "AUTHENTICATION_ERROR", "UNAUTHORIZED", detail));
+    }
+    let typed = Typed {
+        number: field("number"),
+        exp_month: field("exp_month"),
+        exp_year: field("exp_year"),
+        cvc: field("cvv"),
+    };
+    let card = match Card::read(&typed) {
+        Ok(card) => bent_by_details(card, &typed),
+        Err(mistake) => {
+            return refuse(&SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake)));
+        }
+    };
+    let token = format!("cnon:{}", simulator.ids().letters(28));
+    let answer = json!({
+        "token": token,
+        "details": {
+            "method": "Card",
+            "card": {
+                "brand": brand(&card),
+                "last4": card.last4,
+                "expMonth": card.exp_month,
+                "expYear": card.exp_year,
+            },
+        },
+    });
+    simulator.square().tokens.put(&token, Token { card, used: false });
+    let mut response = Response::new(Body::from(answer.to_string()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn not_there(error: &SquareError) -> Response {
+    message(error.status, PROVIDER, "Not possible", error.detail())
+}

@@ -1,0 +1,32 @@
+//! What the issuer or the merchant's dashboard would do, done by the control interface.
+
+use serde_json::Value;
+
+use super::error::SquareError;
+use super::payments::find;
+use super::refund::{finish, refund};
+use super::state::{Context, SquareState};
+use crate::simulator::Simulator;
+
+/// Does `action` to the object; `body` holds what the action takes.
+pub(crate) fn drive(
+    simulator: &Simulator,
+    state: &mut SquareState,
+    (kind, id, action): (&str, &str, &str),
+    body: &Value,
+) -> Result<Value, SquareError> {
+    let context = Context::new(simulator);
+    match (kind, action) {
+        ("payments", "refund") => {
+            let payment = find(state, id)?.clone();
+            let rest = payment.money.amount - payment.refunded;
+            let money = payment.money.of(body.get("amount").and_then(Value::as_i64).unwrap_or(rest));
+            let reason = body.get("reason").and_then(Value::as_str).map(str::to_owned);
+            refund(state, &context, payment, money, reason, None).map(|refund| refund.json())
+        }
+        ("refunds", "complete") => finish(state, &context, id, "COMPLETED").map(|refund| refund.json()),
+        ("refunds", "reject") => finish(state, &context, id, "REJECTED").map(|refund| refund.json()),
+        ("refunds", "fail") => finish(state, &context, id, "FAILED").map(|refund| refund.json()),
+        _ => Err(SquareError::bad_request(format!("There is no action {action} on {kind}."))),
+    }
+}

@@ -1,0 +1,111 @@
+//! Errors as the Square wire writes them.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::card::{Mistake, Reason};
+
+/// A refusal with one entry in its `errors`.
+#[derive(Debug, Clone)]
+pub(crate) struct SquareError {
+    pub(crate) status: StatusCode,
+    category: &'static str,
+    code: String,
+    detail: String,
+    field: Option<String>,
+    /// The failed payment, shown beside the error.
+    payment: Option<Box<Value>>,
+    /// Whether the call had begun to be carried out, so that its idempotency key keeps this answer.
+    pub(crate) begun: bool,
+}
+
+impl SquareError {
+    pub(super) fn new(
+        status: StatusCode,
+        category: &'static str,
+        code: &str,
+        detail: impl Into<String>,
+    ) -> Self {
+        let (code, detail) = (code.to_owned(), detail.into());
+        Self { status, category, code, detail, field: None, payment: None, begun: false }
+    }
+
+    pub(super) fn invalid(code: &str, field: &str, detail: impl Into<String>) -> Self {
+        let error = Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST_ERROR", code, detail);
+        Self { field: Some(field.to_owned()), ..error }
+    }
+
+    pub(super) fn missing(field: &str) -> Self {
+        Self::invalid("MISSING_REQUIRED_PARAMETER", field, format!("Missing required parameter: {field}"))
+    }
+
+    pub(super) fn not_found(what: &str, id: &str) -> Self {
+        let detail = format!("Could not find {what} with id: {id}");
+        Self::new(StatusCode::NOT_FOUND, "INVALID_REQUEST_ERROR", "NOT_FOUND", detail)
+    }
+
+    pub(super) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST_ERROR", "BAD_REQUEST", detail).begun()
+    }
+
+    pub(super) fn refund(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "REFUND_ERROR", code, detail).begun()
+    }
+
+    /// The wire answers declines with 400 and a code of its own for each reason.
+    pub(super) fn declined(code: &str) -> Self {
+        let detail = format!("Authorization error: '{code}'");
+        Self::new(StatusCode::BAD_REQUEST, "PAYMENT_METHOD_ERROR", code, detail).begun()
+    }
+
+    pub(super) fn begun(self) -> Self {
+        Self { begun: true, ..self }
+    }
+
+    pub(super) fn beside(self, payment: Value) -> Self {
+        Self { payment: Some(Box::new(payment)), ..self }
+    }
+
+    pub(super) fn entry(&self) -> Value {
+        let mut entry = json!({ "category": self.category, "code": self.code, "detail": self.detail });
+        if let (Some(field), Some(fields)) = (&self.field, entry.as_object_mut()) {
+            fields.insert("field".to_owned(), field.as_str().into());
+        }
+        entry
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("errors".to_owned(), Value::Array(vec![self.entry()]));
+        if let Some(payment) = &self.payment {
+            body.insert("payment".to_owned(), Value::clone(payment));
+        }
+        body.into()
+    }
+
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
+    }
+}
+
+/// The code of each reason to decline.
+pub(super) fn decline_code(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Generic | Reason::Lost | Reason::Stolen => "GENERIC_DECLINE",
+        Reason::InsufficientFunds => "INSUFFICIENT_FUNDS",
+        Reason::Expired => "CARD_EXPIRED",
+        Reason::WrongCvc => "CVV_FAILURE",
+        Reason::InvalidExpiry => "INVALID_EXPIRATION",
+        Reason::Processing => "TEMPORARY_ERROR",
+        Reason::NotATestCard => "INVALID_CARD",
+    }
+}
+
+/// What the form says about a field that cannot be right.
+pub(super) fn mistake_text(mistake: Mistake) -> &'static str {
+    match mistake {
+        Mistake::Number => "Enter a valid card number.",
+        Mistake::Month | Mistake::Year => "Enter a valid expiration date.",
+        Mistake::Cvc => "Enter a valid CVV.",
+    }
+}

@@ -1,0 +1,215 @@
+//! `/v2/online-checkout/payment-links`, and what the hosted page does with them.
+
+use serde_json::{Value, json};
+
+use super::body::{Fields, Money};
+use super::call::Call;
+use super::error::{SquareError, mistake_text};
+use super::list;
+use super::order::{self, Order, line_item};
+use super::payment::{Payment, Wish, charge};
+use super::payments::{check_currency, check_location};
+use super::source::{bent_by_details, of_card};
+use super::state::{Context, SquareState};
+use crate::card::{Card, Typed};
+
+/// A page that sells one order.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    pub(crate) id: String,
+    pub(crate) order_id: String,
+    pub(crate) idempotency_key: Option<String>,
+    pub(super) redirect_url: Option<String>,
+    buyer_email: Option<String>,
+    checkout_options: Option<Value>,
+    created_at: String,
+    description: Option<String>,
+    payment_note: Option<String>,
+    pre_populated: Option<Value>,
+    url: String,
+}
+
+impl Link {
+    fn json(&self) -> Value {
+        let mut link = json!({
+            "id": self.id,
+            "version": 1,
+            "order_id": self.order_id,
+            "url": self.url,
+            "long_url": self.url,
+            "created_at": self.created_at,
+        });
+        if let Some(fields) = link.as_object_mut() {
+            for (name, value) in [
+                ("checkout_options", self.checkout_options.clone()),
+                ("pre_populated_data", self.pre_populated.clone()),
+                ("description", self.description.clone().map(Value::from)),
+                ("payment_note", self.payment_note.clone().map(Value::from)),
+            ] {
+                if let Some(value) = value {
+                    fields.insert(name.to_owned(), value);
+                }
+            }
+        }
+        link
+    }
+}
+
+pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let (fields, context) = (Fields::of(&call.body), &call.context);
+    fields.allow(&[
+        "idempotency_key",
+        "description",
+        "quick_pay",
+        "order",
+        "checkout_options",
+        "pre_populated_data",
+        "payment_note",
+    ])?;
+    let order = match (fields.object("quick_pay")?, fields.object("order")?) {
+        (Some(quick), None) => quick_order(context, &quick)?,
+        (None, Some(order)) => described_order(context, &order)?,
+        (Some(_), Some(_)) => {
+            let detail = "Only one of `quick_pay` and `order` can be set.";
+            return Err(SquareError::invalid("CONFLICTING_PARAMETERS", "order", detail));
+        }
+        (None, None) => return Err(SquareError::missing("quick_pay")),
+    };
+    check_currency(context, &order.total.currency)?;
+    let options = fields.object("checkout_options")?;
+    let redirect_url = match &options {
+        Some(options) => options.owned("redirect_url", 2048)?,
+        None => None,
+    };
+    if redirect_url.as_ref().is_some_and(|url| !url.starts_with("https://") && !url.starts_with("http://")) {
+        let detail = "The redirect URL must be a web address.";
+        return Err(SquareError::invalid("INVALID_VALUE", "checkout_options.redirect_url", detail));
+    }
+    let buyer_email = match fields.object("pre_populated_data")? {
+        Some(data) => data.owned("buyer_email", 256)?,
+        None => None,
+    };
+    let id = context.id(16).to_uppercase();
+    let link = Link {
+        url: format!("{}/square/pay/{id}", context.simulator.public_url()),
+        id,
+        order_id: order.id.clone(),
+        idempotency_key: fields.owned("idempotency_key", 192)?,
+        redirect_url,
+        buyer_email,
+        checkout_options: fields.raw("checkout_options"),
+        created_at: context.now.clone(),
+        description: fields.owned("description", 4096)?,
+        payment_note: fields.owned("payment_note", 500)?,
+        pre_populated: fields.raw("pre_populated_data"),
+    };
+    let answer = json!({ "payment_link": link.json(), "related_resources": { "orders": [order.json()] } });
+    state.orders.put(&order.id.clone(), order);
+    state.links.put(&link.id.clone(), link);
+    Ok(answer)
+}
+
+fn quick_order(context: &Context, quick: &Fields<'_>) -> Result<Order, SquareError> {
+    quick.allow(&["name", "price_money", "location_id"])?;
+    let name = quick.required("name", 255)?;
+    let price = quick.required_money("price_money")?;
+    check_location(context, Some(quick.required("location_id", 50)?))?;
+    let line_items = vec![line_item(context, Some(name), "1", &price)];
+    Ok(Order { line_items, ..Order::for_payment(context, &price) })
+}
+
+fn described_order(context: &Context, order: &Fields<'_>) -> Result<Order, SquareError> {
+    order.allow(&[
+        "location_id",
+        "reference_id",
+        "line_items",
+        "metadata",
+        "customer_id",
+        "source",
+        "ticket_name",
+    ])?;
+    check_location(context, Some(order.required("location_id", 50)?))?;
+    let mut total: Option<Money> = None;
+    let mut line_items = Vec::new();
+    for item in order.objects("line_items")? {
+        item.allow(&["name", "quantity", "base_price_money", "note", "uid", "metadata", "item_type"])?;
+        let unit = item.required_money("base_price_money")?;
+        let quantity = item.required("quantity", 12)?;
+        let count: i64 = quantity.parse().ok().filter(|count| *count > 0).ok_or_else(|| {
+            SquareError::invalid(
+                "INVALID_VALUE",
+                "order.line_items.quantity",
+                "Must be a positive whole number",
+            )
+        })?;
+        let line = unit.amount.saturating_mul(count);
+        let sum = total.get_or_insert_with(|| unit.of(0));
+        if sum.currency != unit.currency {
+            let detail = "All line items must have the same currency.";
+            return Err(SquareError::invalid("INVALID_VALUE", "order.line_items", detail));
+        }
+        sum.amount = sum.amount.saturating_add(line);
+        line_items.push(line_item(context, item.text("name", 512)?, quantity, &unit));
+    }
+    let total = total.ok_or_else(|| SquareError::missing("order.line_items"))?;
+    let reference_id = order.owned("reference_id", 40)?;
+    let metadata = order.raw("metadata");
+    Ok(Order { line_items, reference_id, metadata, ..Order::for_payment(context, &total) })
+}
+
+pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    Ok(json!({ "payment_link": find(state, &call.id)?.json() }))
+}
+
+pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    list::page(&state.links, call, "payment_links", &[], |link| {
+        Some((link.id.clone(), link.created_at.clone(), link.created_at.clone(), link.json()))
+    })
+}
+
+/// Withdraws a link; its order is canceled unless it was paid.
+pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let link = find(state, &call.id)?.clone();
+    state.links.remove(&link.id);
+    let unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.state == "OPEN");
+    if unpaid {
+        order::close(state, &call.context, &link.order_id, "CANCELED");
+    }
+    Ok(json!({ "id": link.id, "cancelled_order_id": link.order_id }))
+}
+
+/// The customer presses "Pay".
+pub(super) fn pay(
+    state: &mut SquareState,
+    context: &Context,
+    id: &str,
+    typed: &Typed,
+) -> Result<Payment, SquareError> {
+    let link = find(state, id)?.clone();
+    let order = order_of(state, &link)?;
+    if order.state != "OPEN" {
+        return Err(SquareError::bad_request(format!("This order is {}.", order.state)));
+    }
+    let wrong = |mistake| SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake));
+    let card = bent_by_details(Card::read(typed).map_err(wrong)?, typed);
+    let wish = Wish {
+        money: order.total.clone(),
+        complete_now: true,
+        reference_id: order.reference_id.clone(),
+        order: Some(order),
+        idempotency_key: None,
+        note: link.payment_note,
+        buyer_email: link.buyer_email,
+        customer_id: None,
+        statement: None,
+    };
+    charge(state, context, wish, of_card(card))
+}
+
+pub(super) fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Link, SquareError> {
+    state.links.get(id).ok_or_else(|| SquareError::not_found("payment link", id))
+}
+
+pub(super) fn order_of(state: &SquareState, link: &Link) -> Result<Order, SquareError> {
+    state.orders.get(&link.order_id).cloned().ok_or_else(|| SquareError::not_found("order", &link.order_id))
+}

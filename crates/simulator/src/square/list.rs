@@ -1,0 +1,94 @@
+//! Lists: by cursor, newest first unless asked otherwise.
+
+use serde_json::{Map, Value};
+
+use super::call::Call;
+use super::error::SquareError;
+use crate::shelf::Shelf;
+
+const COMMON: [&str; 10] = [
+    "begin_time",
+    "end_time",
+    "updated_at_begin_time",
+    "updated_at_end_time",
+    "sort_order",
+    "sort_field",
+    "cursor",
+    "location_id",
+    "limit",
+    "status",
+];
+
+/// One row: its id, when it was created and updated, and how it is shown.
+pub(super) type Row = (String, String, String, Value);
+
+/// One page. `row` answers `None` for an object that does not fit the query.
+pub(super) fn page<T>(
+    shelf: &Shelf<T>,
+    call: &Call,
+    name: &str,
+    more_known: &[&str],
+    row: impl Fn(&T) -> Option<Row>,
+) -> Result<Value, SquareError> {
+    let is_known = |name: &str| COMMON.contains(&name) || more_known.contains(&name);
+    if let Some((unknown, _)) = call.query.iter().find(|(name, _)| !is_known(name)) {
+        let detail = format!("Query parameter not recognized: {unknown}");
+        return Err(SquareError::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
+    }
+    let limit = match call.query("limit") {
+        Some(text) => text.parse::<usize>().ok().filter(|limit| (1..=100).contains(limit)),
+        None => Some(100),
+    };
+    let limit =
+        limit.ok_or_else(|| SquareError::invalid("INVALID_VALUE", "limit", "Must be between 1 and 100"))?;
+    let bounds = Bounds::of(call)?;
+    let rows = |objects: &mut dyn Iterator<Item = &T>| -> Vec<Row> {
+        objects.filter_map(&row).filter(|row| bounds.hold(row)).take(limit + 1).collect()
+    };
+    let gone = || SquareError::invalid("INVALID_CURSOR", "cursor", "The cursor is not valid.");
+    let ascending = call.query("sort_order") == Some("ASC");
+    let mut found = match (call.query("cursor"), ascending) {
+        (Some(cursor), true) => rows(&mut shelf.newer_than(cursor).ok_or_else(gone)?),
+        (Some(cursor), false) => rows(&mut shelf.older_than(cursor).ok_or_else(gone)?),
+        (None, true) => rows(&mut shelf.oldest_first()),
+        (None, false) => rows(&mut shelf.newest_first()),
+    };
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let mut answer = Map::new();
+    if let (true, Some((last, ..))) = (has_more, found.last()) {
+        answer.insert("cursor".to_owned(), last.as_str().into());
+    }
+    if !found.is_empty() {
+        let shown: Vec<Value> = found.into_iter().map(|(_, _, _, value)| value).collect();
+        answer.insert(name.to_owned(), shown.into());
+    }
+    Ok(answer.into())
+}
+
+struct Bounds([Option<jiff::Timestamp>; 4]);
+
+impl Bounds {
+    fn of(call: &Call) -> Result<Self, SquareError> {
+        let time = |name: &str| {
+            let refuse = |_| SquareError::invalid("INVALID_TIME", name, "Must be an RFC 3339 timestamp");
+            call.query(name).map(|text| text.parse().map_err(refuse)).transpose()
+        };
+        Ok(Self([
+            time("begin_time")?,
+            time("end_time")?,
+            time("updated_at_begin_time")?,
+            time("updated_at_end_time")?,
+        ]))
+    }
+
+    /// From the beginning on, and before the end.
+    fn hold(&self, (_, created, updated, _): &Row) -> bool {
+        let [created_from, created_to, updated_from, updated_to] = &self.0;
+        let inside = |text: &str, from: &Option<jiff::Timestamp>, to: &Option<jiff::Timestamp>| {
+            let Ok(time) = text.parse::<jiff::Timestamp>() else { return true };
+            from.is_none_or(|from| time >= from) && to.is_none_or(|to| time < to)
+        };
+        inside(created, created_from, created_to) && inside(updated, updated_from, updated_to)
+    }
+}

@@ -1,0 +1,128 @@
+//! Orders: made by payment links, or by a payment that names none.
+
+use serde_json::{Map, Value, json};
+
+use super::body::Money;
+use super::call::Call;
+use super::error::SquareError;
+use super::payment::Payment;
+use super::state::{Context, SquareState};
+
+/// What is bought.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    pub(super) id: String,
+    pub(super) location_id: String,
+    pub(super) total: Money,
+    pub(super) state: &'static str,
+    pub(super) line_items: Vec<Value>,
+    pub(super) reference_id: Option<String>,
+    pub(super) metadata: Option<Value>,
+    pub(super) tenders: Vec<Value>,
+    pub(super) created_at: String,
+    pub(super) updated_at: String,
+    pub(super) version: u64,
+}
+
+impl Order {
+    /// The order the provider makes for a payment that names none.
+    pub(super) fn for_payment(context: &Context, total: &Money) -> Self {
+        Self {
+            id: context.id(32),
+            location_id: context.location(),
+            total: total.clone(),
+            state: "OPEN",
+            line_items: vec![line_item(context, None, "1", total)],
+            reference_id: None,
+            metadata: None,
+            tenders: Vec::new(),
+            created_at: context.now.clone(),
+            updated_at: context.now.clone(),
+            version: 1,
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let zero = self.total.of(0).json();
+        let paid = self
+            .tenders
+            .iter()
+            .filter_map(|tender| tender.pointer("/amount_money/amount")?.as_i64())
+            .sum::<i64>();
+        let due = if self.state == "CANCELED" { 0 } else { self.total.amount - paid };
+        let mut order = json!({
+            "id": self.id,
+            "location_id": self.location_id,
+            "line_items": self.line_items,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "state": self.state,
+            "version": self.version,
+            "total_money": self.total.json(),
+            "total_tax_money": zero,
+            "total_discount_money": zero,
+            "total_tip_money": zero,
+            "total_service_charge_money": zero,
+            "net_amount_due_money": self.total.of(due).json(),
+            "source": { "name": "Tollgate simulator" },
+        });
+        if let Some(fields) = order.as_object_mut() {
+            let mut add = |name: &str, value: Option<Value>| {
+                if let Some(value) = value {
+                    fields.insert(name.to_owned(), value);
+                }
+            };
+            add("reference_id", self.reference_id.clone().map(Value::from));
+            add("metadata", self.metadata.clone());
+            add("tenders", (!self.tenders.is_empty()).then(|| self.tenders.clone().into()));
+            add("closed_at", (self.state != "OPEN").then(|| self.updated_at.as_str().into()));
+        }
+        order
+    }
+}
+
+pub(super) fn line_item(context: &Context, name: Option<&str>, quantity: &str, unit: &Money) -> Value {
+    let total = unit.amount.saturating_mul(quantity.parse().unwrap_or(1));
+    let mut item = Map::new();
+    item.insert("uid".to_owned(), context.id(22).into());
+    if let Some(name) = name {
+        item.insert("name".to_owned(), name.into());
+    }
+    item.insert("quantity".to_owned(), quantity.into());
+    item.insert("item_type".to_owned(), if name.is_some() { "ITEM" } else { "CUSTOM_AMOUNT" }.into());
+    item.insert("base_price_money".to_owned(), unit.json());
+    item.insert("total_money".to_owned(), unit.of(total).json());
+    item.into()
+}
+
+/// Notes on the order that a payment pays for it.
+pub(super) fn add_tender(state: &mut SquareState, context: &Context, mut order: Order, payment: &Payment) {
+    order.tenders.push(json!({
+        "id": payment.id,
+        "payment_id": payment.id,
+        "location_id": payment.location_id,
+        "transaction_id": order.id,
+        "created_at": context.now,
+        "amount_money": payment.money.json(),
+        "type": "CARD",
+    }));
+    store(state, context, order);
+}
+
+pub(super) fn close(state: &mut SquareState, context: &Context, id: &str, as_state: &'static str) {
+    if let Some(mut order) = state.orders.get(id).cloned() {
+        order.state = as_state;
+        store(state, context, order);
+    }
+}
+
+fn store(state: &mut SquareState, context: &Context, mut order: Order) {
+    order.version += 1;
+    order.updated_at.clone_from(&context.now);
+    state.orders.put(&order.id.clone(), order);
+}
+
+pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let order = state.orders.get(&call.id).ok_or_else(|| SquareError::not_found("order", &call.id))?;
+    Ok(json!({ "order": order.json() }))
+}

@@ -1,0 +1,175 @@
+//! `/v2/payments`.
+
+use serde_json::{Value, json};
+
+use super::body::Fields;
+use super::call::{Call, key_name};
+use super::error::SquareError;
+use super::list;
+use super::order::Order;
+use super::payment::{Payment, Wish, cancel as cancel_payment, charge, complete as complete_payment};
+use super::source;
+use super::state::{Context, SquareState};
+use crate::config::Wire;
+
+const CREATE: [&str; 22] = [
+    "source_id",
+    "idempotency_key",
+    "amount_money",
+    "delay_duration",
+    "delay_action",
+    "autocomplete",
+    "order_id",
+    "customer_id",
+    "location_id",
+    "team_member_id",
+    "reference_id",
+    "verification_token",
+    "accept_partial_authorization",
+    "buyer_email_address",
+    "buyer_phone_number",
+    "billing_address",
+    "shipping_address",
+    "note",
+    "statement_description_identifier",
+    "customer_details",
+    "offline_payment_details",
+    "app_fee_money",
+];
+
+pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let (fields, context) = (Fields::of(&call.body), &call.context);
+    fields.allow(&CREATE)?;
+    let source_id = fields.required("source_id", 255)?;
+    let key = fields.required("idempotency_key", 45)?;
+    let money = fields.required_money("amount_money")?;
+    check_currency(context, &money.currency)?;
+    check_location(context, fields.text("location_id", 50)?)?;
+    let buyer_email = fields.owned("buyer_email_address", 255)?;
+    if buyer_email.as_ref().is_some_and(|email| !email.contains('@')) {
+        let detail = "Invalid email address";
+        return Err(SquareError::invalid("INVALID_EMAIL_ADDRESS", "buyer_email_address", detail));
+    }
+    let wish = Wish {
+        order: open_order(state, fields.text("order_id", 192)?, money.amount)?,
+        money,
+        complete_now: fields.boolean("autocomplete")?.unwrap_or(true),
+        idempotency_key: Some(key.to_owned()),
+        reference_id: fields.owned("reference_id", 40)?,
+        note: fields.owned("note", 500)?,
+        buyer_email,
+        customer_id: fields.owned("customer_id", 191)?,
+        statement: fields.owned("statement_description_identifier", 20)?,
+    };
+    let verified = fields.text("verification_token", 255)?.is_some();
+    let source = source::take(state, source_id, verified)?;
+    Ok(json!({ "payment": charge(state, context, wish, source)?.json() }))
+}
+
+/// The order a payment names, while it can still be paid.
+fn open_order(state: &SquareState, id: Option<&str>, amount: i64) -> Result<Option<Order>, SquareError> {
+    let Some(id) = id else { return Ok(None) };
+    let order = state.orders.get(id).ok_or_else(|| SquareError::not_found("order", id))?;
+    if order.state != "OPEN" || !order.tenders.is_empty() {
+        return Err(SquareError::bad_request(format!("Order {id} cannot be paid: it is {}.", order.state)));
+    }
+    if order.total.amount != amount {
+        let detail = "The payment amount does not match the order's total.";
+        return Err(SquareError::invalid("INVALID_VALUE", "amount_money.amount", detail));
+    }
+    Ok(Some(order.clone()))
+}
+
+pub(super) fn check_currency(context: &Context, currency: &str) -> Result<(), SquareError> {
+    match &context.simulator.config().square.currency {
+        Some(only) if only != currency => {
+            let detail = format!(
+                "This merchant can only process payments in {only}, but amount was provided in {currency}."
+            );
+            Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn check_location(context: &Context, given: Option<&str>) -> Result<(), SquareError> {
+    match given {
+        Some(given) if given != context.location() => {
+            let detail = format!("Location `{given}` not found.");
+            Err(SquareError::invalid("INVALID_LOCATION", "location_id", detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    Ok(json!({ "payment": find(state, &call.id)?.json() }))
+}
+
+pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let known =
+        ["last_4", "card_brand", "total", "is_offline_payment", "offline_begin_time", "offline_end_time"];
+    list::page(&state.payments, call, "payments", &known, |payment| {
+        let fits = call.query("last_4").is_none_or(|last4| last4 == payment.card.last4)
+            && call.query("total").is_none_or(|total| total == payment.money.amount.to_string())
+            && call.query("location_id").is_none_or(|location| location == payment.location_id);
+        fits.then(|| {
+            (payment.id.clone(), payment.created_at.clone(), payment.updated_at.clone(), payment.json())
+        })
+    })
+}
+
+pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["version_token"])?;
+    let payment = find(state, &call.id)?.clone();
+    if let Some(token) = fields.text("version_token", 255)?
+        && token != payment.version_token()
+    {
+        return Err(SquareError::invalid(
+            "VERSION_MISMATCH",
+            "version_token",
+            "The payment has changed since.",
+        ));
+    }
+    if payment.status != "APPROVED" {
+        return Err(not_approved(&payment, "completed"));
+    }
+    Ok(json!({ "payment": complete_payment(state, &call.context, payment).json() }))
+}
+
+pub(super) fn cancel(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    Fields::of(&call.body).allow(&[])?;
+    let payment = find(state, &call.id)?.clone();
+    if payment.status != "APPROVED" {
+        return Err(not_approved(&payment, "canceled"));
+    }
+    Ok(json!({ "payment": cancel_payment(state, &call.context, payment).json() }))
+}
+
+/// Voids whatever a key created, and frees the key: the way out when the answer to a payment was lost.
+pub(super) fn cancel_by_key(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["idempotency_key"])?;
+    let key = fields.required("idempotency_key", 45)?;
+    let created =
+        state.payments.newest_first().find(|payment| payment.idempotency_key.as_deref() == Some(key));
+    if let Some(payment) = created.cloned() {
+        if payment.refunded > 0 {
+            return Err(not_approved(&payment, "canceled"));
+        }
+        if matches!(payment.status, "APPROVED" | "COMPLETED") {
+            cancel_payment(state, &call.context, payment);
+        }
+        call.context.simulator.keys(Wire::Square).release(&key_name("payments.create", key));
+    }
+    Ok(json!({}))
+}
+
+pub(super) fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Payment, SquareError> {
+    state.payments.get(id).ok_or_else(|| SquareError::not_found("payment", id))
+}
+
+fn not_approved(payment: &Payment, done: &str) -> SquareError {
+    SquareError::bad_request(format!("Payment {} cannot be {done}: it is {}.", payment.id, payment.status))
+}

@@ -1,0 +1,200 @@
+//! Charging an intent: approval, decline, proof of identity, capture.
+
+use serde_json::{Value, json};
+
+use super::charge::Charge;
+use super::error::StripeError;
+use super::intent::{Intent, Status};
+use super::method::Method;
+use super::session;
+use super::state::{Context, StripeState};
+use crate::card::{Behaviour, Reason};
+
+/// Tries a method on an intent. A decline is an error that carries the intent, which can be tried again.
+pub(super) fn attempt(
+    state: &mut StripeState,
+    context: &Context,
+    mut intent: Intent,
+    method: &Method,
+) -> Result<Intent, StripeError> {
+    intent.method = Some(method.id.clone());
+    intent.next_action = None;
+    intent.last_payment_error = None;
+    match method.card.behaviour {
+        Behaviour::Approve | Behaviour::RefundLater => Ok(approve(state, context, intent, method)),
+        Behaviour::Decline(reason) => Err(decline(state, context, intent, method, reason)),
+        Behaviour::Authenticate => {
+            let url = format!("{}/stripe/authenticate/{}", context.simulator.public_url(), intent.id);
+            intent.next_action = Some(json!({
+                "type": "redirect_to_url",
+                "redirect_to_url": { "url": url, "return_url": intent.return_url },
+            }));
+            intent.status = Status::RequiresAction;
+            Ok(keep(state, context, intent, "payment_intent.requires_action"))
+        }
+        Behaviour::SettleLater => {
+            intent.status = Status::Processing;
+            let charge = new_charge(context, &intent, method, "pending");
+            intent.latest_charge = Some(charge.id.clone());
+            state.charges.put(&charge.id.clone(), charge);
+            Ok(keep(state, context, intent, "payment_intent.processing"))
+        }
+    }
+}
+
+/// Takes the money, or holds it where the intent wants to be captured.
+pub(super) fn approve(
+    state: &mut StripeState,
+    context: &Context,
+    mut intent: Intent,
+    method: &Method,
+) -> Intent {
+    let mut charge = new_charge(context, &intent, method, "succeeded");
+    if !intent.manual_capture {
+        charge.captured = true;
+        charge.amount_captured = charge.amount;
+    }
+    intent.latest_charge = Some(charge.id.clone());
+    intent.next_action = None;
+    state.emit(context, "charge.succeeded", charge.json());
+    state.charges.put(&charge.id.clone(), charge);
+    if intent.manual_capture {
+        intent.status = Status::RequiresCapture;
+        intent.amount_capturable = intent.amount;
+        keep(state, context, intent, "payment_intent.amount_capturable_updated")
+    } else {
+        succeed(state, context, intent)
+    }
+}
+
+fn succeed(state: &mut StripeState, context: &Context, mut intent: Intent) -> Intent {
+    intent.status = Status::Succeeded;
+    intent.amount_received = intent.amount;
+    intent.amount_capturable = 0;
+    let intent = keep(state, context, intent, "payment_intent.succeeded");
+    session::complete(state, context, &intent);
+    intent
+}
+
+pub(super) fn decline(
+    state: &mut StripeState,
+    context: &Context,
+    mut intent: Intent,
+    method: &Method,
+    reason: Reason,
+) -> StripeError {
+    let error = StripeError::declined(reason);
+    let field = |name: &str| error.fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut charge = new_charge(context, &intent, method, "failed");
+    charge.failure = Some((field("code"), field("decline_code"), field("message")));
+    let error = error.with("charge", charge.id.as_str()).with("payment_method", method.json());
+    intent.latest_charge = Some(charge.id.clone());
+    state.emit(context, "charge.failed", charge.json());
+    state.charges.put(&charge.id.clone(), charge);
+    let intent = fail(state, context, intent, error.fields.clone().into());
+    error.with("payment_intent", intent.json())
+}
+
+/// Sends an intent back to wait for another method.
+fn fail(state: &mut StripeState, context: &Context, mut intent: Intent, error: Value) -> Intent {
+    intent.status = Status::RequiresPaymentMethod;
+    intent.last_payment_error = Some(error);
+    intent.next_action = None;
+    intent.method = None;
+    keep(state, context, intent, "payment_intent.payment_failed")
+}
+
+/// The customer proved who they are, or could not.
+pub(super) fn authenticated(
+    state: &mut StripeState,
+    context: &Context,
+    id: &str,
+    proven: bool,
+) -> Result<Intent, StripeError> {
+    let (intent, method) = waiting(state, id, Status::RequiresAction)?;
+    if proven {
+        return Ok(approve(state, context, intent, &method));
+    }
+    let message = "We are unable to authenticate your payment method.";
+    let error = StripeError::invalid(message).code("payment_intent_authentication_failure");
+    Ok(fail(state, context, intent, error.with("payment_method", method.json()).fields.into()))
+}
+
+/// A bank debit came through, or did not.
+pub(super) fn settled(
+    state: &mut StripeState,
+    context: &Context,
+    id: &str,
+    paid: bool,
+) -> Result<Intent, StripeError> {
+    let (intent, method) = waiting(state, id, Status::Processing)?;
+    let charge = intent.latest_charge.as_ref().and_then(|charge| state.charges.get(charge)).cloned();
+    let mut charge = charge.unwrap_or_else(|| new_charge(context, &intent, &method, "pending"));
+    if paid {
+        (charge.status, charge.captured, charge.amount_captured) = ("succeeded", true, charge.amount);
+        state.emit(context, "charge.succeeded", charge.json());
+        state.charges.put(&charge.id.clone(), charge);
+        return Ok(succeed(state, context, intent));
+    }
+    charge.status = "failed";
+    state.emit(context, "charge.failed", charge.json());
+    state.charges.put(&charge.id.clone(), charge);
+    Ok(fail(state, context, intent, StripeError::declined(Reason::Generic).fields.into()))
+}
+
+fn waiting(state: &StripeState, id: &str, status: Status) -> Result<(Intent, Method), StripeError> {
+    let intent =
+        state.intents.get(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
+    let method = intent.method.as_ref().and_then(|method| state.methods.get(method));
+    match method {
+        Some(method) if intent.status == status => Ok((intent.clone(), method.clone())),
+        _ => Err(StripeError::unexpected_state(format!(
+            "The PaymentIntent has a status of {}, not {}.",
+            intent.status.word(),
+            status.word()
+        ))),
+    }
+}
+
+/// Captures what is held, whole or in part.
+pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: Intent, amount: i64) -> Intent {
+    if let Some(mut charge) = intent.latest_charge.as_ref().and_then(|id| state.charges.get(id)).cloned() {
+        charge.captured = true;
+        charge.amount_captured = amount;
+        state.emit(context, "charge.captured", charge.json());
+        state.charges.put(&charge.id.clone(), charge);
+    }
+    intent.status = Status::Succeeded;
+    intent.amount_received = amount;
+    intent.amount_capturable = 0;
+    keep(state, context, intent, "payment_intent.succeeded")
+}
+
+/// Stores an intent and says what happened to it.
+pub(super) fn keep(state: &mut StripeState, context: &Context, intent: Intent, event: &str) -> Intent {
+    state.intents.put(&intent.id, intent.clone());
+    state.emit(context, event, intent.json());
+    intent
+}
+
+fn new_charge(context: &Context, intent: &Intent, method: &Method, status: &'static str) -> Charge {
+    let id = context.id("ch_");
+    Charge {
+        receipt_url: format!("{}/stripe/receipts/{id}", context.simulator.public_url()),
+        id,
+        amount: intent.amount,
+        amount_refunded: 0,
+        intent: intent.id.clone(),
+        status,
+        amount_captured: 0,
+        captured: false,
+        created: context.now,
+        currency: intent.currency.clone(),
+        description: intent.description.clone(),
+        disputed: false,
+        failure: None,
+        metadata: intent.metadata.clone(),
+        method: method.clone(),
+        receipt_email: intent.receipt_email.clone(),
+    }
+}

@@ -1,0 +1,174 @@
+//! What a customer's browser sees: the hosted page, the proof of identity, the script for embedded forms.
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use http::StatusCode;
+
+use super::attempt::authenticated;
+use super::error::StripeError;
+use super::intent::{Intent, Status};
+use super::session::{Session, find, pay};
+use super::state::{Context, StripeState};
+use crate::conduct::read_body;
+use crate::config::Wire;
+use crate::page::{self, Checkout, amount_text, escape, message, redirect, typed_card, with_query};
+use crate::simulator::Simulator;
+
+const PROVIDER: &str = "card provider A (Stripe)";
+
+pub(super) fn routes() -> Router<Simulator> {
+    Router::new()
+        .route("/pay/{id}", get(show_checkout).post(pay_checkout))
+        .route("/authenticate/{id}", get(show_authentication).post(authenticate))
+        .route("/receipts/{id}", get(show_receipt))
+        .route("/v3.js", get(async || page::script(include_str!("v3.js"))))
+}
+
+async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
+    let state = simulator.stripe();
+    match find(&state, &id) {
+        Ok(session) => {
+            // Where the last try failed elsewhere, at the proof of identity, the customer learns it here.
+            let intent = session.intent.as_ref().and_then(|id| state.intents.get(id));
+            let problem =
+                intent.and_then(|intent| intent.last_payment_error.as_ref()?.get("message")?.as_str());
+            checkout(&session, problem)
+        }
+        Err(error) => not_there(&error),
+    }
+}
+
+async fn pay_checkout(
+    State(simulator): State<Simulator>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let typed = typed_card(&read_body(request.into_body()).await);
+    change(&simulator, "checkout.pay", |state, context| {
+        let paid = pay(state, context, &id, &typed);
+        let session = match find(state, &id) {
+            Ok(session) => session,
+            Err(error) => return not_there(&error),
+        };
+        match paid {
+            Ok(intent) if intent.status == Status::RequiresAction => {
+                redirect(&format!("../authenticate/{}", intent.id))
+            }
+            Ok(_) => checkout(&session, None),
+            Err(error) => checkout(&session, Some(error.message())),
+        }
+    })
+    .await
+}
+
+async fn show_authentication(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
+    let state = simulator.stripe();
+    let Some(intent) = state.intents.get(&id).filter(|intent| intent.status == Status::RequiresAction) else {
+        return message(
+            StatusCode::NOT_FOUND,
+            PROVIDER,
+            "Nothing to confirm",
+            "This payment does not wait for you.",
+        );
+    };
+    let body = format!(
+        r#"<h1>Is this you?</h1>
+<p>Your bank asks you to confirm a payment.</p>
+<p class="amount">{}</p>
+<form method="post" action="">
+<button type="submit" name="outcome" value="approve">Confirm</button>
+<button type="submit" name="outcome" value="refuse" class="quiet">Refuse</button>
+</form>"#,
+        escape(&amount_text(intent.amount, &intent.currency))
+    );
+    page::page(StatusCode::OK, PROVIDER, "Is this you?", &body)
+}
+
+async fn authenticate(
+    State(simulator): State<Simulator>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let body = read_body(request.into_body()).await;
+    let proven = form_urlencoded::parse(&body).any(|(name, value)| name == "outcome" && value == "approve");
+    change(&simulator, "checkout.authenticate", |state, context| {
+        match authenticated(state, context, &id, proven) {
+            Ok(intent) => leave(state, &intent),
+            Err(error) => not_there(&error),
+        }
+    })
+    .await
+}
+
+async fn show_receipt(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
+    match simulator.stripe().charges.get(&id) {
+        Some(charge) => {
+            let text = format!("{}: {}", amount_text(charge.amount, &charge.currency), charge.status);
+            message(StatusCode::OK, PROVIDER, "Receipt", &text)
+        }
+        None => message(StatusCode::NOT_FOUND, PROVIDER, "Receipt", "There is no such charge."),
+    }
+}
+
+/// Makes a change a customer asked for, and sends its webhooks.
+async fn change(
+    simulator: &Simulator,
+    operation: &str,
+    make: impl FnOnce(&mut StripeState, &Context) -> Response,
+) -> Response {
+    simulator.start();
+    simulator.count_call(Wire::Stripe, operation);
+    let strike = simulator.faults().take(Wire::Stripe, operation);
+    let (response, notices) = {
+        let mut state = simulator.stripe();
+        let response = make(&mut state, &Context::without_call(simulator));
+        (response, state.take_notices())
+    };
+    simulator.announce(Wire::Stripe, notices, strike.webhooks.as_ref()).await;
+    response
+}
+
+/// The page of a session: the form while it is open, onwards once it is paid.
+fn checkout(session: &Session, problem: Option<&str>) -> Response {
+    match session.status {
+        "complete" => redirect(&session.success_url.replace("{CHECKOUT_SESSION_ID}", &session.id)),
+        "open" => Checkout {
+            provider: PROVIDER,
+            amount: amount_text(session.amount, &session.currency),
+            items: &session.items,
+            problem,
+            cancel: session.cancel_url.as_deref(),
+        }
+        .response(),
+        _ => message(StatusCode::GONE, PROVIDER, "This checkout has expired", "Nothing was paid."),
+    }
+}
+
+/// Where a customer goes after the proof of identity.
+fn leave(state: &StripeState, intent: &Intent) -> Response {
+    if let Some(session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)) {
+        if session.status == "complete" {
+            return checkout(session, None);
+        }
+        return redirect(&format!("../pay/{}", session.id));
+    }
+    let paid = matches!(intent.status, Status::Succeeded | Status::RequiresCapture);
+    let status = if paid { "succeeded" } else { "failed" };
+    match &intent.return_url {
+        Some(url) => redirect(&with_query(
+            url,
+            &[
+                ("payment_intent", &intent.id),
+                ("payment_intent_client_secret", &intent.client_secret),
+                ("redirect_status", status),
+            ],
+        )),
+        None => message(StatusCode::OK, PROVIDER, "Thank you", &format!("The payment has {status}.")),
+    }
+}
+
+fn not_there(error: &StripeError) -> Response {
+    message(error.status, PROVIDER, "Not possible", error.message())
+}

@@ -1,0 +1,124 @@
+//! The Charge object: one attempt to take an intent's money.
+
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::error::StripeError;
+use super::list;
+use super::method::{Method, no_address};
+use super::state::StripeState;
+
+/// One attempt.
+#[derive(Debug, Clone)]
+pub(crate) struct Charge {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) amount_refunded: i64,
+    pub(crate) intent: String,
+    pub(crate) status: &'static str,
+    pub(super) amount_captured: i64,
+    pub(super) captured: bool,
+    pub(super) created: i64,
+    pub(super) currency: String,
+    pub(super) description: Option<String>,
+    pub(super) disputed: bool,
+    /// The code, the decline code and the text of a decline.
+    pub(super) failure: Option<(String, String, String)>,
+    pub(super) metadata: serde_json::Map<String, Value>,
+    pub(super) method: Method,
+    pub(super) receipt_email: Option<String>,
+    pub(super) receipt_url: String,
+}
+
+impl Charge {
+    pub(super) fn refundable(&self) -> i64 {
+        self.amount_captured - self.amount_refunded
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let (failure_code, decline_code, failure_message) = match &self.failure {
+            Some((code, decline, message)) => (Some(code), Some(decline), Some(message)),
+            None => (None, None, None),
+        };
+        let outcome = if self.failure.is_some() {
+            json!({
+                "network_status": "declined_by_network",
+                "reason": decline_code,
+                "risk_level": "normal",
+                "seller_message": "The bank did not return any further details with this decline.",
+                "type": "issuer_declined",
+            })
+        } else {
+            json!({
+                "network_status": "approved_by_network",
+                "reason": null,
+                "risk_level": "normal",
+                "seller_message": "Payment complete.",
+                "type": "authorized",
+            })
+        };
+        let mut details = serde_json::Map::new();
+        details.insert("type".to_owned(), self.method.kind().into());
+        details.insert(self.method.kind().to_owned(), self.method.details());
+        let balance = self.captured.then(|| format!("txn_{}", self.id.trim_start_matches("ch_")));
+        json!({
+            "id": self.id,
+            "object": "charge",
+            "amount": self.amount,
+            "amount_captured": self.amount_captured,
+            "amount_refunded": self.amount_refunded,
+            "application": null,
+            "application_fee": null,
+            "application_fee_amount": null,
+            "balance_transaction": balance,
+            "billing_details": { "address": no_address(), "email": null, "name": null, "phone": null },
+            "calculated_statement_descriptor": "TOLLGATE SIMULATOR",
+            "captured": self.captured,
+            "created": self.created,
+            "currency": self.currency,
+            "customer": null,
+            "description": self.description,
+            "disputed": self.disputed,
+            "failure_balance_transaction": null,
+            "failure_code": failure_code,
+            "failure_message": failure_message,
+            "fraud_details": {},
+            "livemode": false,
+            "metadata": self.metadata,
+            "on_behalf_of": null,
+            "outcome": outcome,
+            "paid": self.status == "succeeded",
+            "payment_intent": self.intent,
+            "payment_method": self.method.id,
+            "payment_method_details": details,
+            "receipt_email": self.receipt_email,
+            "receipt_number": null,
+            "receipt_url": self.receipt_url,
+            "refunded": self.amount_refunded > 0 && self.amount_refunded >= self.amount_captured,
+            "review": null,
+            "shipping": null,
+            "source": null,
+            "source_transfer": null,
+            "statement_descriptor": null,
+            "statement_descriptor_suffix": null,
+            "status": self.status,
+            "transfer_data": null,
+            "transfer_group": null,
+        })
+    }
+}
+
+pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    let charge = state.charges.get(&call.id);
+    charge.map(Charge::json).ok_or_else(|| StripeError::not_found("charge", &call.id, "id"))
+}
+
+pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&["payment_intent", "customer", "created", "created[*]"]))?;
+    let intent = call.params.text("payment_intent");
+    list::page(&state.charges, &call.params, "/v1/charges", Charge::json, |charge| {
+        intent.is_none_or(|intent| charge.intent == intent)
+            && list::created_fits(&call.params, charge.created)
+    })
+}

@@ -1,0 +1,99 @@
+//! Disputes, opened and closed by the control interface in the issuer's place.
+
+use serde_json::{Map, Value, json};
+
+use super::error::StripeError;
+use super::refund::charge_of;
+use super::state::{Context, StripeState};
+
+/// A charge the customer contests.
+#[derive(Debug, Clone)]
+pub(crate) struct Dispute {
+    id: String,
+    amount: i64,
+    charge: String,
+    created: i64,
+    currency: String,
+    intent: String,
+    reason: String,
+    status: &'static str,
+}
+
+impl Dispute {
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "object": "dispute",
+            "amount": self.amount,
+            "balance_transactions": [],
+            "charge": self.charge,
+            "created": self.created,
+            "currency": self.currency,
+            "evidence": {},
+            "evidence_details": {
+                "due_by": self.created + 7 * 86_400,
+                "has_evidence": false,
+                "past_due": false,
+                "submission_count": 0,
+            },
+            "is_charge_refundable": false,
+            "livemode": false,
+            "metadata": {},
+            "payment_intent": self.intent,
+            "reason": self.reason,
+            "status": self.status,
+        })
+    }
+}
+
+/// Contests an intent's charge: the money is withdrawn at once.
+pub(super) fn open(
+    state: &mut StripeState,
+    context: &Context,
+    intent: &str,
+    reason: &str,
+) -> Result<Value, StripeError> {
+    let mut charge = charge_of(state, intent)?.clone();
+    if charge.disputed {
+        return Err(StripeError::invalid(format!("Charge {} is disputed already.", charge.id)));
+    }
+    charge.disputed = true;
+    let dispute = Dispute {
+        id: context.id("dp_"),
+        amount: charge.amount_captured,
+        charge: charge.id.clone(),
+        created: context.now,
+        currency: charge.currency.clone(),
+        intent: intent.to_owned(),
+        reason: reason.to_owned(),
+        status: "needs_response",
+    };
+    state.charges.put(&charge.id.clone(), charge);
+    state.disputes.put(&dispute.id, dispute.clone());
+    state.emit(context, "charge.dispute.created", dispute.json());
+    state.emit(context, "charge.dispute.funds_withdrawn", dispute.json());
+    Ok(dispute.json())
+}
+
+/// Decides a dispute: `won` returns the money, `lost` does not.
+pub(super) fn close(
+    state: &mut StripeState,
+    context: &Context,
+    id: &str,
+    won: bool,
+) -> Result<Value, StripeError> {
+    let mut dispute =
+        state.disputes.get(id).ok_or_else(|| StripeError::not_found("dispute", id, "dispute"))?.clone();
+    if dispute.status != "needs_response" {
+        return Err(StripeError::invalid(format!("The dispute was {} already.", dispute.status)));
+    }
+    let mut before = Map::new();
+    before.insert("status".to_owned(), dispute.status.into());
+    dispute.status = if won { "won" } else { "lost" };
+    state.disputes.put(&dispute.id, dispute.clone());
+    if won {
+        state.emit(context, "charge.dispute.funds_reinstated", dispute.json());
+    }
+    state.emit_change(context, "charge.dispute.closed", dispute.json(), Some(before));
+    Ok(dispute.json())
+}

@@ -1,0 +1,46 @@
+//! What the issuer, the customer's bank or the merchant's dashboard would do, done by the control interface.
+
+use serde_json::{Map, Value};
+
+use super::error::StripeError;
+use super::state::{Context, StripeState};
+use super::{attempt, dispute, refund};
+use crate::simulator::Simulator;
+
+/// Does `action` to the object; `body` holds what the action takes.
+pub(crate) fn drive(
+    simulator: &Simulator,
+    state: &mut StripeState,
+    (kind, id, action): (&str, &str, &str),
+    body: &Value,
+) -> Result<Value, StripeError> {
+    let context = Context::without_call(simulator);
+    let word = |name: &str| body.get(name).and_then(Value::as_str);
+    match (kind, action) {
+        ("payment_intents", "authenticate") => {
+            attempt::authenticated(state, &context, id, true).map(|intent| intent.json())
+        }
+        ("payment_intents", "fail_authentication") => {
+            attempt::authenticated(state, &context, id, false).map(|intent| intent.json())
+        }
+        ("payment_intents", "settle") => {
+            attempt::settled(state, &context, id, true).map(|intent| intent.json())
+        }
+        ("payment_intents", "fail") => {
+            attempt::settled(state, &context, id, false).map(|intent| intent.json())
+        }
+        ("payment_intents", "refund") => {
+            let charge = refund::charge_of(state, id)?.clone();
+            let amount = body.get("amount").and_then(Value::as_i64);
+            let reason = word("reason").map(str::to_owned);
+            refund::refund(state, &context, charge, amount, reason, Map::new()).map(|refund| refund.json())
+        }
+        ("payment_intents", "dispute") => {
+            dispute::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
+        }
+        ("disputes", "close") => dispute::close(state, &context, id, word("status") == Some("won")),
+        ("refunds", "succeed") => refund::finish(state, &context, id, true).map(|refund| refund.json()),
+        ("refunds", "fail") => refund::finish(state, &context, id, false).map(|refund| refund.json()),
+        _ => Err(StripeError::invalid(format!("There is no action {action} on {kind}."))),
+    }
+}

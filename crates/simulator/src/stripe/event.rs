@@ -1,0 +1,38 @@
+//! `/v1/events`.
+
+use serde_json::Value;
+
+use super::call::Call;
+use super::error::StripeError;
+use super::list;
+use super::state::{Event, StripeState};
+
+impl Event {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+}
+
+pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    let event = state.events.get(&call.id);
+    event.map(Event::json).ok_or_else(|| StripeError::not_found("event", &call.id, "id"))
+}
+
+pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&["type", "types[#]", "created", "created[*]", "delivery_success"]))?;
+    let (kind, kinds) = (call.params.text("type"), call.params.list("types"));
+    list::page(&state.events, &call.params, "/v1/events", Event::json, |event| {
+        kind.is_none_or(|kind| fits(kind, &event.kind))
+            && (kinds.is_empty() || kinds.iter().any(|kind| fits(kind, &event.kind)))
+            && list::created_fits(&call.params, event.created)
+    })
+}
+
+/// `charge.*` stands for every event of charges.
+fn fits(wanted: &str, kind: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(start) => kind.starts_with(start),
+        None => wanted == kind,
+    }
+}

@@ -1,0 +1,283 @@
+//! `/v1/payment_intents`.
+
+use serde_json::{Map, Value, json};
+
+use super::attempt::{attempt, capture as capture_held, keep};
+use super::call::Call;
+use super::error::StripeError;
+use super::form::Params;
+use super::intent::{Intent, Status, check_amount, money};
+use super::session::Session;
+use super::state::{Context, StripeState};
+use super::{list, method};
+
+/// Documented parameters of create and confirm that change nothing here.
+const IGNORED: [&str; 12] = [
+    "error_on_requires_action",
+    "mandate",
+    "mandate_data[**]",
+    "off_session",
+    "payment_method_options[**]",
+    "radar_options[**]",
+    "shipping[**]",
+    "use_stripe_sdk",
+    "confirmation_token",
+    "payment_method_configuration",
+    "excluded_payment_method_types[#]",
+    "expand[#]",
+];
+
+const CREATE: [&str; 23] = [
+    "amount",
+    "currency",
+    "automatic_payment_methods[enabled]",
+    "automatic_payment_methods[allow_redirects]",
+    "application_fee_amount",
+    "capture_method",
+    "confirm",
+    "confirmation_method",
+    "customer",
+    "description",
+    "metadata",
+    "metadata[*]",
+    "on_behalf_of",
+    "payment_method",
+    "payment_method_data[**]",
+    "payment_method_types[#]",
+    "receipt_email",
+    "return_url",
+    "setup_future_usage",
+    "statement_descriptor",
+    "statement_descriptor_suffix",
+    "transfer_data[**]",
+    "transfer_group",
+];
+
+const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
+
+pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let params = &call.params;
+    params.allow(&[&CREATE[..], &IGNORED[..]].concat())?;
+    let confirm = params.boolean("confirm")?.unwrap_or(false);
+    if params.has("return_url") && !confirm {
+        let message = "You can only set `return_url` when `confirm` is true.";
+        return Err(StripeError::invalid(message).param("return_url"));
+    }
+    let (amount, currency) = money(params, "amount", "currency")?;
+    let mut intent = new_intent(&call.context, params, amount, currency)?;
+    params.merge_metadata("metadata", &mut intent.metadata)?;
+    let method = method::of_call(state, &call.context, params)?;
+    if confirm && method.is_none() {
+        return Err(no_method());
+    }
+    if let Some(method) = &method {
+        intent.method = Some(method.id.clone());
+        intent.status = Status::RequiresConfirmation;
+    }
+    let intent = keep(state, &call.context, intent, "payment_intent.created");
+    match method {
+        Some(method) if confirm => Ok(attempt(state, &call.context, intent, &method)?.json()),
+        _ => Ok(intent.json()),
+    }
+}
+
+/// An intent nobody has paid yet, from the parameters a call or a checkout session gives.
+pub(super) fn new_intent(
+    context: &Context,
+    params: &Params,
+    amount: i64,
+    currency: String,
+) -> Result<Intent, StripeError> {
+    if let Some(email) = params.text("receipt_email").filter(|email| !email.contains('@')) {
+        let message = format!("Invalid email address: {email}");
+        return Err(StripeError::invalid(message).code("email_invalid").param("receipt_email"));
+    }
+    let automatic =
+        params.boolean("automatic_payment_methods[enabled]")?.filter(|enabled| *enabled).map(|_| {
+            let redirects = params.text("automatic_payment_methods[allow_redirects]").unwrap_or("always");
+            json!({ "allow_redirects": redirects, "enabled": true })
+        });
+    let types: Vec<String> = params.list("payment_method_types").into_iter().map(str::to_owned).collect();
+    let capture_method = params.word("capture_method", &CAPTURE_METHODS)?;
+    let capture_method = capture_method.unwrap_or_else(|| "automatic_async".to_owned());
+    let id = context.id("pi_");
+    Ok(Intent {
+        client_secret: format!("{id}_secret_{}", context.simulator.ids().letters(25)),
+        id,
+        amount,
+        currency,
+        status: Status::RequiresPaymentMethod,
+        amount_received: 0,
+        metadata: Map::new(),
+        idempotency_key: context.idempotency_key.clone(),
+        amount_capturable: 0,
+        automatic_methods: automatic,
+        cancellation_reason: None,
+        canceled_at: None,
+        manual_capture: capture_method == "manual",
+        capture_method,
+        created: context.now,
+        customer: params.owned("customer"),
+        description: params.owned("description"),
+        last_payment_error: None,
+        latest_charge: None,
+        next_action: None,
+        method: None,
+        method_types: if types.is_empty() { vec!["card".to_owned()] } else { types },
+        receipt_email: params.owned("receipt_email"),
+        setup_future_usage: params.word("setup_future_usage", &["on_session", "off_session"])?,
+        statement_descriptor: params.owned("statement_descriptor"),
+        statement_descriptor_suffix: params.owned("statement_descriptor_suffix"),
+        return_url: params.owned("return_url"),
+        session: None,
+    })
+}
+
+pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["client_secret", "expand[#]"])?;
+    let intent = find(state, call)?;
+    Ok(shown(&intent, call))
+}
+
+pub(super) fn update(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let params = &call.params;
+    let own = [
+        "amount",
+        "currency",
+        "description",
+        "metadata",
+        "metadata[*]",
+        "receipt_email",
+        "payment_method",
+        "customer",
+    ];
+    params.allow(&[&own[..], &["payment_method_data[**]", "capture_method"], &IGNORED[..]].concat())?;
+    let mut intent = find(state, call)?;
+    let open = matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresConfirmation);
+    if !open && (params.has("amount") || params.has("currency") || params.has("payment_method")) {
+        return Err(wrong_status(&intent, "updated"));
+    }
+    if let Some(amount) = params.integer("amount")? {
+        check_amount(amount, &intent.currency, "amount")?;
+        intent.amount = amount;
+    }
+    if let Some(method) = method::of_call(state, &call.context, params)? {
+        intent.method = Some(method.id);
+        intent.status = Status::RequiresConfirmation;
+    }
+    intent.description = params.owned("description").or(intent.description);
+    intent.receipt_email = params.owned("receipt_email").or(intent.receipt_email);
+    params.merge_metadata("metadata", &mut intent.metadata)?;
+    state.intents.put(&intent.id, intent.clone());
+    Ok(intent.json())
+}
+
+pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let params = &call.params;
+    let own = ["payment_method", "payment_method_data[**]", "return_url", "client_secret", "capture_method"];
+    let more = ["receipt_email", "setup_future_usage", "payment_method_types[#]"];
+    params.allow(&[&own[..], &more[..], &IGNORED[..]].concat())?;
+    let mut intent = find(state, call)?;
+    if matches!(
+        intent.status,
+        Status::Succeeded | Status::Canceled | Status::RequiresCapture | Status::Processing
+    ) {
+        return Err(wrong_status(&intent, "confirmed"));
+    }
+    let method = match method::of_call(state, &call.context, params)? {
+        Some(method) => method,
+        None => intent.method.as_ref().and_then(|id| state.methods.get(id)).cloned().ok_or_else(no_method)?,
+    };
+    intent.return_url = params.owned("return_url").or(intent.return_url);
+    intent.receipt_email = params.owned("receipt_email").or(intent.receipt_email);
+    let intent = attempt(state, &call.context, intent, &method)?;
+    Ok(shown(&intent, call))
+}
+
+pub(super) fn cancel(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["cancellation_reason", "expand[#]"])?;
+    let reasons = ["duplicate", "fraudulent", "requested_by_customer", "abandoned"];
+    let reason = call.params.word("cancellation_reason", &reasons)?;
+    let intent = find(state, call)?;
+    if matches!(intent.status, Status::Succeeded | Status::Canceled) {
+        return Err(wrong_status(&intent, "canceled"));
+    }
+    if intent.session.as_ref().and_then(|id| state.sessions.get(id)).is_some_and(Session::is_open) {
+        let message =
+            "You cannot cancel a PaymentIntent of an open Checkout Session. Expire the session instead.";
+        return Err(StripeError::unexpected_state(message));
+    }
+    Ok(cancel_intent(state, &call.context, intent, reason).json())
+}
+
+pub(super) fn cancel_intent(
+    state: &mut StripeState,
+    context: &Context,
+    mut intent: Intent,
+    reason: Option<String>,
+) -> Intent {
+    intent.status = Status::Canceled;
+    intent.canceled_at = Some(context.now);
+    intent.cancellation_reason = reason;
+    intent.amount_capturable = 0;
+    intent.next_action = None;
+    keep(state, context, intent, "payment_intent.canceled")
+}
+
+pub(super) fn capture(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let own =
+        ["amount_to_capture", "application_fee_amount", "metadata", "metadata[*]", "statement_descriptor"];
+    let more = ["statement_descriptor_suffix", "transfer_data[**]", "final_capture", "expand[#]"];
+    call.params.allow(&[&own[..], &more[..]].concat())?;
+    let mut intent = find(state, call)?;
+    if intent.status != Status::RequiresCapture {
+        return Err(wrong_status(&intent, "captured"));
+    }
+    let amount = call.params.integer("amount_to_capture")?.unwrap_or(intent.amount);
+    if !(1..=intent.amount).contains(&amount) {
+        let message = "The amount to capture must be positive and at most the amount authorized.";
+        return Err(StripeError::invalid(message).code("amount_too_large").param("amount_to_capture"));
+    }
+    call.params.merge_metadata("metadata", &mut intent.metadata)?;
+    Ok(capture_held(state, &call.context, intent, amount).json())
+}
+
+pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&["customer", "created", "created[*]"]))?;
+    let customer = call.params.text("customer");
+    list::page(&state.intents, &call.params, "/v1/payment_intents", Intent::json, |intent| {
+        customer.is_none_or(|customer| intent.customer.as_deref() == Some(customer))
+            && list::created_fits(&call.params, intent.created)
+    })
+}
+
+/// The intent in the path. The browser's key must come with its client secret.
+fn find(state: &StripeState, call: &Call) -> Result<Intent, StripeError> {
+    let missing = || StripeError::not_found("payment_intent", &call.id, "intent");
+    let intent = state.intents.get(&call.id).ok_or_else(missing)?;
+    match call.params.text("client_secret") {
+        Some(secret) if secret != intent.client_secret => {
+            let message = "The client_secret provided does not match any associated PaymentIntent.";
+            Err(StripeError::invalid(message).code("payment_intent_invalid_parameter").param("client_secret"))
+        }
+        None if call.from_browser => Err(StripeError::missing("client_secret")),
+        _ => Ok(intent.clone()),
+    }
+}
+
+fn shown(intent: &Intent, call: &Call) -> Value {
+    if call.from_browser { intent.public_json() } else { intent.json() }
+}
+
+fn no_method() -> StripeError {
+    StripeError::unexpected_state(
+        "You cannot confirm this PaymentIntent because it's missing a payment method. Update the PaymentIntent with \
+         a payment method, or provide one when confirming.",
+    )
+}
+
+fn wrong_status(intent: &Intent, done: &str) -> StripeError {
+    let status = intent.status.word();
+    let message = format!("This PaymentIntent could not be {done} because it has a status of {status}.");
+    StripeError::unexpected_state(message).with("payment_intent", intent.json())
+}

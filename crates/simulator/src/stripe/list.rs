@@ -1,0 +1,133 @@
+//! Lists: newest first, by cursor; and references shown whole where the caller asks.
+
+use serde_json::{Value, json};
+
+use super::error::StripeError;
+use super::form::Params;
+use super::state::StripeState;
+use crate::shelf::Shelf;
+
+/// The parameters every list takes, and some more.
+pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["limit", "starting_after", "ending_before", "expand[#]"]
+        .into_iter()
+        .chain(more.iter().copied())
+        .collect()
+}
+
+/// One page of a list.
+pub(super) fn page<T>(
+    shelf: &Shelf<T>,
+    params: &Params,
+    url: &str,
+    json: impl Fn(&T) -> Value,
+    fits: impl Fn(&T) -> bool,
+) -> Result<Value, StripeError> {
+    let limit = params.integer("limit")?.unwrap_or(10);
+    let limit = usize::try_from(limit).ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
+        StripeError::invalid("This value must be between 1 and 100.")
+            .code("parameter_invalid_integer")
+            .param("limit")
+    })?;
+    let missing = |param: &str, id: &str| StripeError {
+        status: http::StatusCode::BAD_REQUEST,
+        ..StripeError::not_found("object", id, param)
+    };
+    let mut found: Vec<&T> = match (params.text("starting_after"), params.text("ending_before")) {
+        (Some(_), Some(_)) => {
+            return Err(StripeError::invalid(
+                "You cannot parameterize both starting_after and ending_before.",
+            ));
+        }
+        (Some(id), None) => {
+            let older = shelf.older_than(id).ok_or_else(|| missing("starting_after", id))?;
+            older.filter(|object| fits(object)).take(limit + 1).collect()
+        }
+        (None, Some(id)) => {
+            let newer = shelf.newer_than(id).ok_or_else(|| missing("ending_before", id))?;
+            newer.filter(|object| fits(object)).take(limit + 1).collect()
+        }
+        (None, None) => shelf.newest_first().filter(|object| fits(object)).take(limit + 1).collect(),
+    };
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    if params.text("ending_before").is_some() {
+        found.reverse();
+    }
+    let data: Vec<Value> = found.into_iter().map(json).collect();
+    Ok(json!({ "object": "list", "data": data, "has_more": has_more, "url": url }))
+}
+
+/// Whether a time lies inside `created` or `created[gt|gte|lt|lte]`. A bound that is no number holds nothing back.
+pub(super) fn created_fits(params: &Params, created: i64) -> bool {
+    let bound = |name: &str| params.integer(name).ok().flatten();
+    bound("created").is_none_or(|at| created == at)
+        && bound("created[gt]").is_none_or(|after| created > after)
+        && bound("created[gte]").is_none_or(|from| created >= from)
+        && bound("created[lt]").is_none_or(|before| created < before)
+        && bound("created[lte]").is_none_or(|to| created <= to)
+}
+
+/// The fields that hold references here.
+const EXPANDABLE: [&str; 8] = [
+    "data",
+    "latest_charge",
+    "payment_intent",
+    "charge",
+    "payment_method",
+    "balance_transaction",
+    "customer",
+    "line_items",
+];
+
+/// Refuses an `expand[]` that names something else, before the call is carried out.
+pub(super) fn check_expand(params: &Params) -> Result<(), StripeError> {
+    for path in params.list("expand") {
+        if path.split('.').count() > 4 {
+            return Err(
+                StripeError::invalid("You cannot expand more than 4 levels of a property.").param("expand")
+            );
+        }
+        if !path.split('.').all(|step| EXPANDABLE.contains(&step)) {
+            return Err(
+                StripeError::invalid(format!("This property cannot be expanded ({path}).")).param("expand")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Shows references whole, as `expand[]` asks: `latest_charge`, `data.payment_intent.latest_charge`.
+pub(super) fn expand(state: &StripeState, params: &Params, answer: &mut Value) {
+    for path in params.list("expand") {
+        let steps: Vec<&str> = path.split('.').collect();
+        expand_path(state, answer, &steps);
+    }
+}
+
+fn expand_path(state: &StripeState, value: &mut Value, steps: &[&str]) {
+    let [step, rest @ ..] = steps else { return };
+    if let Some(items) = value.as_array_mut() {
+        for item in items {
+            expand_path(state, item, steps);
+        }
+        return;
+    }
+    let Some(field) = value.get_mut(*step) else { return };
+    if let Some(object) = field.as_str().and_then(|id| whole(state, id)) {
+        *field = object;
+    }
+    expand_path(state, field, rest);
+}
+
+fn whole(state: &StripeState, id: &str) -> Option<Value> {
+    match id.split('_').next()? {
+        "pi" => state.intents.get(id).map(super::intent::Intent::json),
+        "ch" => state.charges.get(id).map(super::charge::Charge::json),
+        "re" => state.refunds.get(id).map(super::refund::Refund::json),
+        "pm" => state.methods.get(id).map(super::method::Method::json),
+        "cs" => state.sessions.get(id).map(super::session::Session::json),
+        "txn" => Some(json!({ "id": id, "object": "balance_transaction" })),
+        _ => None,
+    }
+}

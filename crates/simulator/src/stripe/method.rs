@@ -1,0 +1,159 @@
+//! Payment methods: the named test ones, and cards a customer typed.
+
+use serde_json::{Map, Value, json};
+
+use super::error::StripeError;
+use super::form::Params;
+use super::state::{Context, StripeState};
+use crate::card::{Behaviour, Brand, Card, Reason, Typed};
+
+/// A card (or bank account) that can be charged.
+#[derive(Debug, Clone)]
+pub(crate) struct Method {
+    pub(super) id: String,
+    pub(super) card: Card,
+    pub(super) created: i64,
+}
+
+pub(super) fn brand(card: &Card) -> &'static str {
+    match card.brand {
+        Brand::Visa => "visa",
+        Brand::Mastercard => "mastercard",
+        Brand::Amex => "amex",
+        Brand::Discover => "discover",
+    }
+}
+
+impl Method {
+    pub(super) fn kind(&self) -> &'static str {
+        if self.card.behaviour == Behaviour::SettleLater { "us_bank_account" } else { "card" }
+    }
+
+    /// The part a charge shows as `payment_method_details`, and the method under its kind's name.
+    pub(super) fn details(&self) -> Value {
+        if self.kind() != "card" {
+            return json!({
+                "account_holder_type": "individual",
+                "account_type": "checking",
+                "bank_name": "STRIPE TEST BANK",
+                "last4": self.card.last4,
+                "routing_number": "110000000",
+            });
+        }
+        json!({
+            "brand": brand(&self.card),
+            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": "pass" },
+            "country": "US",
+            "exp_month": self.card.exp_month,
+            "exp_year": self.card.exp_year,
+            "fingerprint": format!("simulated{}", self.card.last4),
+            "funding": "credit",
+            "last4": self.card.last4,
+            "wallet": null,
+        })
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let mut method = json!({
+            "id": self.id,
+            "object": "payment_method",
+            "allow_redisplay": "unspecified",
+            "billing_details": { "address": no_address(), "email": null, "name": null, "phone": null },
+            "created": self.created,
+            "customer": null,
+            "livemode": false,
+            "metadata": {},
+            "type": self.kind(),
+        });
+        if let Some(fields) = method.as_object_mut() {
+            fields.insert(self.kind().to_owned(), self.details());
+        }
+        method
+    }
+}
+
+/// An address nobody gave.
+pub(super) fn no_address() -> Value {
+    let empty = ["city", "country", "line1", "line2", "postal_code", "state"];
+    empty.into_iter().map(|field| (field.to_owned(), Value::Null)).collect::<Map<_, _>>().into()
+}
+
+/// The card a named test method stands for.
+fn named(name: &str) -> Option<Card> {
+    let declined = |last4, reason| Card::named(last4, Behaviour::Decline(reason));
+    Some(match name {
+        "pm_card_visa" => Card::named("4242", Behaviour::Approve),
+        "pm_card_mastercard" => Card { brand: Brand::Mastercard, ..Card::named("4444", Behaviour::Approve) },
+        "pm_card_amex" => Card { brand: Brand::Amex, ..Card::named("8431", Behaviour::Approve) },
+        "pm_card_discover" => Card { brand: Brand::Discover, ..Card::named("1117", Behaviour::Approve) },
+        "pm_card_chargeDeclined" | "pm_card_visa_chargeDeclined" => declined("0002", Reason::Generic),
+        "pm_card_chargeDeclinedInsufficientFunds" | "pm_card_visa_chargeDeclinedInsufficientFunds" => {
+            declined("9995", Reason::InsufficientFunds)
+        }
+        "pm_card_chargeDeclinedExpiredCard" => declined("0069", Reason::Expired),
+        "pm_card_chargeDeclinedIncorrectCvc" => declined("0127", Reason::WrongCvc),
+        "pm_card_chargeDeclinedProcessingError" => declined("0119", Reason::Processing),
+        "pm_card_visa_chargeDeclinedLostCard" => declined("9987", Reason::Lost),
+        "pm_card_visa_chargeDeclinedStolenCard" => declined("9979", Reason::Stolen),
+        "pm_card_authenticationRequired" | "pm_card_threeDSecure2Required" => {
+            Card::named("3155", Behaviour::Authenticate)
+        }
+        "pm_card_pendingRefund" => Card::named("7726", Behaviour::RefundLater),
+        "pm_usBankAccount_success" => Card::named("6789", Behaviour::SettleLater),
+        _ => return None,
+    })
+}
+
+/// The method a call names or describes; `None` where it does neither.
+///
+/// A named test method becomes a new one of its own each time, as in the real test mode.
+pub(super) fn of_call(
+    state: &mut StripeState,
+    context: &Context,
+    params: &Params,
+) -> Result<Option<Method>, StripeError> {
+    if let Some(name) = params.text("payment_method") {
+        let card = match (state.methods.get(name), named(name)) {
+            (Some(method), _) => return Ok(Some(method.clone())),
+            (None, Some(card)) => card,
+            (None, None) => return Err(StripeError::not_found("PaymentMethod", name, "payment_method")),
+        };
+        return Ok(Some(add(state, context, card)));
+    }
+    if params.has("payment_method_data") {
+        return read(state, context, params, "payment_method_data").map(Some);
+    }
+    Ok(None)
+}
+
+/// Reads `<prefix>[type]` and `<prefix>[card][number]` and so on; with an empty prefix, `type` and `card[number]`.
+pub(super) fn read(
+    state: &mut StripeState,
+    context: &Context,
+    params: &Params,
+    prefix: &str,
+) -> Result<Method, StripeError> {
+    let name = |first: &str, rest: &str| match prefix {
+        "" => format!("{first}{rest}"),
+        _ => format!("{prefix}[{first}]{rest}"),
+    };
+    let kind = name("type", "");
+    if params.required(&kind)? != "card" {
+        return Err(StripeError::invalid("The simulator takes only cards here.").param(&kind));
+    }
+    let field = |field: &str| params.owned(&name("card", &format!("[{field}]"))).unwrap_or_default();
+    let typed = Typed {
+        number: field("number"),
+        exp_month: field("exp_month"),
+        exp_year: field("exp_year"),
+        cvc: params.owned(&name("card", "[cvc]")).unwrap_or_else(|| "000".to_owned()),
+    };
+    let card = Card::read(&typed).map_err(StripeError::mistake)?;
+    Ok(add(state, context, card))
+}
+
+pub(super) fn add(state: &mut StripeState, context: &Context, card: Card) -> Method {
+    let method = Method { id: context.id("pm_"), card, created: context.now };
+    state.methods.put(&method.id, method.clone());
+    method
+}

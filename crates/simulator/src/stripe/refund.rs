@@ -1,0 +1,197 @@
+//! `/v1/refunds`.
+
+use serde_json::{Map, Value, json};
+
+use super::call::Call;
+use super::charge::Charge;
+use super::error::StripeError;
+use super::list;
+use super::state::{Context, StripeState};
+use crate::card::Behaviour;
+
+/// Money on its way back.
+#[derive(Debug, Clone)]
+pub(crate) struct Refund {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) charge: String,
+    pub(crate) intent: String,
+    pub(crate) status: &'static str,
+    pub(crate) idempotency_key: Option<String>,
+    created: i64,
+    failure_reason: Option<&'static str>,
+    metadata: Map<String, Value>,
+    reason: Option<String>,
+}
+
+impl Refund {
+    pub(super) fn json(&self) -> Value {
+        let mut refund = json!({
+            "id": self.id,
+            "object": "refund",
+            "amount": self.amount,
+            "balance_transaction": format!("txn_{}", self.id.trim_start_matches("re_")),
+            "charge": self.charge,
+            "created": self.created,
+            "currency": self.currency,
+            "destination_details": { "card": { "type": "refund" }, "type": "card" },
+            "metadata": self.metadata,
+            "payment_intent": self.intent,
+            "reason": self.reason,
+            "receipt_number": null,
+            "source_transfer_reversal": null,
+            "status": self.status,
+            "transfer_reversal": null,
+        });
+        if let (Some(reason), Some(fields)) = (self.failure_reason, refund.as_object_mut()) {
+            fields.insert("failure_reason".to_owned(), reason.into());
+        }
+        refund
+    }
+}
+
+pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let params = &call.params;
+    let own = ["payment_intent", "charge", "amount", "reason", "metadata", "metadata[*]", "expand[#]"];
+    let more = [
+        "currency",
+        "customer",
+        "instructions_email",
+        "origin",
+        "refund_application_fee",
+        "reverse_transfer",
+    ];
+    params.allow(&[&own[..], &more[..]].concat())?;
+    let reason = params.word("reason", &["duplicate", "fraudulent", "requested_by_customer"])?;
+    let charge = match (params.text("charge"), params.text("payment_intent")) {
+        (Some(id), _) => {
+            state.charges.get(id).ok_or_else(|| StripeError::not_found("charge", id, "charge"))?
+        }
+        (None, Some(id)) => charge_of(state, id)?,
+        (None, None) => {
+            let message =
+                "One of the following params should be provided for this request: payment_intent or charge.";
+            return Err(StripeError::invalid(message).code("parameter_missing").param("payment_intent"));
+        }
+    };
+    let charge = charge.clone();
+    let amount = params.integer("amount")?;
+    let mut metadata = Map::new();
+    params.merge_metadata("metadata", &mut metadata)?;
+    let refund = refund(state, &call.context, charge, amount, reason, metadata)?;
+    Ok(refund.json())
+}
+
+/// The charge that took an intent's money.
+pub(super) fn charge_of<'a>(state: &'a StripeState, intent: &str) -> Result<&'a Charge, StripeError> {
+    let missing = || StripeError::not_found("payment_intent", intent, "payment_intent");
+    let found = state.intents.get(intent).ok_or_else(missing)?;
+    let charge = found.latest_charge.as_ref().and_then(|id| state.charges.get(id));
+    charge.filter(|charge| charge.status == "succeeded").ok_or_else(|| {
+        let message = format!("This PaymentIntent ({intent}) does not have a successful charge to refund.");
+        StripeError::unexpected_state(message)
+    })
+}
+
+/// Gives back a charge's money, the rest of it where no amount is given.
+pub(super) fn refund(
+    state: &mut StripeState,
+    context: &Context,
+    mut charge: Charge,
+    amount: Option<i64>,
+    reason: Option<String>,
+    metadata: Map<String, Value>,
+) -> Result<Refund, StripeError> {
+    let rest = charge.refundable();
+    if !charge.captured {
+        return Err(StripeError::invalid(format!("Charge {} has not been captured.", charge.id)).begun());
+    }
+    if charge.disputed {
+        let message = format!("Charge {} has been charged back; cannot issue a refund.", charge.id);
+        return Err(StripeError::invalid(message).code("charge_disputed").begun());
+    }
+    if rest <= 0 {
+        let message = format!("Charge {} has already been refunded.", charge.id);
+        return Err(StripeError::invalid(message).code("charge_already_refunded").begun());
+    }
+    let amount = amount.unwrap_or(rest);
+    if amount < 1 {
+        let message = "This value must be greater than or equal to 1.";
+        return Err(StripeError::invalid(message).code("parameter_invalid_integer").param("amount"));
+    }
+    if amount > rest {
+        let message =
+            format!("Refund amount ({amount}) is greater than unrefunded amount on charge ({rest})");
+        return Err(StripeError::invalid(message).param("amount").begun());
+    }
+    let waits = charge.method.card.behaviour == Behaviour::RefundLater;
+    let refund = Refund {
+        id: context.id("re_"),
+        amount,
+        currency: charge.currency.clone(),
+        charge: charge.id.clone(),
+        intent: charge.intent.clone(),
+        status: if waits { "pending" } else { "succeeded" },
+        idempotency_key: context.idempotency_key.clone(),
+        created: context.now,
+        failure_reason: None,
+        metadata,
+        reason,
+    };
+    let mut before = Map::new();
+    before.insert("amount_refunded".to_owned(), charge.amount_refunded.into());
+    charge.amount_refunded += amount;
+    state.refunds.put(&refund.id, refund.clone());
+    state.emit(context, "refund.created", refund.json());
+    state.emit_change(context, "charge.refunded", charge.json(), Some(before));
+    state.charges.put(&charge.id.clone(), charge);
+    Ok(refund)
+}
+
+/// Ends a refund later: a pending one succeeds, and even a succeeded one can still fail.
+pub(super) fn finish(
+    state: &mut StripeState,
+    context: &Context,
+    id: &str,
+    paid: bool,
+) -> Result<Refund, StripeError> {
+    let mut refund =
+        state.refunds.get(id).ok_or_else(|| StripeError::not_found("refund", id, "refund"))?.clone();
+    if refund.status == "failed" || (paid && refund.status == "succeeded") {
+        return Err(StripeError::invalid(format!("The refund has a status of {}.", refund.status)));
+    }
+    let mut before = Map::new();
+    before.insert("status".to_owned(), refund.status.into());
+    refund.status = if paid { "succeeded" } else { "failed" };
+    if !paid {
+        refund.failure_reason = Some("expired_or_canceled_card");
+        if let Some(mut charge) = state.charges.get(&refund.charge).cloned() {
+            charge.amount_refunded -= refund.amount;
+            state.charges.put(&charge.id.clone(), charge);
+        }
+    }
+    state.refunds.put(&refund.id, refund.clone());
+    state.emit_change(context, "refund.updated", refund.json(), Some(before.clone()));
+    state.emit_change(context, "charge.refund.updated", refund.json(), Some(before));
+    if !paid {
+        state.emit(context, "refund.failed", refund.json());
+    }
+    Ok(refund)
+}
+
+pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    let refund = state.refunds.get(&call.id);
+    refund.map(Refund::json).ok_or_else(|| StripeError::not_found("refund", &call.id, "refund"))
+}
+
+pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&["payment_intent", "charge", "created", "created[*]"]))?;
+    let (intent, charge) = (call.params.text("payment_intent"), call.params.text("charge"));
+    list::page(&state.refunds, &call.params, "/v1/refunds", Refund::json, |refund| {
+        intent.is_none_or(|intent| refund.intent == intent)
+            && charge.is_none_or(|charge| refund.charge == charge)
+            && list::created_fits(&call.params, refund.created)
+    })
+}

@@ -1,0 +1,337 @@
+//! `/v1/checkout/sessions`, and what the hosted page does with them.
+
+use serde_json::{Map, Value, json};
+
+use super::attempt::{attempt, keep};
+use super::call::Call;
+use super::error::StripeError;
+use super::form::Params;
+use super::intent::{Intent, Status, check_amount, money};
+use super::intents::{cancel_intent, new_intent};
+use super::state::{Context, StripeState};
+use super::{list, method};
+use crate::calendar;
+use crate::card::{Card, Typed};
+use crate::simulator::Simulator;
+
+/// A visit to the hosted page.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) status: &'static str,
+    pub(crate) intent: Option<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(super) cancel_url: Option<String>,
+    pub(super) success_url: String,
+    /// What is bought, for the page.
+    pub(super) items: Vec<String>,
+    client_reference_id: Option<String>,
+    created: i64,
+    customer_email: Option<String>,
+    expires_at: i64,
+    intent_params: Params,
+    paid: bool,
+    url: String,
+}
+
+impl Session {
+    pub(super) fn is_open(&self) -> bool {
+        self.status == "open"
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "object": "checkout.session",
+            "after_expiration": null,
+            "allow_promotion_codes": null,
+            "amount_subtotal": self.amount,
+            "amount_total": self.amount,
+            "automatic_tax": { "enabled": false, "liability": null, "status": null },
+            "billing_address_collection": null,
+            "cancel_url": self.cancel_url,
+            "client_reference_id": self.client_reference_id,
+            "client_secret": null,
+            "consent": null,
+            "consent_collection": null,
+            "created": self.created,
+            "currency": self.currency,
+            "custom_fields": [],
+            "custom_text": {
+                "after_submit": null,
+                "shipping_address": null,
+                "submit": null,
+                "terms_of_service_acceptance": null,
+            },
+            "customer": null,
+            "customer_creation": "if_required",
+            "customer_details": {
+                "address": null,
+                "email": self.customer_email,
+                "name": null,
+                "phone": null,
+                "tax_exempt": "none",
+                "tax_ids": [],
+            },
+            "customer_email": self.customer_email,
+            "expires_at": self.expires_at,
+            "invoice": null,
+            "invoice_creation": null,
+            "livemode": false,
+            "locale": null,
+            "metadata": self.metadata,
+            "mode": "payment",
+            "payment_intent": self.intent,
+            "payment_link": null,
+            "payment_method_collection": "if_required",
+            "payment_method_options": {},
+            "payment_method_types": ["card"],
+            "payment_status": if self.paid { "paid" } else { "unpaid" },
+            "phone_number_collection": { "enabled": false },
+            "recovered_from": null,
+            "setup_intent": null,
+            "shipping_address_collection": null,
+            "shipping_cost": null,
+            "shipping_options": [],
+            "status": self.status,
+            "submit_type": null,
+            "subscription": null,
+            "success_url": self.success_url,
+            "total_details": { "amount_discount": 0, "amount_shipping": 0, "amount_tax": 0 },
+            "url": self.is_open().then_some(&self.url),
+        })
+    }
+}
+
+const CREATE: [&str; 26] = [
+    "mode",
+    "success_url",
+    "cancel_url",
+    "client_reference_id",
+    "customer_email",
+    "customer",
+    "customer_creation",
+    "currency",
+    "expires_at",
+    "line_items[#][quantity]",
+    "line_items[#][price_data][currency]",
+    "line_items[#][price_data][unit_amount]",
+    "line_items[#][price_data][product_data][name]",
+    "line_items[#][price_data][product_data][description]",
+    "line_items[#][price_data][product_data][metadata][*]",
+    "locale",
+    "metadata",
+    "metadata[*]",
+    "payment_intent_data[metadata][*]",
+    "payment_intent_data[description]",
+    "payment_intent_data[receipt_email]",
+    "payment_intent_data[statement_descriptor_suffix]",
+    "payment_intent_data[capture_method]",
+    "payment_method_types[#]",
+    "submit_type",
+    "expand[#]",
+];
+
+pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let (params, context) = (&call.params, &call.context);
+    params.allow(&CREATE)?;
+    if params.required("mode")? != "payment" {
+        return Err(StripeError::invalid("The simulator takes only mode=payment.").param("mode"));
+    }
+    let success_url =
+        web_address(params, "success_url")?.ok_or_else(|| StripeError::missing("success_url"))?;
+    let (amount, currency, items) = total(params)?;
+    let expires_at = params.integer("expires_at")?.unwrap_or(context.now + 86_400);
+    if !(context.now + 1_790..=context.now + 86_410).contains(&expires_at) {
+        let message = "The `expires_at` timestamp must be between 30 minutes and 24 hours from now.";
+        return Err(StripeError::invalid(message).param("expires_at"));
+    }
+    let id = format!("cs_test_{}", context.simulator.ids().letters(58));
+    let mut session = Session {
+        url: format!("{}/stripe/pay/{id}", context.simulator.public_url()),
+        id,
+        amount,
+        currency,
+        status: "open",
+        intent: None,
+        metadata: Map::new(),
+        idempotency_key: context.idempotency_key.clone(),
+        cancel_url: web_address(params, "cancel_url")?,
+        success_url,
+        items,
+        client_reference_id: params.owned("client_reference_id"),
+        created: context.now,
+        customer_email: params.owned("customer_email"),
+        expires_at,
+        intent_params: params.inside("payment_intent_data"),
+        paid: false,
+    };
+    params.merge_metadata("metadata", &mut session.metadata)?;
+    // Read now, so that what cannot become an intent is refused here rather than at the page.
+    new_intent(context, &session.intent_params, amount, session.currency.clone())?;
+    state.remember_expiry(expires_at, &session.id);
+    state.sessions.put(&session.id, session.clone());
+    Ok(session.json())
+}
+
+/// The sum of the line items, their common currency, and what they are called.
+fn total(params: &Params) -> Result<(i64, String, Vec<String>), StripeError> {
+    let (mut sum, mut common, mut names) = (0_i64, None, Vec::new());
+    for index in params.indexes("line_items") {
+        let data = format!("line_items[{index}][price_data]");
+        let (unit, currency) = money_of_item(params, &data)?;
+        let quantity = params.integer(&format!("line_items[{index}][quantity]"))?.unwrap_or(1);
+        let line = unit.checked_mul(quantity).filter(|line| *line > 0);
+        let line = line.ok_or_else(|| StripeError::invalid("Invalid quantity.").param("line_items"))?;
+        sum = sum.saturating_add(line);
+        if common.get_or_insert_with(|| currency.clone()) != &currency {
+            return Err(
+                StripeError::invalid("All line items must have the same currency.").param("line_items")
+            );
+        }
+        names.push(params.required(&format!("{data}[product_data][name]"))?.to_owned());
+    }
+    let currency = common.ok_or_else(|| StripeError::missing("line_items"))?;
+    check_amount(sum, &currency, "line_items")?;
+    Ok((sum, currency, names))
+}
+
+fn money_of_item(params: &Params, data: &str) -> Result<(i64, String), StripeError> {
+    let amount = format!("{data}[unit_amount]");
+    match money(params, &amount, &format!("{data}[currency]")) {
+        // Only the total has a least amount.
+        Err(error) if error.fields.get("code").is_some_and(|code| code == "amount_too_small") => {
+            let currency = params.required(&format!("{data}[currency]"))?.to_ascii_lowercase();
+            Ok((params.integer(&amount)?.unwrap_or_default(), currency))
+        }
+        other => other,
+    }
+}
+
+fn web_address(params: &Params, name: &str) -> Result<Option<String>, StripeError> {
+    match params.text(name) {
+        Some(url) if !url.starts_with("https://") && !url.starts_with("http://") => {
+            Err(StripeError::invalid("Not a valid URL").code("url_invalid").param(name))
+        }
+        url => Ok(url.map(str::to_owned)),
+    }
+}
+
+pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    find(state, &call.id).map(|session| session.json())
+}
+
+pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&["payment_intent", "status", "created", "created[*]", "customer"]))?;
+    let (intent, status) = (call.params.text("payment_intent"), call.params.text("status"));
+    list::page(&state.sessions, &call.params, "/v1/checkout/sessions", Session::json, |session| {
+        intent.is_none_or(|intent| session.intent.as_deref() == Some(intent))
+            && status.is_none_or(|status| session.status == status)
+            && list::created_fits(&call.params, session.created)
+    })
+}
+
+pub(super) fn expire(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    let session = find(state, &call.id)?;
+    if !session.is_open() {
+        let message = format!(
+            "Only Checkout Sessions with a status in [\"open\"] can be expired. This one has a status of {}.",
+            session.status
+        );
+        return Err(StripeError::invalid(message).begun());
+    }
+    Ok(expire_open(state, &call.context, session).json())
+}
+
+fn expire_open(state: &mut StripeState, context: &Context, mut session: Session) -> Session {
+    session.status = "expired";
+    state.expiries.remove(&(session.expires_at, session.id.clone()));
+    state.sessions.put(&session.id, session.clone());
+    if let Some(intent) = session.intent.as_ref().and_then(|id| state.intents.get(id)).cloned() {
+        cancel_intent(state, context, intent, Some("automatic".to_owned()));
+    }
+    state.emit(context, "checkout.session.expired", session.json());
+    session
+}
+
+/// Expires sessions when their time comes, until the simulator stops.
+pub(crate) async fn expire_sessions_forever(simulator: Simulator) {
+    loop {
+        tokio::select! {
+            () = simulator.stopped() => return,
+            () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
+        }
+        let context = Context::without_call(&simulator);
+        let notices = {
+            let mut state = simulator.stripe();
+            while let Some((_, id)) = state.expiries.first().filter(|(at, _)| *at <= context.now).cloned() {
+                state.expiries.pop_first();
+                if let Some(session) = state.sessions.get(&id).filter(|session| session.is_open()).cloned() {
+                    expire_open(&mut state, &context, session);
+                }
+            }
+            state.take_notices()
+        };
+        simulator.announce(crate::Wire::Stripe, notices, None).await;
+    }
+}
+
+/// The session an intent belongs to is complete once the intent is paid.
+pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Intent) {
+    let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() else {
+        return;
+    };
+    session.status = "complete";
+    session.paid = intent.status == Status::Succeeded;
+    state.expiries.remove(&(session.expires_at, session.id.clone()));
+    state.sessions.put(&session.id, session.clone());
+    state.emit(context, "checkout.session.completed", session.json());
+}
+
+/// The customer presses "Pay". The first time makes the session's intent; a decline leaves it for another try.
+pub(super) fn pay(
+    state: &mut StripeState,
+    context: &Context,
+    id: &str,
+    typed: &Typed,
+) -> Result<Intent, StripeError> {
+    let session = find(state, id)?;
+    if !session.is_open() || session.expires_at <= calendar::unix_seconds() {
+        return Err(StripeError::invalid(format!("This checkout is {}.", session.status)));
+    }
+    let card = Card::read(typed).map_err(StripeError::mistake)?;
+    let begun = session.intent.as_ref().and_then(|id| state.intents.get(id)).cloned();
+    let intent = match begun {
+        Some(intent) => intent,
+        None => begin(state, context, session)?,
+    };
+    if !matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresAction) {
+        return Ok(intent);
+    }
+    let method = method::add(state, context, card);
+    let intent = attempt(state, context, intent, &method)?;
+    if intent.status == Status::RequiresCapture {
+        complete(state, context, &intent);
+    }
+    Ok(intent)
+}
+
+/// Makes the session's intent.
+fn begin(state: &mut StripeState, context: &Context, mut session: Session) -> Result<Intent, StripeError> {
+    let mut intent = new_intent(context, &session.intent_params, session.amount, session.currency.clone())?;
+    session.intent_params.merge_metadata("metadata", &mut intent.metadata)?;
+    intent.session = Some(session.id.clone());
+    let intent = keep(state, context, intent, "payment_intent.created");
+    session.intent = Some(intent.id.clone());
+    state.sessions.put(&session.id.clone(), session);
+    Ok(intent)
+}
+
+pub(super) fn find(state: &StripeState, id: &str) -> Result<Session, StripeError> {
+    state.sessions.get(id).cloned().ok_or_else(|| StripeError::not_found("checkout.session", id, "session"))
+}

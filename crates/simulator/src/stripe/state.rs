@@ -1,0 +1,136 @@
+//! What the Stripe wire remembers.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::charge::Charge;
+use super::dispute::Dispute;
+use super::intent::Intent;
+use super::method::Method;
+use super::refund::Refund;
+use super::session::Session;
+use crate::shelf::Shelf;
+use crate::webhooks::Notice;
+
+/// The version answered where the caller names none.
+pub(super) const DEFAULT_VERSION: &str = "2025-09-30.clover";
+
+/// Everything on the wire, by kind.
+#[derive(Debug)]
+pub(crate) struct StripeState {
+    pub(crate) intents: Shelf<Intent>,
+    pub(crate) charges: Shelf<Charge>,
+    pub(crate) refunds: Shelf<Refund>,
+    pub(crate) sessions: Shelf<Session>,
+    pub(super) disputes: Shelf<Dispute>,
+    pub(super) methods: Shelf<Method>,
+    pub(super) events: Shelf<Event>,
+    /// Open sessions by the second they expire at.
+    pub(super) expiries: BTreeSet<(i64, String)>,
+    objects_max: usize,
+    outbox: Vec<Notice>,
+}
+
+/// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) kind: String,
+    pub(super) created: i64,
+    pub(super) text: std::sync::Arc<str>,
+}
+
+/// What a change happens in: the call, page or control call that causes it.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) simulator: crate::simulator::Simulator,
+    pub(crate) now: i64,
+    pub(crate) request_id: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) version: String,
+}
+
+impl Context {
+    /// For changes no API call caused.
+    pub(crate) fn without_call(simulator: &crate::simulator::Simulator) -> Self {
+        Self {
+            simulator: simulator.clone(),
+            now: crate::calendar::unix_seconds(),
+            request_id: None,
+            idempotency_key: None,
+            version: DEFAULT_VERSION.to_owned(),
+        }
+    }
+
+    pub(super) fn id(&self, prefix: &str) -> String {
+        self.simulator.ids().with_prefix(prefix)
+    }
+}
+
+impl StripeState {
+    pub(crate) fn new(objects_max: usize) -> Self {
+        Self {
+            intents: Shelf::new(objects_max),
+            charges: Shelf::new(objects_max),
+            refunds: Shelf::new(objects_max),
+            sessions: Shelf::new(objects_max),
+            disputes: Shelf::new(objects_max),
+            methods: Shelf::new(objects_max),
+            // Each is a copy of a whole object, several to a payment.
+            events: Shelf::new(objects_max / 2),
+            expiries: BTreeSet::new(),
+            objects_max,
+            outbox: Vec::new(),
+        }
+    }
+
+    /// Records an event, to be sent once the change is complete.
+    pub(super) fn emit(&mut self, context: &Context, kind: &str, object: Value) {
+        self.emit_change(context, kind, object, None);
+    }
+
+    /// The same, with what the changed fields were before.
+    pub(super) fn emit_change(
+        &mut self,
+        context: &Context,
+        kind: &str,
+        object: Value,
+        before: Option<Map<String, Value>>,
+    ) {
+        let id = context.id("evt_");
+        let mut data = Map::new();
+        data.insert("object".to_owned(), object);
+        if let Some(before) = before {
+            data.insert("previous_attributes".to_owned(), before.into());
+        }
+        let listening = context.simulator.targets(crate::Wire::Stripe);
+        let event = json!({
+            "id": id,
+            "object": "event",
+            "api_version": context.version,
+            "created": context.now,
+            "data": data,
+            "livemode": false,
+            "pending_webhooks": listening.iter().filter(|target| target.wants(kind)).count(),
+            "request": { "id": context.request_id, "idempotency_key": context.idempotency_key },
+            "type": kind,
+        });
+        let text: std::sync::Arc<str> = event.to_string().into();
+        let (kind, created) = (kind.to_owned(), context.now);
+        self.outbox.push(Notice { kind: kind.clone(), event_id: id.clone(), body: text.clone() });
+        self.events.put(&id, Event { kind, created, text });
+    }
+
+    /// Remembers when a session expires. Bounded like the sessions themselves, which live equally long as a rule.
+    pub(super) fn remember_expiry(&mut self, at: i64, session: &str) {
+        self.expiries.insert((at, session.to_owned()));
+        while self.expiries.len() > self.objects_max {
+            self.expiries.pop_first();
+        }
+    }
+
+    /// The events since the last time, for sending.
+    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.outbox)
+    }
+}

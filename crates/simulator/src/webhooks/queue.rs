@@ -1,0 +1,151 @@
+//! Deliveries waiting for their time, in a bounded queue.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+
+use serde::Serialize;
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant};
+
+use super::Delivery;
+use crate::shelf::lock;
+
+/// How many deliveries may wait; beyond it the one due first is dropped and counted.
+const WAITING_MAX: usize = 100_000;
+/// How many past attempts are remembered.
+const ATTEMPTS_MAX: usize = 1_000;
+
+/// What became of deliveries so far.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Tally {
+    /// Waiting for their first or next attempt, or being sent.
+    pub(crate) pending: u64,
+    pub(crate) delivered: u64,
+    pub(crate) failed_attempts: u64,
+    /// Given up after the last attempt.
+    pub(crate) given_up: u64,
+    /// Lost because too many waited.
+    pub(crate) dropped: u64,
+}
+
+/// One past attempt.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Attempt {
+    pub(crate) event_id: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) url: String,
+    /// The first is 1.
+    pub(crate) number: u32,
+    /// The status answered, or what went wrong.
+    pub(crate) result: String,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    waiting: BTreeMap<(Instant, u64), Delivery>,
+    next: u64,
+    tally: Tally,
+    attempts: VecDeque<Attempt>,
+}
+
+/// The deliveries of both wires.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    inner: Mutex<Inner>,
+    wake: Notify,
+}
+
+impl Queue {
+    /// Adds a delivery, to be tried after a pause.
+    pub(crate) fn push(&self, delivery: Delivery, pause: Duration) {
+        let mut inner = lock(&self.inner);
+        inner.tally.pending += 1;
+        inner.insert(delivery, pause);
+        drop(inner);
+        self.wake.notify_one();
+    }
+
+    /// Waits for the delivery that is due first.
+    pub(crate) async fn next(&self) -> Delivery {
+        loop {
+            let due = {
+                let mut inner = lock(&self.inner);
+                let first = inner.waiting.keys().next().copied();
+                match first {
+                    Some((due, number)) if due <= Instant::now() => {
+                        if let Some(delivery) = inner.waiting.remove(&(due, number)) {
+                            return delivery;
+                        }
+                        None
+                    }
+                    other => other.map(|(due, _)| due),
+                }
+            };
+            // An hour stands for "until somebody adds one".
+            let due = due.unwrap_or_else(|| Instant::now() + Duration::from_hours(1));
+            tokio::select! {
+                () = tokio::time::sleep_until(due) => {}
+                () = self.wake.notified() => {}
+            }
+        }
+    }
+
+    /// Records an attempt. With a pause, the delivery is tried again after it.
+    pub(crate) fn record(&self, delivery: Delivery, result: String, accepted: bool, again: Option<Duration>) {
+        let mut inner = lock(&self.inner);
+        inner.attempts.push_back(Attempt {
+            event_id: delivery.notice.event_id.clone(),
+            kind: delivery.notice.kind.clone(),
+            url: delivery.target.url.clone(),
+            number: delivery.attempts,
+            result,
+        });
+        while inner.attempts.len() > ATTEMPTS_MAX {
+            inner.attempts.pop_front();
+        }
+        if accepted {
+            inner.tally.delivered += 1;
+            inner.tally.pending = inner.tally.pending.saturating_sub(1);
+            return;
+        }
+        inner.tally.failed_attempts += 1;
+        if let Some(pause) = again {
+            inner.insert(delivery, pause);
+            drop(inner);
+            self.wake.notify_one();
+        } else {
+            inner.tally.given_up += 1;
+            inner.tally.pending = inner.tally.pending.saturating_sub(1);
+        }
+    }
+
+    /// Counts a delivery that does not pass through the queue.
+    pub(crate) fn begin(&self) {
+        lock(&self.inner).tally.pending += 1;
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        lock(&self.inner).tally
+    }
+
+    pub(crate) fn attempts(&self) -> Vec<Attempt> {
+        lock(&self.inner).attempts.iter().cloned().collect()
+    }
+
+    pub(crate) fn clear(&self) {
+        *lock(&self.inner) = Inner::default();
+    }
+}
+
+impl Inner {
+    fn insert(&mut self, delivery: Delivery, pause: Duration) {
+        self.next += 1;
+        self.waiting.insert((Instant::now() + pause, self.next), delivery);
+        while self.waiting.len() > WAITING_MAX {
+            self.waiting.pop_first();
+            self.tally.dropped += 1;
+            self.tally.pending = self.tally.pending.saturating_sub(1);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The control interface, the bounds, and the end.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tollgate_simulator::{Config, Simulator};
+
+use crate::support::{start, start_with};
+
+#[tokio::test]
+async fn the_control_interface_wants_its_token() {
+    let running = start_with(Config { control_token: Some("secret".to_owned()), ..Config::default() }).await;
+    for (headers, status) in [
+        (vec![], 401),
+        (vec![("authorization", "Bearer other")], 401),
+        (vec![("authorization", "Bearer secret")], 200),
+    ] {
+        let reply = running.try_send("GET", "/control/state", &headers, String::new()).await.unwrap();
+        assert_eq!(reply.status.as_u16(), status);
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_objects_are_dropped() {
+    let running = start_with(Config { objects_max: 3, ..Config::default() }).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(running.intent("").await["id"].as_str().unwrap().to_owned());
+    }
+    running.stripe("GET", &format!("payment_intents/{}", ids[1]), "").await.expect(404);
+    running.stripe("GET", &format!("payment_intents/{}", ids[2]), "").await.expect(200);
+    let state = running.state().await;
+    assert_eq!(state["stripe"]["counts"]["payment_intents"], 5);
+    assert_eq!(state["stripe"]["payment_intents"].as_array().unwrap().len(), 3);
+    assert_eq!(state["calls"]["stripe.payment_intents.create"], 5);
+}
+
+#[tokio::test]
+async fn a_reset_forgets_everything() {
+    let running = start().await;
+    running.square_payment("key", "cnon:card-nonce-ok").await.expect(200);
+    running.fault(json!({ "wire": "square", "operation": "*", "fault": "reset", "count": 9 })).await;
+    running.control("POST", "reset", Value::Null).await;
+    assert_eq!(running.state().await["square"]["counts"]["payments"], 0);
+    // The key is free again, even for something else.
+    running.square_payment("key", "cnon:card-nonce-declined").await.expect(400);
+}
+
+#[tokio::test]
+async fn a_caller_who_hangs_up_does_not_stop_the_payment() {
+    let running = start().await;
+    running.fault(json!({ "wire": "stripe", "operation": "*", "fault": "slow", "delay_ms": 200 })).await;
+    let call = running.try_stripe("POST", "payment_intents", "amount=500&currency=usd", "key");
+    assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
+    assert_eq!(running.state().await["stripe"]["counts"]["payment_intents"], 0);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(running.state().await["stripe"]["counts"]["payment_intents"], 1);
+}
+
+#[tokio::test]
+async fn stopping_lets_go_of_calls_that_hang() {
+    let running = start().await;
+    running.fault(json!({ "wire": "stripe", "operation": "*", "fault": "timeout_before" })).await;
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        running.simulator.stop();
+    };
+    let call = running.try_stripe("GET", "payment_intents", "", "");
+    let (answer, ()) = tokio::join!(call, stop);
+    assert_ne!(answer.unwrap_err(), "timed out");
+}
+
+#[tokio::test]
+async fn identifiers_follow_from_the_seed() {
+    let mut ids = Vec::new();
+    for seed in [7, 7, 8] {
+        let running = start_with(Config { seed, ..Config::default() }).await;
+        ids.push(running.intent("").await["id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(ids[0], ids[1]);
+    assert_ne!(ids[0], ids[2]);
+}
+
+#[tokio::test]
+async fn a_wire_can_be_served_alone() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let simulator = Simulator::new(Config::default());
+    let router = simulator.stripe_router();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let running = crate::support::Running { simulator, origin };
+    let headers = [("authorization", "Bearer sk_test_simulator")];
+    running.try_send("GET", "/v1/payment_intents", &headers, String::new()).await.unwrap().expect(200);
+}

@@ -1,0 +1,114 @@
+//! Faults asked for by call: what the caller sees, and what was really done.
+
+use serde_json::{Value, json};
+
+use crate::support::{Running, start};
+
+const PAID: &str = "amount=1999&currency=usd&confirm=true&payment_method=pm_card_visa";
+
+/// How many charges the wire has accepted.
+async fn charges(running: &Running, wire: &str) -> i64 {
+    let counts = &running.state().await[wire]["counts"];
+    counts["charges_succeeded"].as_i64().or(counts["payments_charged"].as_i64()).unwrap()
+}
+
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Status(u16),
+    NotJson,
+    NoAnswer,
+    StrangeStatus,
+}
+
+fn seen(reply: Result<crate::support::Reply, String>) -> Seen {
+    let Ok(reply) = reply else { return Seen::NoAnswer };
+    match serde_json::from_str::<Value>(&reply.text) {
+        Err(_) => Seen::NotJson,
+        Ok(body) if body.to_string().contains("a_status_from_the_future") => Seen::StrangeStatus,
+        Ok(_) => Seen::Status(reply.status.as_u16()),
+    }
+}
+
+/// The fault, what the caller sees, and whether the payment was made all the same.
+const CASES: [(&str, Seen, bool); 11] = [
+    ("timeout_before", Seen::NoAnswer, false),
+    ("timeout_after", Seen::NoAnswer, true),
+    ("error_before", Seen::Status(503), false),
+    ("error_after", Seen::Status(503), true),
+    ("refuse", Seen::Status(400), false),
+    ("reset", Seen::NoAnswer, false),
+    ("slow", Seen::Status(200), true),
+    ("malformed", Seen::NotJson, true),
+    ("torn", Seen::NoAnswer, true),
+    ("rate_limited", Seen::Status(429), false),
+    ("unknown_status", Seen::StrangeStatus, true),
+];
+
+fn fault(wire: &str, operation: &str, kind: &str) -> Value {
+    json!({ "wire": wire, "operation": operation, "fault": kind, "delay_ms": 100, "status": 503 })
+}
+
+#[tokio::test]
+async fn stripe_faults_and_the_retry_that_finds_out() {
+    let running = start().await;
+    for (kind, expected, done) in CASES {
+        running.control("POST", "reset", Value::Null).await;
+        running.fault(fault("stripe", "payment_intents.create", kind)).await;
+        let struck = running.try_stripe("POST", "payment_intents", PAID, "key").await;
+        assert_eq!(seen(struck), expected, "{kind}");
+        assert_eq!(charges(&running, "stripe").await, i64::from(done), "{kind}");
+        let retried = running.try_stripe("POST", "payment_intents", PAID, "key").await.unwrap();
+        assert_eq!(retried.expect(200)["status"], "succeeded", "{kind}");
+        assert_eq!(retried.header("idempotent-replayed").is_some(), done, "{kind}");
+        assert_eq!(charges(&running, "stripe").await, 1, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn square_faults_and_the_retry_that_finds_out() {
+    let running = start().await;
+    let money = json!({ "amount": 1999, "currency": "USD" });
+    let body = json!({ "idempotency_key": "key", "source_id": "cnon:card-nonce-ok", "amount_money": money });
+    for (kind, expected, done) in CASES {
+        running.control("POST", "reset", Value::Null).await;
+        running.fault(fault("square", "*", kind)).await;
+        let struck = running.try_square("POST", "payments", &body).await;
+        assert_eq!(seen(struck), expected, "{kind}");
+        assert_eq!(charges(&running, "square").await, i64::from(done), "{kind}");
+        let retried = running.try_square("POST", "payments", &body).await.unwrap();
+        assert_eq!(retried.expect(200)["payment"]["status"], "COMPLETED", "{kind}");
+        assert_eq!(charges(&running, "square").await, 1, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn two_calls_at_once_under_one_key() {
+    let running = start().await;
+    let slow =
+        json!({ "wire": "stripe", "operation": "payment_intents.create", "fault": "slow", "delay_ms": 300 });
+    running.fault(slow).await;
+    let first = running.try_stripe("POST", "payment_intents", PAID, "key");
+    let second = async {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        running.try_stripe("POST", "payment_intents", PAID, "key").await
+    };
+    let (first, second) = tokio::join!(first, second);
+    first.unwrap().expect(200);
+    assert_eq!(second.unwrap().expect(409)["error"]["code"], "idempotency_key_in_use");
+    assert_eq!(charges(&running, "stripe").await, 1);
+}
+
+#[tokio::test]
+async fn a_fault_strikes_as_often_as_asked_and_only_where_asked() {
+    let running = start().await;
+    let mut twice = fault("stripe", "payment_intents.create", "error_before");
+    twice["count"] = json!(2);
+    running.fault(twice).await;
+    running.stripe("GET", "payment_intents", "").await.expect(200);
+    for status in [503, 503, 200] {
+        running.stripe("POST", "payment_intents", PAID).await.expect(status);
+    }
+    assert_eq!(running.control("GET", "faults", Value::Null).await, json!({ "faults": [] }));
+    let refused = running.try_send("POST", "/control/faults", &[], r#"{"fault":"explode"}"#.to_owned()).await;
+    refused.unwrap().expect(400);
+}

@@ -1,0 +1,12 @@
+//! The simulator over real HTTP: each wire's main paths, keys, faults, webhooks, pages, and the official SDKs.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod control;
+mod faults;
+mod pages;
+mod sdk;
+mod square;
+mod stripe;
+mod support;
+mod webhooks;

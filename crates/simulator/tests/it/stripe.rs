@@ -1,0 +1,276 @@
+//! The Stripe wire's main paths.
+
+use serde_json::{Value, json};
+
+use crate::support::{Running, start};
+
+#[tokio::test]
+async fn an_intent_is_created_confirmed_and_read_back() {
+    let running = start().await;
+    let created = running
+        .intent("automatic_payment_methods[enabled]=true&metadata[order+id]=a%26b&description=Lunch")
+        .await;
+    assert_eq!(created["status"], "requires_payment_method");
+    assert_eq!(created["metadata"], json!({ "order id": "a&b" }));
+    let id = created["id"].as_str().unwrap();
+    assert!(created["client_secret"].as_str().unwrap().starts_with(&format!("{id}_secret_")));
+
+    let confirmed =
+        running.stripe("POST", &format!("payment_intents/{id}/confirm"), "payment_method=pm_card_visa").await;
+    assert_eq!(confirmed.expect(200)["status"], "succeeded");
+    let read = running
+        .stripe("GET", &format!("payment_intents/{id}?expand%5B0%5D=latest_charge"), "")
+        .await
+        .expect(200);
+    assert_eq!(read["amount_received"], 1999);
+    assert_eq!(read["latest_charge"]["payment_intent"], id);
+    assert_eq!(read["latest_charge"]["payment_method_details"]["card"]["last4"], "4242");
+
+    let again =
+        running.stripe("POST", &format!("payment_intents/{id}/confirm"), "payment_method=pm_card_visa").await;
+    assert_eq!(again.expect(400)["error"]["code"], "payment_intent_unexpected_state");
+}
+
+/// Confirms with a method or card, and checks the status, the code and the decline code.
+async fn check_confirm(running: &Running, method: &str, status: u16, code: &str, decline_code: &str) {
+    let id = running.intent("").await["id"].as_str().unwrap().to_owned();
+    let reply = running.stripe("POST", &format!("payment_intents/{id}/confirm"), method).await.expect(status);
+    let error = &reply["error"];
+    assert_eq!(error["code"].as_str().unwrap_or_default(), code, "{method}");
+    assert_eq!(error["decline_code"].as_str().unwrap_or_default(), decline_code, "{method}");
+    if !decline_code.is_empty() {
+        assert_eq!(error["type"], "card_error");
+        assert_eq!(error["payment_intent"]["status"], "requires_payment_method");
+        assert_eq!(error["payment_intent"]["last_payment_error"]["code"], code);
+        let charge = error["charge"].as_str().unwrap();
+        let charge = running.stripe("GET", &format!("charges/{charge}"), "").await.expect(200);
+        assert_eq!((&charge["status"], &charge["failure_code"]), (&json!("failed"), &json!(code)));
+    }
+}
+
+fn card(number: &str) -> String {
+    format!(
+        "payment_method_data[type]=card&payment_method_data[card][number]={number}\
+         &payment_method_data[card][exp_month]=12&payment_method_data[card][exp_year]=34\
+         &payment_method_data[card][cvc]=123"
+    )
+}
+
+#[tokio::test]
+async fn test_methods_and_card_numbers_behave_as_named() {
+    let running = &start().await;
+    for (method, status, code, decline_code) in [
+        ("payment_method=pm_card_visa", 200, "", ""),
+        ("payment_method=pm_card_chargeDeclined", 402, "card_declined", "generic_decline"),
+        (
+            "payment_method=pm_card_chargeDeclinedInsufficientFunds",
+            402,
+            "card_declined",
+            "insufficient_funds",
+        ),
+        ("payment_method=pm_card_chargeDeclinedExpiredCard", 402, "expired_card", "expired_card"),
+        ("payment_method=pm_card_chargeDeclinedIncorrectCvc", 402, "incorrect_cvc", "incorrect_cvc"),
+        ("payment_method=pm_card_chargeDeclinedProcessingError", 402, "processing_error", "processing_error"),
+        ("payment_method=pm_card_nobody", 404, "resource_missing", ""),
+        ("", 400, "payment_intent_unexpected_state", ""),
+    ] {
+        check_confirm(running, method, status, code, decline_code).await;
+    }
+    for (number, status, code, decline_code) in [
+        ("4242424242424242", 200, "", ""),
+        ("4000+0000+0000+0002", 402, "card_declined", "generic_decline"),
+        ("4000000000009995", 402, "card_declined", "insufficient_funds"),
+        ("4000000000000069", 402, "expired_card", "expired_card"),
+        ("4000000000000127", 402, "incorrect_cvc", "incorrect_cvc"),
+        ("4242424242424241", 402, "incorrect_number", ""),
+    ] {
+        check_confirm(running, &card(number), status, code, decline_code).await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_refused_and_named() {
+    let running = start().await;
+    for (form, code, param) in [
+        ("currency=usd", "parameter_missing", "amount"),
+        ("amount=1999", "parameter_missing", "currency"),
+        ("amount=19.99&currency=usd", "parameter_invalid_integer", "amount"),
+        ("amount=0&currency=usd", "parameter_invalid_integer", "amount"),
+        ("amount=49&currency=usd", "amount_too_small", "amount"),
+        ("amount=100000000&currency=usd", "amount_too_large", "amount"),
+        ("amount=1999&currency=usd&colour=red", "parameter_unknown", "colour"),
+        ("amount=1999&currency=usd&metadata[a][b]=c", "parameter_unknown", "metadata[a][b]"),
+        ("amount=1999&currency=usd&receipt_email=nobody", "email_invalid", "receipt_email"),
+    ] {
+        let error = &running.stripe("POST", "payment_intents", form).await.expect(400)["error"];
+        assert_eq!((&error["code"], &error["param"]), (&json!(code), &json!(param)), "{form}");
+        assert_eq!(error["type"], "invalid_request_error");
+    }
+    let missing = running.stripe("GET", "payment_intents/pi_none", "").await.expect(404);
+    assert_eq!(missing["error"]["code"], "resource_missing");
+    running.stripe("GET", "nothing_here", "").await.expect(404);
+}
+
+#[tokio::test]
+async fn keys_are_checked_and_headers_answered() {
+    let running = start().await;
+    // "sk_test_simulator:" as a user name without a password.
+    for (authorization, status) in [
+        ("Basic c2tfdGVzdF9zaW11bGF0b3I6", 200),
+        ("Bearer sk_test_simulator", 200),
+        ("Bearer sk_test_other", 401),
+        ("Bearer pk_test_simulator", 403),
+    ] {
+        let headers = [("authorization", authorization), ("stripe-version", "2024-06-20")];
+        let reply = running.try_send("GET", "/stripe/v1/refunds", &headers, String::new()).await.unwrap();
+        assert_eq!(reply.status.as_u16(), status, "{authorization}");
+        assert_eq!(reply.header("stripe-version"), Some("2024-06-20"));
+        assert!(reply.header("request-id").unwrap().starts_with("req_"));
+    }
+}
+
+#[tokio::test]
+async fn the_browser_confirms_with_the_client_secret() {
+    let running = start().await;
+    let intent = running.intent("metadata[secret]=ours").await;
+    let (id, secret) = (intent["id"].as_str().unwrap(), intent["client_secret"].as_str().unwrap());
+    let headers = [
+        ("authorization", "Bearer pk_test_simulator"),
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("origin", "https://shop.test"),
+    ];
+    let path = format!("/stripe/v1/payment_intents/{id}/confirm");
+    let send = async |form: String| running.try_send("POST", &path, &headers, form).await.unwrap();
+    send("payment_method=pm_card_visa".to_owned()).await.expect(400);
+    send(format!("client_secret={secret}x&payment_method=pm_card_visa")).await.expect(400);
+    let reply = send(format!("client_secret={secret}&{}", card("4242424242424242"))).await;
+    assert_eq!(reply.header("access-control-allow-origin"), Some("*"));
+    let confirmed = reply.expect(200);
+    assert_eq!((&confirmed["status"], &confirmed["metadata"]), (&json!("succeeded"), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_key_gives_one_intent() {
+    let running = start().await;
+    let send = async |form: &str| running.try_stripe("POST", "payment_intents", form, "key-1").await.unwrap();
+    // A refusal before anything began leaves the key free.
+    send("amount=1&currency=usd").await.expect(400);
+    let first = send("amount=1999&currency=usd&confirm=true&payment_method=pm_card_visa").await;
+    let again = send("currency=usd&amount=1999&confirm=true&payment_method=pm_card_visa").await;
+    assert_eq!((first.expect(200), first.header("idempotent-replayed")), (again.expect(200), None));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.header("original-request"), first.header("request-id"));
+    let other = send("amount=2000&currency=usd").await.expect(400);
+    assert_eq!(other["error"]["type"], "idempotency_error");
+    let state = running.state().await;
+    assert_eq!(state["stripe"]["counts"]["charges_succeeded"], 1);
+    assert_eq!(state["stripe"]["payment_intents"][0]["idempotency_key"], "key-1");
+
+    // A decline is an answer like any other.
+    let declined = "amount=1999&currency=usd&confirm=true&payment_method=pm_card_chargeDeclined";
+    for replayed in [None, Some("true")] {
+        let reply = running.try_stripe("POST", "payment_intents", declined, "key-2").await.unwrap();
+        assert_eq!(reply.status.as_u16(), 402);
+        assert_eq!(reply.header("idempotent-replayed"), replayed);
+    }
+}
+
+#[tokio::test]
+async fn capture_cancel_and_refund() {
+    let running = start().await;
+    let held = running.intent("capture_method=manual&confirm=true&payment_method=pm_card_visa").await;
+    assert_eq!((&held["status"], &held["amount_capturable"]), (&json!("requires_capture"), &json!(1999)));
+    let id = held["id"].as_str().unwrap();
+    let captured = running
+        .stripe("POST", &format!("payment_intents/{id}/capture"), "amount_to_capture=1500")
+        .await
+        .expect(200);
+    assert_eq!((&captured["status"], &captured["amount_received"]), (&json!("succeeded"), &json!(1500)));
+    running.stripe("POST", &format!("payment_intents/{id}/cancel"), "").await.expect(400);
+
+    let part =
+        running.stripe("POST", "refunds", &format!("payment_intent={id}&amount=500")).await.expect(200);
+    assert_eq!((&part["status"], &part["amount"]), (&json!("succeeded"), &json!(500)));
+    running.stripe("POST", "refunds", &format!("payment_intent={id}&amount=1001")).await.expect(400);
+    let rest =
+        running.stripe("POST", "refunds", &format!("payment_intent={id}&reason=duplicate")).await.expect(200);
+    assert_eq!(rest["amount"], 1000);
+    let over = running.stripe("POST", "refunds", &format!("payment_intent={id}")).await.expect(400);
+    assert_eq!(over["error"]["code"], "charge_already_refunded");
+    let charge =
+        running.stripe("GET", &format!("charges/{}", rest["charge"].as_str().unwrap()), "").await.expect(200);
+    assert_eq!((&charge["refunded"], &charge["amount_refunded"]), (&json!(true), &json!(1500)));
+    let listed = running.stripe("GET", &format!("refunds?payment_intent={id}&limit=1"), "").await.expect(200);
+    assert_eq!((&listed["data"][0]["id"], &listed["has_more"]), (&rest["id"], &json!(true)));
+
+    let open = running.intent("").await;
+    let path = format!("payment_intents/{}/cancel", open["id"].as_str().unwrap());
+    let canceled = running.stripe("POST", &path, "cancellation_reason=abandoned").await.expect(200);
+    assert_eq!(
+        (&canceled["status"], &canceled["cancellation_reason"]),
+        (&json!("canceled"), &json!("abandoned"))
+    );
+}
+
+#[tokio::test]
+async fn lists_go_by_cursor() {
+    let running = start().await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(running.intent("").await["id"].as_str().unwrap().to_owned());
+    }
+    ids.reverse();
+    let first = running.stripe("GET", "payment_intents?limit=2", "").await.expect(200);
+    assert_eq!((first["data"][1]["id"].as_str(), &first["has_more"]), (Some(ids[1].as_str()), &json!(true)));
+    let path = format!("payment_intents?limit=3&starting_after={}", ids[1]);
+    let rest = running.stripe("GET", &path, "").await.expect(200);
+    assert_eq!((rest["data"][2]["id"].as_str(), &rest["has_more"]), (Some(ids[4].as_str()), &json!(false)));
+    let path = format!("payment_intents?limit=1&ending_before={}", ids[3]);
+    assert_eq!(running.stripe("GET", &path, "").await.expect(200)["data"][0]["id"], ids[2].as_str());
+    let events = running.stripe("GET", "events?type=payment_intent.created&limit=100", "").await.expect(200);
+    assert_eq!(events["data"].as_array().unwrap().len(), 5);
+    let event = events["data"][0]["id"].as_str().unwrap();
+    let event = running.stripe("GET", &format!("events/{event}"), "").await.expect(200);
+    assert_eq!(event["data"]["object"]["id"], ids[0].as_str());
+}
+
+#[tokio::test]
+async fn what_no_call_can_cause_is_driven() {
+    let running = start().await;
+    let proof = running.intent("confirm=true&payment_method=pm_card_authenticationRequired").await;
+    assert_eq!(proof["status"], "requires_action");
+    assert_eq!(proof["next_action"]["type"], "redirect_to_url");
+    let drive =
+        async |what: String, body: Value| running.control("POST", &format!("stripe/{what}"), body).await;
+    let id = proof["id"].as_str().unwrap();
+    let failed = drive(format!("payment_intents/{id}/fail_authentication"), Value::Null).await;
+    assert_eq!(failed["last_payment_error"]["code"], "payment_intent_authentication_failure");
+    running
+        .stripe(
+            "POST",
+            &format!("payment_intents/{id}/confirm"),
+            "payment_method=pm_card_authenticationRequired",
+        )
+        .await
+        .expect(200);
+    assert_eq!(drive(format!("payment_intents/{id}/authenticate"), Value::Null).await["status"], "succeeded");
+
+    let debit = running.intent("confirm=true&payment_method=pm_usBankAccount_success").await;
+    assert_eq!(debit["status"], "processing");
+    let id = debit["id"].as_str().unwrap();
+    assert_eq!(drive(format!("payment_intents/{id}/settle"), Value::Null).await["status"], "succeeded");
+    assert_eq!(drive(format!("payment_intents/{id}/refund"), json!({ "amount": 100 })).await["amount"], 100);
+    let dispute = drive(format!("payment_intents/{id}/dispute"), Value::Null).await;
+    let refused = running.stripe("POST", "refunds", &format!("payment_intent={id}")).await.expect(400);
+    assert_eq!(refused["error"]["code"], "charge_disputed");
+    let dispute = dispute["id"].as_str().unwrap();
+    assert_eq!(drive(format!("disputes/{dispute}/close"), json!({ "status": "won" })).await["status"], "won");
+
+    let paid = running.intent("confirm=true&payment_method=pm_card_pendingRefund").await;
+    let refund =
+        running.stripe("POST", "refunds", &format!("payment_intent={}", paid["id"].as_str().unwrap())).await;
+    let refund = refund.expect(200);
+    assert_eq!(refund["status"], "pending");
+    let id = refund["id"].as_str().unwrap();
+    assert_eq!(drive(format!("refunds/{id}/fail"), Value::Null).await["status"], "failed");
+}
