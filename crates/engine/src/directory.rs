@@ -64,11 +64,11 @@ impl Directory {
     /// Brings the snapshot up to what the store has now.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         let _turn = self.refreshing.lock().await;
-        let before = Snapshot::clone(&self.current.load());
-        let delta = self.ask(before.version()).await?;
-        let (mut next, delta) = match delta.version.cmp(&before.version()) {
+        let since = self.current.load().version();
+        let delta = self.ask(since).await?;
+        let (mut next, delta) = match delta.version.cmp(&since) {
             Ordering::Equal => return Ok(()),
-            Ordering::Greater => (before, delta),
+            Ordering::Greater => (Snapshot::clone(&self.current.load()), delta),
             Ordering::Less => {
                 // The database was put back to an earlier state under our feet: what we hold may never have been.
                 warn!("the store has gone back to an earlier state; reading all of it anew");

@@ -47,11 +47,18 @@ pub enum KeyRefusal {
     Expired,
 }
 
+/// An environment, and where its keys are found.
+#[derive(Debug, Clone)]
+struct Held {
+    view: Arc<EnvironmentView>,
+    buckets: Vec<u64>,
+}
+
 /// The whole directory at one version.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     version: DirectoryVersion,
-    environments: HashMap<EnvironmentId, Arc<EnvironmentView>>,
+    environments: HashMap<EnvironmentId, Held>,
     /// By the digest's first eight bytes; the whole digest is then compared in constant time.
     keys: HashMap<u64, Vec<LiveKey>>,
 }
@@ -69,7 +76,7 @@ impl Snapshot {
 
     /// The environment, if there is one.
     pub fn environment(&self, id: EnvironmentId) -> Option<&Arc<EnvironmentView>> {
-        self.environments.get(&id)
+        self.environments.get(&id).map(|held| &held.view)
     }
 
     /// The key whose digest a caller's credential has, if it opens anything at this moment.
@@ -94,15 +101,11 @@ impl Snapshot {
     pub(crate) fn with(mut self, view: EnvironmentView, records: &[KeyRecord]) -> Self {
         let id = view.environment.id;
         let view = Arc::new(view);
-        let mut meters = HashMap::new();
-        for candidates in self.keys.values_mut() {
-            for key in candidates.extract_if(.., |key| key.environment.environment.id == id) {
-                meters.insert(key.id, key.meter);
-            }
-        }
-        self.keys.retain(|_, candidates| !candidates.is_empty());
+        let mut meters = self.take_keys_of(id);
+        let mut buckets = Vec::new();
         for record in records.iter().filter(|record| record.revoked_at.is_none()) {
             let digest = Digest::from_bytes(record.digest);
+            buckets.push(digest.bucket());
             self.keys.entry(digest.bucket()).or_default().push(LiveKey {
                 id: record.id,
                 kind: record.kind,
@@ -112,7 +115,95 @@ impl Snapshot {
                 expires_at: record.expires_at,
             });
         }
-        self.environments.insert(id, view);
+        self.environments.insert(id, Held { view, buckets });
         self
+    }
+
+    /// Takes out an environment's keys and keeps their meters. Looks nowhere but where they are: reading thousands of
+    /// environments at start must not look through all keys for each.
+    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, Arc<Meter>> {
+        let buckets = self.environments.get(&id).map(|held| held.buckets.as_slice()).unwrap_or_default();
+        let mut meters = HashMap::new();
+        for bucket in buckets {
+            let Some(candidates) = self.keys.get_mut(bucket) else { continue };
+            for key in candidates.extract_if(.., |key| key.environment.environment.id == id) {
+                meters.insert(key.id, key.meter);
+            }
+            if candidates.is_empty() {
+                self.keys.remove(bucket);
+            }
+        }
+        meters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_domain::{
+        id::{ApplicationId, OrganizationId},
+        tenant::EnvironmentName,
+    };
+
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_unix_millis(millis)
+    }
+
+    fn view(number: u8) -> EnvironmentView {
+        let environment = Environment {
+            id: EnvironmentId::new(at(1), [number; 10]),
+            application: ApplicationId::new(at(1), [number; 10]),
+            organization: OrganizationId::new(at(1), [number; 10]),
+            name: EnvironmentName::parse("test").unwrap(),
+            created_at: at(1),
+        };
+        EnvironmentView { environment, config_version: 0, configuration: Configuration::default() }
+    }
+
+    fn record(environment: u8, text: &str) -> KeyRecord {
+        KeyRecord {
+            id: KeyId::new(at(1), *Digest::of(text).to_bytes().first_chunk().unwrap()),
+            environment: view(environment).environment.id,
+            kind: KeyKind::Secret,
+            digest: Digest::of(text).to_bytes(),
+            last_four: "last".to_owned(),
+            created_at: at(1),
+            expires_at: None,
+            revoked_at: None,
+            replaced_by: None,
+        }
+    }
+
+    fn opens(snapshot: &Snapshot, text: &str) -> Option<u8> {
+        let key = snapshot.authenticate(Digest::of(text), at(100)).ok()?;
+        (0..=9).find(|number| view(*number).environment.id == key.environment.environment.id)
+    }
+
+    #[test]
+    fn replacing_an_environment_replaces_its_keys_and_nobody_elses() {
+        let first = Snapshot::default()
+            .with(view(1), &[record(1, "a"), record(1, "b")])
+            .with(view(2), &[record(2, "c")]);
+        assert_eq!([opens(&first, "a"), opens(&first, "b"), opens(&first, "c")], [Some(1), Some(1), Some(2)]);
+        let revoked = KeyRecord { revoked_at: Some(at(50)), ..record(1, "b") };
+        let second = first.clone().with(view(1), &[record(1, "a"), revoked, record(1, "d")]);
+        assert_eq!(opens(&second, "b"), None);
+        assert_eq!(
+            [opens(&second, "a"), opens(&second, "c"), opens(&second, "d")],
+            [Some(1), Some(2), Some(1)]
+        );
+        assert_eq!(opens(&first, "b"), Some(1), "the snapshot before is as it was");
+        assert_eq!(second.keys.values().map(Vec::len).sum::<usize>(), 3);
+    }
+
+    #[test]
+    fn a_key_ends_at_its_expiry_and_keeps_its_meter_until_then() {
+        let expiring = KeyRecord { expires_at: Some(at(100)), ..record(1, "a") };
+        let snapshot = Snapshot::default().with(view(1), &[record(1, "a")]);
+        let meter = Arc::clone(&snapshot.authenticate(Digest::of("a"), at(0)).unwrap().meter);
+        let snapshot = snapshot.with(view(1), &[expiring]);
+        assert!(Arc::ptr_eq(&snapshot.authenticate(Digest::of("a"), at(99)).unwrap().meter, &meter));
+        assert_eq!(snapshot.authenticate(Digest::of("a"), at(100)).unwrap_err(), KeyRefusal::Expired);
     }
 }
