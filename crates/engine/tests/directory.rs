@@ -1,0 +1,123 @@
+//! The directory in memory follows the store, whatever happens to the store.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tempfile::TempDir;
+use tollgate_domain::{
+    id::EnvironmentId,
+    tenant::{EnvironmentName, KeyKind},
+};
+use tollgate_engine::{Engine, NewKey, Origin, StartError, SystemClock};
+use tollgate_store::Options;
+use tollgate_vault::{Digest, MasterKey, Secret};
+
+struct World {
+    folder: TempDir,
+    engine: Engine,
+    environment: EnvironmentId,
+}
+
+fn master_key(text: &str) -> MasterKey {
+    MasterKey::from_setting(&Secret::new(text)).unwrap()
+}
+
+const MASTER_KEY: &str = "a master key for these tests, long enough";
+
+impl World {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = start(&folder, MASTER_KEY).await.unwrap();
+        let organization = engine.create_organization("Acme".to_owned()).await.unwrap();
+        let application = engine.create_application(organization.id, "Shop".to_owned()).await.unwrap();
+        let name = EnvironmentName::parse("test").unwrap();
+        let environment = engine.create_environment(application.id, name).await.unwrap().id;
+        Self { folder, engine, environment }
+    }
+
+    async fn key(&self) -> NewKey {
+        self.engine.issue_key(self.environment, KeyKind::Secret).await.unwrap()
+    }
+
+    fn opens(&self, key: &NewKey) -> bool {
+        let snapshot = self.engine.directory().snapshot();
+        snapshot.authenticate(Digest::of(key.key.expose()), key.record.created_at).is_ok()
+    }
+
+    async fn configure(&self, provider: &str) {
+        let origin = Origin { actor: "a test".to_owned(), request: "req".to_owned() };
+        let document = json!({ "providers": { provider: { "adapter": "stripe" } } });
+        self.engine.put_config(self.environment, document, None, origin).await.unwrap();
+    }
+
+    fn has_provider(&self, provider: &str) -> bool {
+        let snapshot = self.engine.directory().snapshot();
+        snapshot.environment(self.environment).unwrap().configuration.providers.get(provider).is_some()
+    }
+
+    /// Changes the database behind the engine's back, as a restored backup or a damaged disk would.
+    fn tamper(&self, statements: &str) {
+        let connection = rusqlite::Connection::open(self.folder.path().join("t.db")).unwrap();
+        connection.execute_batch(statements).unwrap();
+    }
+}
+
+async fn start(folder: &TempDir, key: &str) -> Result<Engine, StartError> {
+    let url = format!("sqlite:{}", folder.path().join("t.db").display()).parse().unwrap();
+    let store = tollgate_store::open(&url, &Options::default()).await.unwrap();
+    Engine::start(store, Arc::new(SystemClock), &master_key(key)).await
+}
+
+#[tokio::test]
+async fn what_this_node_changes_is_in_force_when_it_answers() {
+    let world = World::new().await;
+    let key = world.key().await;
+    assert!(world.opens(&key));
+    world.configure("cards").await;
+    assert!(world.has_provider("cards"));
+    world.engine.revoke_key(world.environment, key.record.id).await.unwrap();
+    assert!(!world.opens(&key));
+}
+
+#[tokio::test]
+async fn a_database_put_back_to_an_earlier_state_is_read_anew() {
+    let world = World::new().await;
+    let (kept, lost) = (world.key().await, world.key().await);
+    let lost_id = format!("{:032x}", u128::from_be_bytes(lost.record.id.to_bytes()));
+    world.tamper(&format!(
+        "UPDATE directory SET version = 1; UPDATE environments SET directory_version = 1;
+         DELETE FROM api_keys WHERE id = x'{lost_id}';"
+    ));
+    world.engine.directory().refresh().await.unwrap();
+    assert!(world.opens(&kept));
+    assert!(!world.opens(&lost), "a key that was never issued in the restored database still opens");
+    let new = world.key().await;
+    assert!(world.opens(&new), "changes after the restoration are followed");
+}
+
+#[tokio::test]
+async fn a_damaged_configuration_keeps_the_last_good_one_in_force_and_revocations_go_on() {
+    let world = World::new().await;
+    let key = world.key().await;
+    world.configure("cards").await;
+    world.tamper(
+        "UPDATE config_versions SET document = 'damaged'; UPDATE directory SET version = version + 1;
+         UPDATE environments SET directory_version = (SELECT version FROM directory);",
+    );
+    world.engine.directory().refresh().await.unwrap();
+    assert!(world.has_provider("cards"));
+    world.engine.revoke_key(world.environment, key.record.id).await.unwrap();
+    assert!(!world.opens(&key) && world.has_provider("cards"));
+}
+
+#[tokio::test]
+async fn another_master_key_is_refused_at_start() {
+    let world = World::new().await;
+    let World { folder, engine, .. } = world;
+    drop(engine);
+    let refused = start(&folder, "another master key, just as long as the first").await;
+    assert!(matches!(refused, Err(StartError::OtherMasterKey { .. })));
+    start(&folder, MASTER_KEY).await.unwrap();
+}
