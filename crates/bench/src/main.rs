@@ -41,10 +41,10 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     tollgate_bin: Option<PathBuf>,
     /// Rounds against each server.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
     /// Length of a round.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=600))]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// Keep-alive connections, each with one request under way.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]

@@ -56,18 +56,38 @@ impl Edge {
         request: Request<Incoming>,
     ) -> Result<Response, Infallible> {
         if let Some(mounted) = self.app.mounted(request.uri().path()) {
-            return mounted.clone().call(request.map(Body::new)).await;
+            return Box::pin(mounted.clone().call(request.map(Body::new))).await;
         }
         let started = Instant::now();
         let at = self.app.engine.clock().now();
         let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
-        let operation = self.operations.find(request.method(), request.uri().path());
-        let record = Record {
-            method: request.method().clone(),
-            uri: request.uri().clone(),
-            caller_request_id: request.headers().get("x-request-id").cloned(),
-        };
-        let handled = AssertUnwindSafe(self.dispatch(operation, context, request)).catch_unwind().await;
+        let (head, body) = request.into_parts();
+        let operation = self.operations.find(&head.method, head.uri.path());
+        // Quotes are asked for tens of thousands of times a second, so they skip what the router does for everyone
+        // else: a second look at the path, boxes for the handler, its future and the body, and copies for the log.
+        if self.operations.is_quote(operation) {
+            let quoting = quote::answer(&self.app, &context, &head.headers, body);
+            let handled = AssertUnwindSafe(quoting).catch_unwind().await.map(IntoResponse::into_response);
+            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers };
+            return Ok(self.finished(handled, operation, &context, started, &record));
+        }
+        let (method, uri, headers) = (head.method.clone(), head.uri.clone(), head.headers.clone());
+        // In a box of its own: what is not needed for a quote need not be moved about with one.
+        let routing = Box::pin(self.route(context, Request::from_parts(head, body)));
+        let handled = AssertUnwindSafe(routing).catch_unwind().await;
+        let record = Record { method: &method, uri: &uri, headers: &headers };
+        Ok(self.finished(handled, operation, &context, started, &record))
+    }
+
+    /// Gives an answer its id, counts it and logs it.
+    fn finished<Panic>(
+        &self,
+        handled: Result<Response, Panic>,
+        operation: usize,
+        context: &RequestContext,
+        started: Instant,
+        record: &Record<'_>,
+    ) -> Response {
         let mut response =
             handled.unwrap_or_else(|_| ApiError::internal("a handler panicked").into_response());
         let failure = response.extensions_mut().remove::<ApiError>();
@@ -76,68 +96,61 @@ impl Edge {
         }
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
-        finish(response.headers_mut(), context.id);
+        finish(response.headers_mut(), record.method, context.id);
         record.log(context.id, response.status(), failure.as_ref(), took.as_micros());
-        Ok(response)
+        response
     }
 
-    /// Quotes are asked for tens of thousands of times a second, so they skip what the router does for everyone else:
-    /// a second look at the path, a box for the handler, one for its future and one for the body.
-    async fn dispatch(
-        &self,
-        operation: usize,
-        context: RequestContext,
-        mut request: Request<Incoming>,
-    ) -> Response {
-        if self.operations.is_quote(operation) {
-            return quote::answer(&self.app, &context, request).await.into_response();
-        }
+    async fn route(&self, context: RequestContext, mut request: Request<Incoming>) -> Response {
         request.extensions_mut().insert(context);
         let Ok(response) = self.router.clone().call(request.map(Body::new)).await;
         response
     }
 }
 
-fn finish(headers: &mut HeaderMap, id: RequestId) {
+fn finish(headers: &mut HeaderMap, method: &Method, id: RequestId) {
     const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
     let mut text = *b"req_00000000000000000000000000";
     for (to, from) in text.iter_mut().skip(RequestId::PREFIX.len() + 1).zip(id.digits()) {
         *to = from;
     }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // What answers a POST, PUT or DELETE is not kept by any cache to begin with.
+    if *method == Method::GET {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     if let Ok(id) = HeaderValue::from_bytes(&text) {
         headers.insert(REQUEST_ID, id);
     }
 }
 
 /// What the log says of a request: never a body, a query or a credential.
-struct Record {
-    method: Method,
-    uri: Uri,
-    caller_request_id: Option<HeaderValue>,
+struct Record<'a> {
+    method: &'a Method,
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
 }
 
-impl Record {
+impl Record<'_> {
     fn log(&self, id: RequestId, status: StatusCode, failure: Option<&ApiError>, took_micros: u128) {
-        let Self { method, uri, .. } = self;
-        let (path, status_code) = (uri.path(), status.as_u16());
-        let caller_request_id = self.caller_request_id();
+        let (method, path, status_code) = (self.method, self.uri.path(), status.as_u16());
+        let caller_request_id = || self.caller_request_id();
         let code = failure.map(ApiError::code).unwrap_or_default();
         let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
         if status.is_server_error() {
-            error!(request_id = %id, caller_request_id, %method, path, status = status_code, code, took_micros, internal, "request failed");
+            error!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, internal, "request failed");
         } else if status.is_client_error() {
-            info!(request_id = %id, caller_request_id, %method, path, status = status_code, code, took_micros, "request refused");
+            info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request refused");
         } else if path.starts_with("/admin/") && method != Method::GET {
-            info!(request_id = %id, caller_request_id, %method, path, status = status_code, took_micros, "request answered");
+            info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         } else {
-            debug!(request_id = %id, caller_request_id, %method, path, status = status_code, took_micros, "request answered");
+            debug!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         }
     }
 
     /// The caller's own id, as far as it can be shown and is not suspiciously long.
     fn caller_request_id(&self) -> &str {
-        let text = self.caller_request_id.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let value = self.headers.get("x-request-id");
+        let text = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
         if text.len() <= 200 { text } else { "(too long)" }
     }
 }

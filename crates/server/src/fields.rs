@@ -1,17 +1,9 @@
 //! The rules of request fields, each in one place. A request's faults are collected and answered all at once.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
-use serde_json::{Value, value::RawValue};
-use tollgate_domain::{
-    Currency, PaymentMethod, Principal,
-    metadata::{Metadata, MetadataValue},
-};
-use tollgate_vault::contains_secret_key;
+use serde_json::value::RawValue;
+use tollgate_domain::{Currency, PaymentMethod, Principal};
 
 use crate::{
     error::{ApiError, Detail},
@@ -21,7 +13,6 @@ use crate::{
 /// A field of a request body: absent, null, or a value not yet looked at.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
-const LARGEST_METADATA_BYTES: usize = 16 * 1024;
 const AMOUNT_RULE: &str = "must be a whole number of minor units from 1 to 1000000000000000000, as digits without sign, point or leading zero";
 
 /// Collects what is wrong with a request.
@@ -133,85 +124,6 @@ pub(crate) fn whole_number(
     read.or_else(|| faults.add(field, format!("must be a whole number from 0 to {most}")))
 }
 
-/// `metadata`: an object of at most 16 KiB without any of this service's secret keys in it.
-pub(crate) fn metadata(raw: Raw<'_>, faults: &mut Faults) -> Option<Metadata> {
-    const FIELD: &str = "metadata";
-    let Some(raw) = raw else { return Some(Metadata::default()) };
-    let JsonText::Object(text) = JsonText::of(raw) else { return faults.add(FIELD, "must be a JSON object") };
-    if text.len() > LARGEST_METADATA_BYTES
-        && compact_length(text).is_none_or(|length| length > LARGEST_METADATA_BYTES)
-    {
-        return faults.add(FIELD, "must be at most 16384 bytes of JSON");
-    }
-    match serde_json::from_str(text) {
-        Ok(ReadMetadata { holds_secret: true, .. }) => {
-            faults.add(FIELD, "holds one of this service's secret keys; take it out, and rotate that key")
-        }
-        Ok(ReadMetadata { pairs, .. }) => Some(pairs.into_iter().collect()),
-        Err(_) => faults.add(FIELD, "is nested too deeply or holds text that is not valid Unicode"),
-    }
-}
-
-/// The size without the white space between tokens.
-fn compact_length(text: &str) -> Option<usize> {
-    serde_json::from_str::<Value>(text).ok().map(|value| value.to_string().len())
-}
-
-struct ReadMetadata {
-    pairs: Vec<(String, MetadataValue)>,
-    holds_secret: bool,
-}
-
-impl<'de> Deserialize<'de> for ReadMetadata {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MetadataVisitor)
-    }
-}
-
-struct MetadataVisitor;
-
-impl<'de> Visitor<'de> for MetadataVisitor {
-    type Value = ReadMetadata;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ReadMetadata, A::Error> {
-        let mut read = ReadMetadata { pairs: Vec::new(), holds_secret: false };
-        while let Some((key, raw)) = map.next_entry::<String, &RawValue>()? {
-            read.holds_secret |= contains_secret_key(&key);
-            let value = match JsonText::of(raw) {
-                JsonText::String(text) => {
-                    read.holds_secret |= contains_secret_key(&text);
-                    MetadataValue::Scalar(text.into_owned())
-                }
-                JsonText::Number(digits) => MetadataValue::Scalar(digits.to_owned()),
-                JsonText::Boolean(truth) => MetadataValue::Scalar(truth.to_string()),
-                JsonText::Null => MetadataValue::Composite,
-                JsonText::BrokenString => return Err(serde::de::Error::custom("not Unicode")),
-                JsonText::Object(text) | JsonText::Array(text) => {
-                    let value: Value = serde_json::from_str(text).map_err(serde::de::Error::custom)?;
-                    read.holds_secret |= holds_secret(&value);
-                    MetadataValue::Composite
-                }
-            };
-            read.pairs.push((key, value));
-        }
-        Ok(read)
-    }
-}
-
-/// Looks into every text of a value. The reader above bounds the depth.
-fn holds_secret(value: &Value) -> bool {
-    match value {
-        Value::String(text) => contains_secret_key(text),
-        Value::Array(items) => items.iter().any(holds_secret),
-        Value::Object(map) => map.iter().any(|(key, value)| contains_secret_key(key) || holds_secret(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,48 +156,5 @@ mod tests {
         ] {
             assert!(read(json, |raw, faults| amount("amountMinor", raw, faults)).is_err(), "{json}");
         }
-    }
-
-    #[test]
-    fn metadata_scalars_become_text_and_the_rest_is_merely_there() {
-        let json = r#"{"a":"x","b":5,"c":true,"d":null,"e":[1],"f":1.50,"a2":"\u00fc"}"#;
-        let metadata = read(json, metadata).unwrap();
-        for (key, text) in [("a", "x"), ("b", "5"), ("c", "true"), ("f", "1.50"), ("a2", "ü")] {
-            assert_eq!(metadata.get(key), Some(&MetadataValue::Scalar(text.to_owned())), "{key}");
-        }
-        for key in ["d", "e"] {
-            assert_eq!(metadata.get(key), Some(&MetadataValue::Composite), "{key}");
-        }
-    }
-
-    #[test]
-    fn secret_keys_in_metadata_are_found_however_they_hide() {
-        let name = tollgate_domain::tenant::EnvironmentName::parse("test").unwrap();
-        let key =
-            tollgate_vault::IssuedKey::generate(tollgate_domain::tenant::KeyKind::Secret, &name).unwrap();
-        let key = key.key.expose();
-        let escaped = key.replacen("sk", "\\u0073k", 1);
-        for json in [
-            format!(r#"{{"a":"{key}"}}"#),
-            format!(r#"{{"{key}":1}}"#),
-            format!(r#"{{"a":{{"b":["x {escaped}"]}}}}"#),
-            format!(r#"{{"a":"{escaped}"}}"#),
-        ] {
-            let faults = read(&json, metadata).unwrap_err();
-            assert!(faults[0].message.contains("secret keys"), "{json}");
-            assert!(!faults[0].message.contains(key));
-        }
-    }
-
-    #[test]
-    fn metadata_is_bounded_without_its_white_space() {
-        let value = "x".repeat(LARGEST_METADATA_BYTES - 8);
-        let exact = format!(r#"{{"a":"{value}"}}"#);
-        assert_eq!(exact.len(), LARGEST_METADATA_BYTES);
-        assert!(read(&exact, metadata).is_ok());
-        assert!(read(&exact.replacen(':', ":    ", 1), metadata).is_ok());
-        assert!(read(&exact.replacen('x', "xx", 1), metadata).is_err());
-        let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
-        assert!(read(&deep, metadata).is_err());
     }
 }

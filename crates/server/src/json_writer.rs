@@ -65,8 +65,13 @@ impl ObjectWriter<'_> {
         self.bytes.extend_from_slice(b"null");
     }
 
-    /// One of our own words, which needs no escaping.
+    /// One of our own words.
     pub(crate) fn word(&mut self, name: Field, word: &'static str) {
+        self.plain(name, word);
+    }
+
+    /// A text known to need no escaping: letters, digits and the like.
+    pub(crate) fn plain(&mut self, name: Field, word: &str) {
         self.name(name);
         self.bytes.push(b'"');
         self.bytes.extend_from_slice(word.as_bytes());

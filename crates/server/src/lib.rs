@@ -16,9 +16,11 @@ mod fields;
 mod json_text;
 mod json_writer;
 mod listen;
+mod metadata_field;
 mod metrics;
 mod minor_text;
 mod operations;
+mod quiet;
 mod router;
 mod timestamp;
 

@@ -13,15 +13,15 @@ use std::{
 
 use http::Request;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
+use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
     time::{sleep, timeout},
 };
 use tracing::{debug, info, warn};
 
-use crate::{app::App, edge::Edge};
+use crate::{app::App, edge::Edge, quiet::Quiet};
 
 /// Bounds of the transport.
 #[derive(Debug, Clone, Copy)]
@@ -48,10 +48,8 @@ impl Default for Limits {
 pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl Future<Output = ()>) {
     let edge = Edge::new(app);
     let follower = tokio::spawn(Arc::clone(edge.app().engine().directory()).follow());
-    let graceful = GracefulShutdown::new();
     let permits = Arc::new(Semaphore::new(limits.most_connections));
-    let mut http = http1::Builder::new();
-    http.keep_alive(true);
+    let (stopping, stopped) = watch::channel(false);
 
     tokio::pin!(stop);
     loop {
@@ -61,28 +59,11 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
             accepted = accept(&listener, &permits) => accepted,
         };
         let Some((stream, peer, permit)) = accepted else { continue };
-        let edge = Arc::clone(&edge);
-        let open = edge.app().metrics.connections.clone();
-        let progress = Arc::new(Progress::default());
-        let watched = Arc::clone(&progress);
-        let service = service_fn(move |request: Request<Incoming>| {
-            let (edge, progress) = (Arc::clone(&edge), Arc::clone(&progress));
-            async move {
-                progress.began();
-                let answer = edge.answer(peer.ip(), request).await;
-                progress.ended();
-                answer
-            }
-        });
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        let (edge, stopped) = (Arc::clone(&edge), stopped.clone());
         tokio::spawn(async move {
+            let open = edge.app().metrics.connections.clone();
             open.inc();
-            tokio::select! {
-                ended = connection => if let Err(error) = ended {
-                    debug!(%peer, %error, "a connection ended early");
-                },
-                () = watched.stalls(limits.head_arrival) => debug!(%peer, "a connection was idle for too long"),
-            }
+            attend(stream, peer, edge, limits, stopped).await;
             open.dec();
             drop(permit);
         });
@@ -90,10 +71,68 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
 
     drop(listener);
     info!("stopping: finishing the requests under way");
-    if timeout(limits.drain, graceful.shutdown()).await.is_err() {
+    stopping.send_replace(true);
+    // Every connection holds a permit: all of them back means none is left.
+    let all = u32::try_from(limits.most_connections).unwrap_or(u32::MAX);
+    if timeout(limits.drain, permits.acquire_many(all)).await.is_err() {
         warn!("some requests did not finish in time and were cut off");
     }
     follower.abort();
+}
+
+/// Why a connection is not simply waited for any longer.
+enum Interruption {
+    Stop,
+    Stall,
+}
+
+/// Serves one connection to its end: the peer's, the service's, or that of our patience.
+async fn attend(
+    stream: TcpStream,
+    peer: SocketAddr,
+    edge: Arc<Edge>,
+    limits: Limits,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let progress = Arc::new(Progress::default());
+    let watched = Arc::clone(&progress);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (edge, progress) = (Arc::clone(&edge), Arc::clone(&progress));
+        async move {
+            progress.began();
+            let answer = edge.answer(peer.ip(), request).await;
+            progress.ended();
+            answer
+        }
+    });
+    // Answers are small: one buffer and one plain write cost less than gathering two.
+    let mut http = http1::Builder::new();
+    http.keep_alive(true).writev(false);
+    let connection = http.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let interruption = Quiet::new(async move {
+        tokio::select! {
+            _ = stopped.wait_for(|stopped| *stopped) => Interruption::Stop,
+            () = watched.stalls(limits.head_arrival) => Interruption::Stall,
+        }
+    });
+    let ended = tokio::select! {
+        biased;
+        ended = connection.as_mut() => ended,
+        interruption = interruption => match interruption {
+            Interruption::Stop => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+            Interruption::Stall => {
+                debug!(%peer, "a connection was idle for too long");
+                return;
+            }
+        }
+    };
+    if let Err(error) = ended {
+        debug!(%peer, %error, "a connection ended early");
+    }
 }
 
 /// How far a connection has come, to tell an idle one from a busy one. One timer per connection that seldom fires
@@ -155,5 +194,32 @@ async fn pause_after(error: &io::Error) {
     if !of_one_connection {
         warn!(%error, "cannot accept connections; trying again in a second");
         sleep(Duration::from_secs(1)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_idle_connection_stalls_and_a_busy_one_does_not() {
+        let most = Duration::from_millis(40);
+        let progress = Progress::default();
+        timeout(Duration::from_secs(5), progress.stalls(most)).await.unwrap();
+        progress.began();
+        assert!(timeout(most * 5, progress.stalls(most)).await.is_err(), "a request is under way");
+        progress.ended();
+        let requests = async {
+            loop {
+                progress.began();
+                progress.ended();
+                sleep(most / 8).await;
+            }
+        };
+        tokio::select! {
+            () = requests => {}
+            () = progress.stalls(most) => panic!("a connection with requests on it was given up"),
+            () = sleep(most * 5) => {}
+        }
     }
 }

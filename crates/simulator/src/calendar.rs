@@ -34,3 +34,34 @@ pub(crate) fn month_is_past(year: i64, month: i64) -> bool {
     let (this_year, this_month) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     (year, month) < (this_year, this_month)
 }
+
+/// The first day from this one on that is a banking day; holidays are not known here.
+pub(crate) fn banking_day(mut day: jiff::civil::Date) -> jiff::civil::Date {
+    while matches!(day.weekday(), jiff::civil::Weekday::Saturday | jiff::civil::Weekday::Sunday) {
+        day = day.saturating_add(jiff::Span::new().days(1));
+    }
+    day
+}
+
+/// The banking day after this day.
+pub(crate) fn next_banking_day(day: jiff::civil::Date) -> jiff::civil::Date {
+    banking_day(day.saturating_add(jiff::Span::new().days(1)))
+}
+
+/// Today in UTC.
+pub(crate) fn today() -> jiff::civil::Date {
+    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weekends_are_no_banking_days() {
+        let day = |text: &str| text.parse::<jiff::civil::Date>().unwrap();
+        assert_eq!(banking_day(day("2026-01-02")), day("2026-01-02"));
+        assert_eq!(banking_day(day("2026-01-03")), day("2026-01-05"));
+        assert_eq!(next_banking_day(day("2026-01-02")), day("2026-01-05"));
+    }
+}

@@ -17,13 +17,14 @@ use crate::idempotency::{Claim, Saved};
 use crate::simulator::Simulator;
 use crate::webhooks::Notice;
 
-/// What one wire says where the other says it differently.
+/// What one wire says where the others say it differently.
 pub(crate) trait Manners: 'static {
     const WIRE: Wire;
     fn server_error(status: StatusCode) -> Value;
     fn refusal(operation: &str, code: Option<&str>) -> (StatusCode, Value);
     fn rate_limited() -> Value;
-    fn key_reused(key: &str) -> (StatusCode, Value);
+    /// `first` is what was answered to the key's own call, where that is known already.
+    fn key_reused(key: &str, first: Option<&str>) -> (StatusCode, Value);
     fn key_in_use(key: &str) -> (StatusCode, Value);
 }
 
@@ -138,8 +139,8 @@ where
             let Saved { status, body, request_id } = saved;
             (Answer { status, body, replay_of: Some(request_id), ending: Ending::Whole }, Vec::new())
         }
-        Some((key, Claim::Reused)) => {
-            let (status, body) = M::key_reused(key);
+        Some((key, Claim::Reused(first))) => {
+            let (status, body) = M::key_reused(key, first.as_deref());
             (Answer::whole(status, &body), Vec::new())
         }
         Some((key, Claim::Busy)) => {
@@ -213,7 +214,8 @@ fn server_error<M: Manners>(fault: &Fault) -> Answer {
     Answer::whole(status, &M::server_error(status))
 }
 
-/// Replaces the object's status, whether it stands at the top or inside a `payment`, `refund` and the like.
+/// Replaces the object's status, whether it stands at the top, inside a `payment`, `refund` and the like, or in each row
+/// of a list.
 fn unheard_of(mut body: Value) -> Value {
     let strange = Value::from("a_status_from_the_future");
     if let Some(fields) = body.as_object_mut() {
@@ -221,6 +223,10 @@ fn unheard_of(mut body: Value) -> Value {
             *status = strange;
         } else if let Some(status) = fields.values_mut().find_map(|inner| inner.get_mut("status")) {
             *status = strange;
+        } else if let Some(rows) = fields.values_mut().find_map(Value::as_array_mut) {
+            for status in rows.iter_mut().filter_map(|row| row.get_mut("status")) {
+                *status = strange.clone();
+            }
         }
     }
     body

@@ -10,6 +10,8 @@ pub enum Wire {
     Stripe,
     /// JSON bodies, RFC 3339 times, `idempotency_key` in the body.
     Square,
+    /// JSON bodies, RFC 3339 times, `Idempotency-Key` header, amounts whose sign is their direction.
+    Increase,
 }
 
 impl Wire {
@@ -18,6 +20,7 @@ impl Wire {
         match self {
             Self::Stripe => "stripe",
             Self::Square => "square",
+            Self::Increase => "increase",
         }
     }
 }
@@ -44,6 +47,17 @@ pub struct SquareKeys {
     pub currency: Option<String>,
 }
 
+/// The identifiers accepted on the Increase wire.
+#[derive(Debug, Clone)]
+pub struct IncreaseKeys {
+    /// The server's bearer token.
+    pub api_key: String,
+    /// The only account there is; ACH transfers are paid from it.
+    pub account_id: String,
+    /// The account's only number; real-time payments name it as their source.
+    pub account_number_id: String,
+}
+
 /// Where webhooks of one wire go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookTarget {
@@ -51,7 +65,7 @@ pub struct WebhookTarget {
     pub wire: Wire,
     /// A plain `http` address. On the Square wire this exact text is part of what is signed.
     pub url: String,
-    /// The signing secret (`whsec_…`) or signature key.
+    /// The signing secret (`whsec_…`), signature key or shared secret.
     pub secret: String,
     /// The event types wanted; empty means all of them.
     #[serde(default)]
@@ -65,6 +79,8 @@ pub struct Config {
     pub stripe: StripeKeys,
     /// Identifiers of the Square wire.
     pub square: SquareKeys,
+    /// Identifiers of the Increase wire.
+    pub increase: IncreaseKeys,
     /// Where webhooks go from the start; more can be added through the control interface.
     pub webhooks: Vec<WebhookTarget>,
     /// The origin customers reach the router at, used in checkout links: `http://127.0.0.1:4010`.
@@ -81,6 +97,9 @@ pub struct Config {
     pub webhook_backoff_ms: u64,
     /// Whether Square refunds complete by themselves right after they are accepted, or wait for a control call.
     pub square_refunds_settle: bool,
+    /// After how long a transfer on the Increase wire submits and settles by itself (a real-time payment completes).
+    /// Where it is not given, transfers wait for the sandbox calls.
+    pub ach_settles_after_ms: Option<u64>,
     /// Where it is given, the control interface wants it as a bearer token.
     pub control_token: Option<String>,
 }
@@ -98,6 +117,11 @@ impl Default for Config {
                 location_id: "LSIMULATOR001".to_owned(),
                 currency: None,
             },
+            increase: IncreaseKeys {
+                api_key: "increase_simulator_key".to_owned(),
+                account_id: "account_simulator".to_owned(),
+                account_number_id: "account_number_simulator".to_owned(),
+            },
             webhooks: Vec::new(),
             public_url: "http://127.0.0.1".to_owned(),
             objects_max: 200_000,
@@ -106,6 +130,7 @@ impl Default for Config {
             webhook_attempts_max: 8,
             webhook_backoff_ms: 250,
             square_refunds_settle: true,
+            ach_settles_after_ms: None,
             control_token: None,
         }
     }

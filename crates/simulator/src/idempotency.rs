@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
+use serde_json::Value;
 
 use crate::shelf::{Shelf, lock};
 
@@ -27,8 +28,8 @@ pub(crate) enum Claim {
     Fresh,
     /// The same call was answered before.
     Answered(Saved),
-    /// The same key came with another request.
-    Reused,
+    /// The same key came with another request, whose answer this is unless it is still being carried out.
+    Reused(Option<Arc<str>>),
     /// The first call under this key is still being carried out.
     Busy,
 }
@@ -49,7 +50,9 @@ impl Keys {
                 keys.put(key, Entry { fingerprint: fingerprint.to_owned(), saved: None });
                 Claim::Fresh
             }
-            Some(entry) if entry.fingerprint != fingerprint => Claim::Reused,
+            Some(entry) if entry.fingerprint != fingerprint => {
+                Claim::Reused(entry.saved.as_ref().map(|saved| Arc::clone(&saved.body)))
+            }
             Some(Entry { saved: Some(saved), .. }) => Claim::Answered(saved.clone()),
             Some(Entry { saved: None, .. }) => Claim::Busy,
         }
@@ -67,5 +70,18 @@ impl Keys {
 
     pub(crate) fn clear(&self) {
         lock(&self.0).clear();
+    }
+}
+
+/// The same text for two values that differ only in the order of their fields.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let mut sorted: Vec<_> = fields.iter().map(|(name, value)| (name, canonical(value))).collect();
+            sorted.sort();
+            format!("{sorted:?}")
+        }
+        Value::Array(items) => format!("{:?}", items.iter().map(canonical).collect::<Vec<_>>()),
+        plain => plain.to_string(),
     }
 }

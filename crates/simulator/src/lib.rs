@@ -1,4 +1,4 @@
-//! The card providers' wires, played from memory.
+//! The payment providers' wires, played from memory.
 //!
 //! The simulator answers what the providers' published specifications promise, closely enough that their official
 //! client libraries work against it unchanged. It keeps state, honours idempotency keys as each provider does, signs
@@ -18,6 +18,7 @@ mod control;
 mod faults;
 mod idempotency;
 mod ids;
+mod increase;
 mod page;
 mod shelf;
 mod signature;
@@ -26,6 +27,6 @@ mod square;
 mod stripe;
 mod webhooks;
 
-pub use config::{Config, SquareKeys, StripeKeys, WebhookTarget, Wire};
-pub use signature::{square_signature, stripe_signature};
+pub use config::{Config, IncreaseKeys, SquareKeys, StripeKeys, WebhookTarget, Wire};
+pub use signature::{increase_signature, square_signature, stripe_signature};
 pub use simulator::{Simulator, router};

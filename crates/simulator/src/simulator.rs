@@ -12,16 +12,17 @@ use crate::config::{Config, WebhookTarget, Wire};
 use crate::faults::{Fault, FaultBook, Kind};
 use crate::idempotency::Keys;
 use crate::ids::Ids;
+use crate::increase::IncreaseState;
 use crate::shelf::lock;
 use crate::square::SquareState;
 use crate::stripe::StripeState;
 use crate::webhooks::{Delivery, Notice, Queue, Sender, deliver_forever};
-use crate::{control, square, stripe};
+use crate::{control, increase, square, stripe};
 
 /// How many webhook targets there may be.
 const TARGETS_MAX: usize = 100;
 
-/// A new simulator's routes: `/stripe/…`, `/square/…` and `/control/…`.
+/// A new simulator's routes: `/stripe/…`, `/square/…`, `/increase/…` and `/control/…`.
 ///
 /// Whoever wants to stop the background work makes a [`Simulator`] instead.
 pub fn router(config: Config) -> Router {
@@ -30,7 +31,7 @@ pub fn router(config: Config) -> Router {
 
 /// A handle on one simulator. Clones share everything.
 ///
-/// Background work (webhooks, checkout expiry) starts with the first call and ends with [`Simulator::stop`].
+/// Background work (webhooks, checkout expiry, settlement) starts with the first call and ends with [`Simulator::stop`].
 #[derive(Debug, Clone)]
 pub struct Simulator(Arc<Inner>);
 
@@ -49,6 +50,8 @@ struct Inner {
     stripe_keys: Keys,
     square: Mutex<SquareState>,
     square_keys: Keys,
+    increase: Mutex<IncreaseState>,
+    increase_keys: Keys,
 }
 
 impl Simulator {
@@ -68,15 +71,18 @@ impl Simulator {
             stripe_keys: Keys::new(objects_max),
             square: Mutex::new(SquareState::new(objects_max)),
             square_keys: Keys::new(objects_max),
+            increase: Mutex::new(IncreaseState::new(objects_max)),
+            increase_keys: Keys::new(objects_max),
             config,
         }))
     }
 
-    /// Every route: `/stripe/…`, `/square/…` and `/control/…`.
+    /// Every route: `/stripe/…`, `/square/…`, `/increase/…` and `/control/…`.
     pub fn router(&self) -> Router {
         Router::new()
             .nest("/stripe", self.stripe_router())
             .nest("/square", self.square_router())
+            .nest("/increase", self.increase_router())
             .nest("/control", control::router(self.clone()))
     }
 
@@ -88,6 +94,11 @@ impl Simulator {
     /// The Square wire alone.
     pub fn square_router(&self) -> Router {
         square::router(self.clone())
+    }
+
+    /// The Increase wire alone.
+    pub fn increase_router(&self) -> Router {
+        increase::router(self.clone())
     }
 
     /// Says where customers reach the router, once the port is known.
@@ -115,8 +126,10 @@ impl Simulator {
         lock(&inner.calls).clear();
         *lock(&inner.stripe) = StripeState::new(inner.config.objects_max);
         *lock(&inner.square) = SquareState::new(inner.config.objects_max);
+        *lock(&inner.increase) = IncreaseState::new(inner.config.objects_max);
         inner.stripe_keys.clear();
         inner.square_keys.clear();
+        inner.increase_keys.clear();
     }
 
     /// Ends the background work and lets go of calls that hang on request. Webhooks still waiting are not sent.
@@ -132,6 +145,9 @@ impl Simulator {
             tokio::spawn(deliver_forever(self.clone()));
         }
         tokio::spawn(stripe::expire_sessions_forever(self.clone()));
+        if let Some(after) = self.0.config.ach_settles_after_ms {
+            tokio::spawn(increase::settle_forever(self.clone(), Duration::from_millis(after)));
+        }
     }
 
     pub(crate) async fn stopped(&self) {
@@ -219,6 +235,7 @@ impl Simulator {
         match wire {
             Wire::Stripe => &self.0.stripe_keys,
             Wire::Square => &self.0.square_keys,
+            Wire::Increase => &self.0.increase_keys,
         }
     }
 
@@ -228,5 +245,9 @@ impl Simulator {
 
     pub(crate) fn square(&self) -> MutexGuard<'_, SquareState> {
         lock(&self.0.square)
+    }
+
+    pub(crate) fn increase(&self) -> MutexGuard<'_, IncreaseState> {
+        lock(&self.0.increase)
     }
 }

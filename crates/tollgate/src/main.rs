@@ -41,7 +41,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Run the provider simulator alone: the card providers' wires, played from memory.
+    /// Run the provider simulator alone: the providers' wires, played from memory.
     Simulator {
         /// Where to listen; port 0 picks a free one.
         #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]

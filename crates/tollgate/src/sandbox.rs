@@ -18,7 +18,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
 use tollgate_server::App;
-use tollgate_simulator::{Config, Simulator, SquareKeys, StripeKeys};
+use tollgate_simulator::{Config, IncreaseKeys, Simulator, SquareKeys, StripeKeys};
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
 use crate::{failure::Failure, logging, node, settings::Settings, welcome};
@@ -67,6 +67,12 @@ fn simulator_config(base_url: &str) -> Config {
             location_id: SQUARE_LOCATION.to_owned(),
             currency: None,
         },
+        increase: IncreaseKeys {
+            api_key: INCREASE_KEY.to_owned(),
+            account_id: INCREASE_ACCOUNT.to_owned(),
+            account_number_id: INCREASE_ACCOUNT_NUMBER.to_owned(),
+        },
+        ach_settles_after_ms: Some(ACH_SETTLES_AFTER_MS),
         public_url: format!("{base_url}{SIMULATOR_PATH}"),
         ..Config::default()
     }
@@ -243,6 +249,11 @@ const STRIPE_PUBLISHABLE_KEY: &str = "pk_test_sandbox_card_provider_a";
 const SQUARE_APPLICATION: &str = "sandbox-sq0idb-demo";
 const SQUARE_LOCATION: &str = "LDEMO";
 const INCREASE_KEY: &str = "sandbox-api-key-ach-provider-a";
+const INCREASE_ACCOUNT: &str = "account_sandbox";
+const INCREASE_ACCOUNT_NUMBER: &str = "account_number_sandbox";
+
+/// Long enough to see a transfer under way, short enough to wait for.
+const ACH_SETTLES_AFTER_MS: u64 = 10_000;
 
 /// Where the simulated providers are, below the sandbox's own address.
 const SIMULATOR_PATH: &str = "/simulator";
@@ -280,7 +291,7 @@ fn demo_configuration(base_url: &str) -> Value {
             "ach_provider_a": {
                 "adapter": "increase",
                 "credentials": {"apiKey": INCREASE_KEY, "webhookSecret": "sandbox-webhook-secret-ach"},
-                "funding": {"accountId": "account_sandbox", "accountNumberId": "account_number_sandbox"},
+                "funding": {"accountId": INCREASE_ACCOUNT, "accountNumberId": INCREASE_ACCOUNT_NUMBER},
                 "baseUrl": simulator_url(base_url, "increase"),
             },
         },

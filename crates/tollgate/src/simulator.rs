@@ -10,9 +10,10 @@ pub(crate) async fn run(listen: String) -> Result<(), Failure> {
     let (listener, address) = node::bind(&listen).await?;
     let origin = format!("http://{address}");
     let config = Config { public_url: origin.clone(), ..Config::default() };
-    println!("stripe   {origin}/stripe   {}", config.stripe.secret_key);
-    println!("square   {origin}/square   {}", config.square.access_token);
-    println!("control  {origin}/control");
+    println!("stripe    {origin}/stripe    {}", config.stripe.secret_key);
+    println!("square    {origin}/square    {}", config.square.access_token);
+    println!("increase  {origin}/increase  {}", config.increase.api_key);
+    println!("control   {origin}/control");
     let simulator = Simulator::new(config);
     let stop = node::stop_signal()?;
     info!(%address, "listening");

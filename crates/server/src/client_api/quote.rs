@@ -6,6 +6,7 @@ use axum::{
     extract::{Request, State},
 };
 use bytes::Bytes;
+use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
     Flow, PaymentMethod,
@@ -23,6 +24,7 @@ use crate::{
     error::ApiError,
     fields::{self, Faults, Raw},
     json_writer::{self, ObjectWriter, field},
+    metadata_field::{MetadataField, metadata},
 };
 
 /// The route. The edge takes the shorter way to [`answer`].
@@ -31,19 +33,19 @@ pub(crate) async fn handle(
     Extension(context): Extension<RequestContext>,
     request: Request<Body>,
 ) -> Answer {
-    answer(&app, &context, request).await
+    let (head, body) = request.into_parts();
+    answer(&app, &context, &head.headers, body).await
 }
 
 /// Answers a request for a quote.
-pub(crate) async fn answer<B>(app: &App, context: &RequestContext, request: Request<B>) -> Answer
+pub(crate) async fn answer<B>(app: &App, context: &RequestContext, headers: &HeaderMap, body: B) -> Answer
 where
     B: http_body::Body<Data = Bytes> + Unpin,
 {
-    let (head, body) = request.into_parts();
-    let body = body::read_json(&head.headers, body, body::CLIENT_LIMIT).await;
+    let body = body::read_json(headers, body, body::CLIENT_LIMIT).await;
     // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter is touched.
     let snapshot = app.engine.directory().snapshot();
-    let key = authenticate(app, &snapshot, &head.headers, context, Access::SecretKey)?;
+    let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
     let request = read(&body?)?;
     let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
     Ok(answer::ok_written(|bytes| write(bytes, &request, &quote)))
@@ -60,13 +62,12 @@ struct QuoteBody<'a> {
     payment_method: Raw<'a>,
     #[serde(borrow)]
     flow: Raw<'a>,
-    #[serde(borrow)]
-    metadata: Raw<'a>,
+    metadata: Option<MetadataField>,
 }
 
 /// Reads a quote's body, naming every faulty field.
-pub(crate) fn read(body: &[u8]) -> Result<QuoteRequest, ApiError> {
-    let body: QuoteBody<'_> = body::parse_object(body)?;
+pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
+    let body: QuoteBody<'_> = body::parse_object(bytes)?;
     let mut faults = Faults::default();
     let principal = fields::amount("amountMinor", body.amount_minor, &mut faults);
     let method = fields::word(
@@ -93,7 +94,7 @@ pub(crate) fn read(body: &[u8]) -> Result<QuoteRequest, ApiError> {
         )
         .map(Some),
     };
-    let metadata = fields::metadata(body.metadata, &mut faults);
+    let metadata = metadata(body.metadata, bytes, &mut faults);
     let read = (|| {
         Some(QuoteRequest {
             principal: principal?,
@@ -111,7 +112,7 @@ pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'
     let (fee, target) = (&quote.fee, quote.route.target);
     json_writer::object(bytes, |it| {
         it.minor(field!("amountMinor"), fee.principal.into());
-        it.text(field!("currency"), request.currency.code());
+        it.plain(field!("currency"), request.currency.code());
         it.minor(field!("platformFeeMinor"), fee.platform.fee);
         it.minor(field!("organizationFeeMinor"), fee.organization.fee);
         it.minor(field!("feeMinor"), fee.fee);
@@ -120,7 +121,7 @@ pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'
             it.number(field!("version"), BREAKDOWN_VERSION);
             it.text(field!("provider"), &target.provider);
             it.word(field!("paymentMethod"), request.method.as_str());
-            it.text(field!("currency"), request.currency.code());
+            it.plain(field!("currency"), request.currency.code());
             it.word(field!("channel"), target.channel.fee_channel());
             let layers = [("platform", &fee.platform), ("organization", &fee.organization)];
             it.list(field!("layers"), layers.into_iter(), write_layer);

@@ -15,7 +15,7 @@ use crate::conduct::read_body;
 use crate::config::{WebhookTarget, Wire};
 use crate::faults::Fault;
 use crate::simulator::Simulator;
-use crate::{square, stripe};
+use crate::{increase, square, stripe};
 
 /// Every route, relative to `/control`.
 pub(crate) fn router(simulator: Simulator) -> Router {
@@ -58,7 +58,7 @@ async fn clear_faults(State(simulator): State<Simulator>) -> Response {
 }
 
 async fn list_webhooks(State(simulator): State<Simulator>) -> Response {
-    let targets = [simulator.targets(Wire::Stripe), simulator.targets(Wire::Square)].concat();
+    let targets = [Wire::Stripe, Wire::Square, Wire::Increase].map(|wire| simulator.targets(wire)).concat();
     let queue = simulator.queue();
     answer(
         StatusCode::OK,
@@ -106,6 +106,11 @@ async fn drive(
             let mut state = simulator.square();
             let done = square::drive(&simulator, &mut state, what, &body);
             (Wire::Square, done.map_err(|error| (error.status, error.json())), state.take_notices())
+        }
+        "increase" => {
+            let mut state = simulator.increase();
+            let done = increase::drive(&simulator, &mut state, what);
+            (Wire::Increase, done.map_err(|error| (error.status(), error.json())), state.take_notices())
         }
         _ => return problem(StatusCode::NOT_FOUND, "there is no such wire"),
     };

@@ -6,6 +6,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::answer;
+use crate::increase::{AchTransfer, RtpTransfer};
 use crate::simulator::Simulator;
 
 /// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
@@ -20,6 +21,7 @@ pub(super) async fn show(State(simulator): State<Simulator>, request: Request) -
         "webhooks": simulator.queue().tally(),
         "stripe": stripe(&simulator, limit),
         "square": square(&simulator, limit),
+        "increase": increase(&simulator, limit),
     });
     answer(StatusCode::OK, &body)
 }
@@ -123,5 +125,25 @@ fn square(simulator: &Simulator, limit: usize) -> Value {
         "payments": payments.collect::<Vec<_>>(),
         "refunds": refunds.collect::<Vec<_>>(),
         "payment_links": links.collect::<Vec<_>>(),
+    })
+}
+
+fn increase(simulator: &Simulator, limit: usize) -> Value {
+    let state = simulator.increase();
+    let ach = state.ach.newest_first().take(limit).map(AchTransfer::summary);
+    let rtp = state.rtp.newest_first().take(limit).map(RtpTransfer::summary);
+    let settled = state.ach.newest_first().filter(|transfer| transfer.is_settled()).count();
+    let returned = state.ach.newest_first().filter(|transfer| transfer.status == "returned").count();
+    let complete = state.rtp.newest_first().filter(|transfer| transfer.status == "complete").count();
+    json!({
+        "counts": {
+            "ach_transfers": state.ach.created(),
+            "ach_transfers_settled": settled,
+            "ach_transfers_returned": returned,
+            "real_time_payments_transfers": state.rtp.created(),
+            "real_time_payments_transfers_complete": complete,
+        },
+        "ach_transfers": ach.collect::<Vec<_>>(),
+        "real_time_payments_transfers": rtp.collect::<Vec<_>>(),
     })
 }

@@ -135,16 +135,3 @@ impl<'a> Fields<'a> {
         self.money(field)?.ok_or_else(|| SquareError::missing(&self.name(field)))
     }
 }
-
-/// The same text for two values that differ only in the order of their fields.
-pub(super) fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let mut sorted: Vec<_> = fields.iter().map(|(name, value)| (name, canonical(value))).collect();
-            sorted.sort();
-            format!("{sorted:?}")
-        }
-        Value::Array(items) => format!("{:?}", items.iter().map(canonical).collect::<Vec<_>>()),
-        plain => plain.to_string(),
-    }
-}

@@ -7,11 +7,11 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::{Map, Value};
 use subtle::ConstantTimeEq as _;
 
-use super::body::canonical;
 use super::error::SquareError;
 use super::state::{Context, SquareState};
 use crate::conduct::{Ask, Manners, Outcome, conduct, read_body};
 use crate::config::Wire;
+use crate::idempotency::canonical;
 use crate::simulator::Simulator;
 
 const DEFAULT_VERSION: &str = "2025-08-20";
@@ -117,7 +117,7 @@ pub(super) fn refuse(error: &SquareError) -> Response {
     response
 }
 
-/// How this wire words what both can say.
+/// How this wire words what all can say.
 #[derive(Debug)]
 struct Square;
 
@@ -155,7 +155,7 @@ impl Manners for Square {
         SquareError::new(status, "RATE_LIMIT_ERROR", "RATE_LIMITED", "Too many requests (simulated).").json()
     }
 
-    fn key_reused(_: &str) -> (StatusCode, Value) {
+    fn key_reused(_: &str, _: Option<&str>) -> (StatusCode, Value) {
         let detail = "Different request parameters used for the same idempotency_key.";
         let error = SquareError::invalid("IDEMPOTENCY_KEY_REUSED", "idempotency_key", detail);
         (error.status, error.json())

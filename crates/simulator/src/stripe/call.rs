@@ -174,7 +174,7 @@ pub(super) fn refuse(error: &StripeError) -> Response {
     response
 }
 
-/// How this wire words what both can say.
+/// How this wire words what all can say.
 #[derive(Debug)]
 struct Stripe;
 
@@ -201,7 +201,7 @@ impl Manners for Stripe {
         StripeError::invalid("Request rate limit exceeded (simulated).").code("rate_limit").json()
     }
 
-    fn key_reused(key: &str) -> (StatusCode, Value) {
+    fn key_reused(key: &str, _: Option<&str>) -> (StatusCode, Value) {
         let message = format!(
             "Keys for idempotent requests can only be used with the same parameters they were first used with. \
              Try using a key other than '{key}' if you meant to execute a different request."

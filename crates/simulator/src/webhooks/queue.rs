@@ -49,7 +49,7 @@ struct Inner {
     attempts: VecDeque<Attempt>,
 }
 
-/// The deliveries of both wires.
+/// The deliveries of every wire.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     inner: Mutex<Inner>,

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use super::Delivery;
 use crate::calendar;
 use crate::config::Wire;
-use crate::signature::{square_signature, stripe_signature};
+use crate::signature::{increase_signature, square_signature, stripe_signature};
 use crate::simulator::Simulator;
 
 /// How long a receiver may take.
@@ -128,6 +128,14 @@ fn request(delivery: &Delivery, uri: &Uri) -> Result<Request<Full<Bytes>>, Strin
             } else {
                 request
             }
+        }
+        Wire::Increase => {
+            let (id, now) = (&delivery.notice.event_id, calendar::unix_seconds());
+            request
+                .header(header::USER_AGENT, "Increase (simulator)")
+                .header("webhook-id", id)
+                .header("webhook-timestamp", now)
+                .header("webhook-signature", increase_signature(&target.secret, id, now, body))
         }
     };
     request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).map_err(|error| error.to_string())

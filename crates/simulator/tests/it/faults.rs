@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Running, start};
+use crate::support::{Running, ach_push, start};
 
 const PAID: &str = "amount=1999&currency=usd&confirm=true&payment_method=pm_card_visa";
 
-/// How many charges the wire has accepted.
+/// How many charges or transfers the wire has accepted.
 async fn charges(running: &Running, wire: &str) -> i64 {
     let counts = &running.state().await[wire]["counts"];
-    counts["charges_succeeded"].as_i64().or(counts["payments_charged"].as_i64()).unwrap()
+    ["charges_succeeded", "payments_charged", "ach_transfers"]
+        .iter()
+        .find_map(|name| counts[name].as_i64())
+        .unwrap()
 }
 
 #[derive(Debug, PartialEq)]
@@ -79,6 +82,45 @@ async fn square_faults_and_the_retry_that_finds_out() {
         assert_eq!(retried.expect(200)["payment"]["status"], "COMPLETED", "{kind}");
         assert_eq!(charges(&running, "square").await, 1, "{kind}");
     }
+}
+
+#[tokio::test]
+async fn increase_faults_and_the_retry_that_finds_out() {
+    let running = start().await;
+    for (kind, expected, done) in CASES {
+        running.control("POST", "reset", Value::Null).await;
+        running.fault(fault("increase", "ach_transfers.create", kind)).await;
+        let struck = running.try_increase("POST", "ach_transfers", &ach_push(), "key").await;
+        assert_eq!(seen(struck), expected, "{kind}");
+        assert_eq!(charges(&running, "increase").await, i64::from(done), "{kind}");
+        // Whoever lost the answer can also ask by the key.
+        let found =
+            running.increase("GET", "ach_transfers?idempotency_key=key", Value::Null).await.expect(200);
+        assert_eq!(found["data"].as_array().unwrap().len(), usize::from(done), "{kind}");
+        let retried = running.try_increase("POST", "ach_transfers", &ach_push(), "key").await.unwrap();
+        assert_eq!(retried.expect(200)["status"], "pending_submission", "{kind}");
+        assert_eq!(retried.header("idempotent-replayed").is_some(), done, "{kind}");
+        assert_eq!(charges(&running, "increase").await, 1, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn increase_faults_strike_reads_too() {
+    let running = start().await;
+    let id = running.ach_transfer("key").await["id"].as_str().unwrap().to_owned();
+    let (one, all) = (format!("ach_transfers/{id}"), "ach_transfers".to_owned());
+    for (operation, path) in [("ach_transfers.retrieve", &one), ("ach_transfers.list", &all)] {
+        for (kind, expected, _) in CASES {
+            running.fault(fault("increase", operation, kind)).await;
+            let struck = running.try_increase("GET", path, &Value::Null, "").await;
+            assert_eq!(seen(struck), expected, "{operation} {kind}");
+        }
+    }
+    let mut refused = fault("increase", "real_time_payments_transfers.create", "refuse");
+    refused["code"] = json!("insufficient_permissions_error");
+    running.fault(refused).await;
+    let answer = running.increase("POST", "real_time_payments_transfers", json!({})).await.expect(403);
+    assert_eq!(answer["type"], "insufficient_permissions_error");
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@
 
 mod control;
 mod faults;
+mod increase;
+mod increase_webhooks;
 mod pages;
 mod sdk;
 mod square;

@@ -67,3 +67,8 @@ async fn the_stripe_library_works_unchanged() {
 async fn the_square_library_works_unchanged() {
     check("square_sdk.py").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_increase_library_works_unchanged() {
+    check("increase_sdk.py").await;
+}

@@ -15,6 +15,7 @@ use tollgate_simulator::{Config, Simulator, WebhookTarget, Wire};
 
 pub(crate) const STRIPE_SECRET: &str = "whsec_test_secret";
 pub(crate) const SQUARE_SECRET: &str = "square_signature_key";
+pub(crate) const INCREASE_SECRET: &str = "increase_shared_secret";
 
 /// A running simulator; dropping it stops its background work.
 pub(crate) struct Running {
@@ -130,6 +131,32 @@ impl Running {
         self.try_square(method, path, &body).await.unwrap()
     }
 
+    /// A call on the Increase wire with the API key.
+    pub(crate) async fn try_increase(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        key: &str,
+    ) -> Result<Reply, String> {
+        let mut headers =
+            vec![("authorization", "Bearer increase_simulator_key"), ("content-type", "application/json")];
+        if !key.is_empty() {
+            headers.push(("idempotency-key", key));
+        }
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.try_send(method, &format!("/increase/{path}"), &headers, body).await
+    }
+
+    pub(crate) async fn increase(&self, method: &str, path: &str, body: Value) -> Reply {
+        self.try_increase(method, path, &body, "").await.unwrap()
+    }
+
+    /// An ACH transfer of 19.99 USD to somebody.
+    pub(crate) async fn ach_transfer(&self, key: &str) -> Value {
+        self.try_increase("POST", "ach_transfers", &ach_push(), key).await.unwrap().expect(200)
+    }
+
     pub(crate) async fn control(&self, method: &str, path: &str, body: Value) -> Value {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let reply = self.try_send(method, &format!("/control/{path}"), &[], body).await.unwrap();
@@ -169,6 +196,19 @@ impl Running {
     }
 }
 
+/// The least that has to be said to push 19.99 USD by ACH, and who gets it.
+pub(crate) fn ach_push() -> Value {
+    json!({
+        "account_id": "account_simulator",
+        "amount": 1999,
+        "statement_descriptor": "Payout",
+        "account_number": "000123456789",
+        "routing_number": "110000000",
+        "individual_name": "Ada Example",
+        "company_name": "Example Co",
+    })
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) headers: HeaderMap,
@@ -197,6 +237,7 @@ impl Inbox {
         let secret = match wire {
             Wire::Stripe => STRIPE_SECRET,
             Wire::Square => SQUARE_SECRET,
+            Wire::Increase => INCREASE_SECRET,
         };
         let target = WebhookTarget { wire, url: url.clone(), secret: secret.to_owned(), events: Vec::new() };
         assert!(running.simulator.add_webhook_target(target));
@@ -213,7 +254,9 @@ impl Inbox {
     }
 
     pub(crate) fn kinds(&self) -> Vec<String> {
-        self.received().iter().map(|one| one.json["type"].as_str().unwrap().to_owned()).collect()
+        // On the Increase wire the type is always "event", and the category says what happened.
+        let kind = |one: &Received| one.json.get("category").unwrap_or(&one.json["type"]).clone();
+        self.received().iter().map(|one| kind(one).as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits until so many have arrived.

@@ -16,7 +16,7 @@ fn simulator_client(server: &Server, wire: &str) -> Client {
 }
 
 #[test]
-fn the_sandbox_serves_the_card_providers_at_its_own_address() {
+fn the_sandbox_serves_all_providers_at_its_own_address() {
     let server = Start::sandbox().run();
     let mut stripe = simulator_client(&server, "stripe");
     let answer = create_intent(&mut stripe, "/simulator");
@@ -33,6 +33,9 @@ fn the_sandbox_serves_the_card_providers_at_its_own_address() {
     let answer =
         square.send("POST", "/simulator/square/v2/payments", &[("content-type", "application/json")], body);
     assert_eq!(answer.json()["payment"]["status"], "COMPLETED", "{}", String::from_utf8_lossy(&answer.body));
+    let mut increase = simulator_client(&server, "increase");
+    let balance = increase.get("/simulator/increase/accounts/account_sandbox/balance");
+    assert_eq!(balance.status, 200, "{}", String::from_utf8_lossy(&balance.body));
     // Our own credentials open nothing there, and theirs nothing here.
     assert_eq!(create_intent(&mut server.sandbox_client("secretKey"), "/simulator").status, 401);
     assert_eq!(stripe.get("/admin/v1/organizations").failure(401), "unauthenticated");

@@ -1,0 +1,216 @@
+//! The caller's `metadata`: read once, together with the body around it.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Value, value::RawValue};
+use tollgate_domain::metadata::{Metadata, MetadataValue};
+use tollgate_vault::contains_secret_key;
+
+use crate::{
+    fields::{Faults, Raw},
+    json_text::JsonText,
+};
+
+const FIELD: &str = "metadata";
+const LARGEST_BYTES: usize = 16 * 1024;
+
+/// What stands under `metadata`. What is wrong with it is kept until all fields are judged.
+pub(crate) enum MetadataField {
+    /// The pairs of an object.
+    Object {
+        pairs: Vec<(String, MetadataValue)>,
+        holds_secret: bool,
+        /// Nested too deeply to look into, or half of a surrogate pair somewhere.
+        is_broken: bool,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// An object of at most 16 KiB without any of this service's secret keys in it; `body` is what it was read from.
+pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut Faults) -> Option<Metadata> {
+    // A body that is no larger than the bound has no larger metadata in it.
+    if body.len() > LARGEST_BYTES && is_too_large(body) {
+        return faults.add(FIELD, "must be at most 16384 bytes of JSON");
+    }
+    match field {
+        None => Some(Metadata::default()),
+        Some(MetadataField::Other) => faults.add(FIELD, "must be a JSON object"),
+        Some(MetadataField::Object { holds_secret: true, .. }) => {
+            faults.add(FIELD, "holds one of this service's secret keys; take it out, and rotate that key")
+        }
+        Some(MetadataField::Object { is_broken: true, .. }) => {
+            faults.add(FIELD, "is nested too deeply or holds text that is not valid Unicode")
+        }
+        Some(MetadataField::Object { pairs, .. }) => Some(pairs.into_iter().collect()),
+    }
+}
+
+/// Without the white space between tokens, which is not the caller's data.
+fn is_too_large(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow)]
+        metadata: Raw<'a>,
+    }
+    let Ok(Body { metadata: Some(raw) }) = serde_json::from_slice(body) else { return false };
+    let compact = |text: &str| serde_json::from_str::<Value>(text).map(|value| value.to_string().len());
+    raw.get().len() > LARGEST_BYTES && !compact(raw.get()).is_ok_and(|length| length <= LARGEST_BYTES)
+}
+
+impl<'de> Deserialize<'de> for MetadataField {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FieldVisitor)
+    }
+}
+
+struct FieldVisitor;
+
+impl<'de> Visitor<'de> for FieldVisitor {
+    type Value = MetadataField;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MetadataField, A::Error> {
+        let (mut pairs, mut holds_secret, mut is_broken) = (Vec::new(), false, false);
+        while let Some((key, raw)) = map.next_entry::<String, &RawValue>()? {
+            holds_secret |= contains_secret_key(&key);
+            let value = match JsonText::of(raw) {
+                JsonText::String(text) => {
+                    holds_secret |= contains_secret_key(&text);
+                    MetadataValue::Scalar(text.into_owned())
+                }
+                JsonText::Number(digits) => MetadataValue::Scalar(digits.to_owned()),
+                JsonText::Boolean(truth) => MetadataValue::Scalar(truth.to_string()),
+                JsonText::Null => MetadataValue::Composite,
+                JsonText::BrokenString => {
+                    is_broken = true;
+                    MetadataValue::Composite
+                }
+                JsonText::Object(text) | JsonText::Array(text) => {
+                    match serde_json::from_str(text) {
+                        Ok(value) => holds_secret |= secret_within(&value),
+                        Err(_) => is_broken = true,
+                    }
+                    MetadataValue::Composite
+                }
+            };
+            pairs.push((key, value));
+        }
+        Ok(MetadataField::Object { pairs, holds_secret, is_broken })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<MetadataField, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(MetadataField::Other)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<MetadataField, E> {
+        Ok(MetadataField::Other)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<MetadataField, E> {
+        Ok(MetadataField::Other)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<MetadataField, E> {
+        Ok(MetadataField::Other)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<MetadataField, E> {
+        Ok(MetadataField::Other)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<MetadataField, E> {
+        Ok(MetadataField::Other)
+    }
+}
+
+/// Looks into every text of a value. Its reader bounds the depth.
+fn secret_within(value: &Value) -> bool {
+    match value {
+        Value::String(text) => contains_secret_key(text),
+        Value::Array(items) => items.iter().any(secret_within),
+        Value::Object(map) => map.iter().any(|(key, value)| contains_secret_key(key) || secret_within(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Body {
+        metadata: Option<MetadataField>,
+    }
+
+    /// The metadata, or what is said of it.
+    fn read(json: &str) -> Result<Metadata, String> {
+        let body = format!(r#"{{"metadata":{json}}}"#);
+        let Body { metadata: field } = serde_json::from_str(&body).unwrap();
+        let mut faults = Faults::default();
+        metadata(field, body.as_bytes(), &mut faults).ok_or_else(|| format!("{faults:?}"))
+    }
+
+    #[test]
+    fn metadata_scalars_become_text_and_the_rest_is_merely_there() {
+        let json = r#"{"a":"x","b":5,"c":true,"d":null,"e":[1],"f":1.50,"a2":"\u00fc"}"#;
+        let metadata = read(json).unwrap();
+        for (key, text) in [("a", "x"), ("b", "5"), ("c", "true"), ("f", "1.50"), ("a2", "ü")] {
+            assert_eq!(metadata.get(key), Some(&MetadataValue::Scalar(text.to_owned())), "{key}");
+        }
+        for key in ["d", "e"] {
+            assert_eq!(metadata.get(key), Some(&MetadataValue::Composite), "{key}");
+        }
+    }
+
+    #[test]
+    fn secret_keys_in_metadata_are_found_however_they_hide() {
+        let name = tollgate_domain::tenant::EnvironmentName::parse("test").unwrap();
+        let key =
+            tollgate_vault::IssuedKey::generate(tollgate_domain::tenant::KeyKind::Secret, &name).unwrap();
+        let key = key.key.expose();
+        let escaped = key.replacen("sk", "\\u0073k", 1);
+        for json in [
+            format!(r#"{{"a":"{key}"}}"#),
+            format!(r#"{{"{key}":1}}"#),
+            format!(r#"{{"a":{{"b":["x {escaped}"]}}}}"#),
+            format!(r#"{{"a":"{escaped}"}}"#),
+        ] {
+            let said = read(&json).unwrap_err();
+            assert!(said.contains("secret keys") && !said.contains(key), "{json}: {said}");
+        }
+    }
+
+    #[test]
+    fn metadata_is_bounded_without_its_white_space() {
+        let value = "x".repeat(LARGEST_BYTES - 8);
+        let exact = format!(r#"{{"a":"{value}"}}"#);
+        assert_eq!(exact.len(), LARGEST_BYTES);
+        assert!(read(&exact).is_ok());
+        assert!(read(&exact.replacen(':', ":    ", 1)).is_ok());
+        assert!(read(&exact.replacen('x', "xx", 1)).is_err());
+        let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+        assert!(read(&deep).is_err());
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_said_to_be_none() {
+        for json in ["5", "-5", "1.5", "1e400", "\"x\"", "true", "[1,[2]]"] {
+            assert!(
+                serde_json::from_str::<Value>(json).is_err()
+                    || read(json).unwrap_err().contains("must be a JSON object"),
+                "{json}"
+            );
+        }
+        assert!(read("null").unwrap().is_empty());
+        assert!(read(r#"{"a":"\ud800"}"#).unwrap_err().contains("not valid Unicode"));
+    }
+}

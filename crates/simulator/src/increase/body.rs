@@ -1,0 +1,130 @@
+//! Reading JSON bodies field by field, with the wire's own complaints.
+
+use serde_json::{Map, Value};
+
+use super::error::IncreaseError;
+
+/// Which characters a text may have.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Letters {
+    Any,
+    /// Printable ASCII: what an ACH file can carry.
+    Printable,
+    /// Printable Latin-1: what a real-time payment can carry.
+    Latin,
+    Alphanumeric,
+    Digits,
+}
+
+impl Letters {
+    fn allow(self, letter: char) -> bool {
+        let printable = matches!(letter, ' '..='~');
+        match self {
+            Self::Any => true,
+            Self::Printable => printable,
+            Self::Latin => printable || matches!(letter, 'À'..='ÿ'),
+            Self::Alphanumeric => letter.is_ascii_alphanumeric(),
+            Self::Digits => letter.is_ascii_digit(),
+        }
+    }
+}
+
+/// An object of a request, and where in the request it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Fields<'a> {
+    fields: &'a Map<String, Value>,
+    path: String,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of(fields: &'a Map<String, Value>) -> Self {
+        Self { fields, path: String::new() }
+    }
+
+    fn name(&self, field: &str) -> String {
+        format!("{}{field}", self.path)
+    }
+
+    pub(super) fn invalid(&self, field: &str, message: impl Into<String>) -> IncreaseError {
+        IncreaseError::invalid(&self.name(field), message)
+    }
+
+    /// Refuses fields the endpoint does not know.
+    pub(super) fn allow(&self, known: &[&str]) -> Result<(), IncreaseError> {
+        match self.fields.keys().find(|field| !known.contains(&field.as_str())) {
+            Some(field) => Err(self.invalid(field, "is not a known parameter")),
+            None => Ok(()),
+        }
+    }
+
+    fn value(&self, field: &str) -> Option<&'a Value> {
+        self.fields.get(field).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.value(field).is_some()
+    }
+
+    pub(super) fn missing(&self, field: &str) -> IncreaseError {
+        self.invalid(field, "is required")
+    }
+
+    /// A text of one to `length_max` characters.
+    pub(super) fn text(
+        &self,
+        field: &str,
+        length_max: usize,
+        letters: Letters,
+    ) -> Result<Option<String>, IncreaseError> {
+        let Some(value) = self.value(field) else { return Ok(None) };
+        let text = value.as_str().ok_or_else(|| self.invalid(field, "must be a string"))?;
+        let length = text.chars().count();
+        if length == 0 || length > length_max {
+            return Err(self.invalid(field, format!("must have 1 to {length_max} characters")));
+        }
+        if !text.chars().all(|letter| letters.allow(letter)) {
+            return Err(self.invalid(field, "has characters that are not allowed"));
+        }
+        Ok(Some(text.to_owned()))
+    }
+
+    pub(super) fn required(
+        &self,
+        field: &str,
+        length_max: usize,
+        letters: Letters,
+    ) -> Result<String, IncreaseError> {
+        self.text(field, length_max, letters)?.ok_or_else(|| self.missing(field))
+    }
+
+    pub(super) fn integer(&self, field: &str) -> Result<i64, IncreaseError> {
+        let value = self.value(field).ok_or_else(|| self.missing(field))?;
+        value.as_i64().ok_or_else(|| self.invalid(field, "must be an integer"))
+    }
+
+    pub(super) fn boolean(&self, field: &str) -> Result<bool, IncreaseError> {
+        let wrong = || self.invalid(field, "must be a boolean");
+        self.value(field).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
+    }
+
+    /// One of the words the wire knows.
+    pub(super) fn word(
+        &self,
+        field: &str,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, IncreaseError> {
+        let Some(value) = self.value(field) else { return Ok(None) };
+        let word = words.iter().find(|word| value.as_str() == Some(**word)).copied();
+        word.map(Some).ok_or_else(|| self.invalid(field, format!("must be one of {}", words.join(", "))))
+    }
+
+    pub(super) fn object(&self, field: &str) -> Result<Option<Self>, IncreaseError> {
+        let Some(value) = self.value(field) else { return Ok(None) };
+        let fields = value.as_object().ok_or_else(|| self.invalid(field, "must be an object"))?;
+        Ok(Some(Self { fields, path: format!("{}.", self.name(field)) }))
+    }
+
+    pub(super) fn raw(&self, field: &str) -> Value {
+        self.value(field).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,95 @@
+//! `/routing_numbers`, and the one account there is.
+
+use serde_json::{Value, json};
+
+use super::bank;
+use super::call::Call;
+use super::error::IncreaseError;
+use super::list::allow;
+use super::state::IncreaseState;
+
+/// Since when the account exists.
+const LONG_AGO: &str = "2020-01-31T23:59:59Z";
+
+pub(super) fn routing_numbers(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    allow(call, &["routing_number", "cursor", "limit"])?;
+    let given = call.query("routing_number").filter(|given| given.len() == 9);
+    let given = given.filter(|given| given.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = given.ok_or_else(|| IncreaseError::invalid("routing_number", "must have nine digits"))?;
+    let word = |supported: bool| if supported { "supported" } else { "not_supported" };
+    let rows = bank::rails(number).map(|rails| {
+        json!({
+            "ach_transfers": word(rails.ach()),
+            "fednow_transfers": word(rails.instant()),
+            "name": "Simulated Bank",
+            "real_time_payments_request_for_payment": word(rails.instant()),
+            "real_time_payments_transfers": word(rails.instant()),
+            "routing_number": number,
+            "type": "routing_number",
+            "wire_transfers": word(rails.ach()),
+        })
+    });
+    Ok(json!({ "data": rows.into_iter().collect::<Vec<_>>(), "next_cursor": null }))
+}
+
+/// Refuses an account that is not the one there is.
+pub(super) fn check_account(call: &Call, id: &str) -> Result<(), IncreaseError> {
+    let known = call.context.simulator.config().increase.account_id == id;
+    known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account", id))
+}
+
+/// Refuses an account number that is not the one there is.
+pub(super) fn check_account_number(call: &Call, id: &str) -> Result<(), IncreaseError> {
+    let known = call.context.simulator.config().increase.account_number_id == id;
+    known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account Number", id))
+}
+
+pub(super) fn account(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    check_account(call, &call.id)?;
+    Ok(json!({
+        "account_revenue_rate": null,
+        "bank": "first_internet_bank",
+        "closed_at": null,
+        "created_at": LONG_AGO,
+        "currency": "USD",
+        "entity_id": "entity_simulator",
+        "funding": "deposits",
+        "id": call.id,
+        "idempotency_key": null,
+        "informational_entity_id": null,
+        "interest_rate": "0.00",
+        "loan": null,
+        "name": "Simulator",
+        "program_id": "program_simulator",
+        "status": "open",
+        "type": "account",
+    }))
+}
+
+pub(super) fn balance(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    check_account(call, &call.id)?;
+    Ok(json!({
+        "account_id": call.id,
+        "available_balance": state.available,
+        "current_balance": state.current,
+        "loan": null,
+        "type": "balance_lookup",
+    }))
+}
+
+pub(super) fn account_number(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    check_account_number(call, &call.id)?;
+    Ok(json!({
+        "account_id": call.context.simulator.config().increase.account_id,
+        "account_number": "987654321",
+        "created_at": LONG_AGO,
+        "id": call.id,
+        "idempotency_key": null,
+        "inbound_ach": { "debit_status": "blocked" },
+        "inbound_checks": { "status": "check_transfers_only" },
+        "name": "Simulator",
+        "routing_number": "101050001",
+        "status": "active",
+        "type": "account_number",
+    }))
+}

@@ -1,0 +1,87 @@
+//! Errors as the Increase wire writes them.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+/// A refusal: a problem with a type of its own, and what some types add to it.
+#[derive(Debug, Clone)]
+pub(crate) struct IncreaseError {
+    status: StatusCode,
+    kind: String,
+    detail: String,
+    extra: Option<Box<(&'static str, Value)>>,
+}
+
+impl IncreaseError {
+    pub(super) fn new(kind: &str, detail: impl Into<String>) -> Self {
+        Self { status: status_of(kind), kind: kind.to_owned(), detail: detail.into(), extra: None }
+    }
+
+    pub(super) fn with(self, name: &'static str, value: impl Into<Value>) -> Self {
+        Self { extra: Some(Box::new((name, value.into()))), ..self }
+    }
+
+    /// What stands in front of the provider can answer with any server error.
+    pub(super) fn server(status: StatusCode) -> Self {
+        Self { status, ..Self::new("internal_server_error", "Something went wrong (simulated).") }
+    }
+
+    pub(super) fn invalid(field: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::new("invalid_parameters_error", format!("{field}: {message}"))
+            .with("errors", json!([{ "field": field, "message": message }]))
+    }
+
+    pub(super) fn not_found(what: &str, id: &str) -> Self {
+        let detail = format!("Could not find the specified {what} ({id}).");
+        Self::new("object_not_found_error", detail).with("likely_environment", Value::Null)
+    }
+
+    /// The object is not in a state that allows it.
+    pub(super) fn conflict(detail: impl Into<String>) -> Self {
+        Self::new("invalid_operation_error", detail)
+    }
+
+    pub(super) fn no_key(reason: &str, detail: &str) -> Self {
+        Self::new("invalid_api_key_error", detail).with("reason", reason)
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let mut body = json!({
+            "type": self.kind,
+            "title": title_of(&self.kind),
+            "detail": self.detail,
+            "status": self.status.as_u16(),
+        });
+        if let (Some((name, value)), Some(fields)) = (self.extra.as_deref(), body.as_object_mut()) {
+            fields.insert((*name).to_owned(), value.clone());
+        }
+        body
+    }
+}
+
+fn status_of(kind: &str) -> StatusCode {
+    match kind {
+        "invalid_api_key_error" => StatusCode::UNAUTHORIZED,
+        "insufficient_permissions_error" | "environment_mismatch_error" | "private_feature_error" => {
+            StatusCode::FORBIDDEN
+        }
+        "object_not_found_error" | "api_method_not_found_error" => StatusCode::NOT_FOUND,
+        "idempotency_key_already_used_error" | "invalid_operation_error" => StatusCode::CONFLICT,
+        "rate_limited_error" => StatusCode::TOO_MANY_REQUESTS,
+        "internal_server_error" => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::BAD_REQUEST,
+    }
+}
+
+/// The type in words: `object_not_found_error` is "Object not found".
+fn title_of(kind: &str) -> String {
+    let words = kind.trim_end_matches("_error").replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}

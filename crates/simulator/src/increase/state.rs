@@ -1,0 +1,147 @@
+//! What the Increase wire remembers.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tokio::time::{Duration, Instant};
+
+use super::ach::AchTransfer;
+use super::rtp::RtpTransfer;
+use crate::calendar;
+use crate::shelf::Shelf;
+use crate::simulator::Simulator;
+use crate::webhooks::Notice;
+
+/// What the account holds before anything happens, in cents.
+const OPENING_BALANCE: i64 = 100_000_000_000;
+/// The longest a transfer can be told to wait for its settlement, so that its time can always be named.
+const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
+
+/// Everything on the wire, by kind.
+#[derive(Debug)]
+pub(crate) struct IncreaseState {
+    pub(crate) ach: Shelf<AchTransfer>,
+    pub(crate) rtp: Shelf<RtpTransfer>,
+    pub(super) events: Shelf<Event>,
+    /// Transfers that settle by themselves, by when.
+    pub(super) due: BTreeSet<(Instant, String)>,
+    /// What can be spent: transfers on their way count as gone.
+    pub(super) available: i64,
+    /// What is there: only transfers that were sent are gone.
+    pub(super) current: i64,
+    outbox: Vec<Notice>,
+}
+
+/// Something happened to an object; the object itself has to be fetched.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) id: String,
+    pub(super) category: String,
+    pub(super) object_id: String,
+    pub(super) created_at: String,
+    object_type: &'static str,
+}
+
+impl Event {
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "associated_object_id": self.object_id,
+            "associated_object_type": self.object_type,
+            "category": self.category,
+            "created_at": self.created_at,
+            "id": self.id,
+            "type": "event",
+        })
+    }
+}
+
+/// What a change happens in.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) simulator: Simulator,
+    pub(crate) now: String,
+}
+
+impl Context {
+    pub(crate) fn new(simulator: &Simulator) -> Self {
+        Self { simulator: simulator.clone(), now: calendar::rfc3339() }
+    }
+
+    /// An identifier in the wire's small letters.
+    pub(super) fn id(&self, prefix: &str) -> String {
+        format!("{prefix}{}", self.simulator.ids().letters(24).to_ascii_lowercase())
+    }
+
+    /// So many digits.
+    pub(super) fn digits(&self, length: usize) -> String {
+        let letters = self.simulator.ids().letters(length);
+        letters.bytes().map(|letter| char::from(b'0' + letter % 10)).collect()
+    }
+}
+
+impl IncreaseState {
+    pub(crate) fn new(objects_max: usize) -> Self {
+        Self {
+            ach: Shelf::new(objects_max),
+            rtp: Shelf::new(objects_max),
+            events: Shelf::new(objects_max),
+            due: BTreeSet::new(),
+            available: OPENING_BALANCE,
+            current: OPENING_BALANCE,
+            outbox: Vec::new(),
+        }
+    }
+
+    /// Records an event, to be sent once the change is complete. `what` is `created` or `updated`.
+    pub(super) fn emit(&mut self, context: &Context, object_type: &'static str, what: &str, id: &str) {
+        let event = Event {
+            id: context.id("event_"),
+            category: format!("{object_type}.{what}"),
+            object_id: id.to_owned(),
+            created_at: context.now.clone(),
+            object_type,
+        };
+        let body = event.json().to_string().into();
+        self.outbox.push(Notice { kind: event.category.clone(), event_id: event.id.clone(), body });
+        self.events.put(&event.id.clone(), event);
+    }
+
+    /// The events since the last time, for sending.
+    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// Where transfers settle by themselves, names the time of this one.
+    pub(super) fn settle_later(&mut self, context: &Context, id: &str) {
+        if let Some(after) = context.simulator.config().ach_settles_after_ms {
+            let after = Duration::from_millis(after).min(SETTLES_AFTER_MAX);
+            self.due.insert((Instant::now() + after, id.to_owned()));
+            // Beyond this many, the one due first belongs to a transfer that was dropped as the oldest.
+            while self.due.len() > context.simulator.config().objects_max.saturating_mul(2) {
+                self.due.pop_first();
+            }
+        }
+    }
+
+    /// Sets money aside for a transfer that was accepted. A debit brings nothing before it is sent.
+    pub(super) fn set_aside(&mut self, amount: i64) {
+        self.available -= amount.max(0);
+    }
+
+    /// Gives back what was set aside for a transfer that will not be sent.
+    pub(super) fn put_back(&mut self, amount: i64) {
+        self.available += amount.max(0);
+    }
+
+    /// The transfer is sent.
+    pub(super) fn spend(&mut self, amount: i64) {
+        self.current -= amount;
+        self.available -= amount.min(0);
+    }
+
+    /// A transfer that was sent came back.
+    pub(super) fn take_back(&mut self, amount: i64) {
+        self.current += amount;
+        self.available += amount;
+    }
+}
