@@ -21,6 +21,9 @@ use crate::{
     router::{OperationTable, router},
 };
 
+/// What callers name their requests by.
+const CALLER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
 /// What is known of a request before anything is read of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestContext {
@@ -71,7 +74,9 @@ impl Edge {
             let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
-        let (method, uri, headers) = (head.method.clone(), head.uri.clone(), head.headers.clone());
+        let (method, uri) = (head.method.clone(), head.uri.clone());
+        let headers = head.headers.get(CALLER_REQUEST_ID).map(|id| (CALLER_REQUEST_ID, id.clone()));
+        let headers = headers.into_iter().collect();
         // In a box of its own: what is not needed for a quote need not be moved about with one.
         let routing = Box::pin(self.route(context, Request::from_parts(head, body)));
         let handled = AssertUnwindSafe(routing).catch_unwind().await;
@@ -149,7 +154,7 @@ impl Record<'_> {
 
     /// The caller's own id, as far as it can be shown and is not suspiciously long.
     fn caller_request_id(&self) -> &str {
-        let value = self.headers.get("x-request-id");
+        let value = self.headers.get(CALLER_REQUEST_ID);
         let text = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
         if text.len() <= 200 { text } else { "(too long)" }
     }
