@@ -1,12 +1,13 @@
 //! Everything a use-case needs, in one place.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tollgate_vault::{MasterKey, RandomnessUnavailable, Sealer, random_bytes};
 
 use crate::{
     directory::Directory,
     ports::{Clock, Store, StoreError},
+    sequence::Sequence,
 };
 
 /// The name under which the database remembers which master key its secrets are sealed with.
@@ -18,6 +19,7 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sealer: Sealer,
     pub(crate) directory: Arc<Directory>,
+    sequence: Mutex<Sequence>,
 }
 
 /// Why the engine cannot start.
@@ -53,7 +55,7 @@ impl Engine {
         }
         let sealer = master_key.sealer("configuration");
         let directory = Arc::new(Directory::load(Arc::clone(&store), sealer.clone()).await?);
-        Ok(Self { store, clock, sealer, directory })
+        Ok(Self { store, clock, sealer, directory, sequence: Mutex::default() })
     }
 
     /// The directory in memory.
@@ -71,11 +73,14 @@ impl Engine {
         self.store.probe().await
     }
 
-    /// An id made now, from fresh randomness.
+    /// An id made now, from fresh randomness, and above every id made before.
     pub(crate) fn fresh<Id>(
         &self,
         make: impl FnOnce(tollgate_domain::Timestamp, [u8; 10]) -> Id,
     ) -> Result<Id, RandomnessUnavailable> {
-        Ok(make(self.clock.now(), random_bytes()?))
+        let drawn = random_bytes()?;
+        let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, random) = sequence.next(self.clock.now(), drawn);
+        Ok(make(at, random))
     }
 }

@@ -11,6 +11,7 @@ mod keys;
 mod meter;
 pub mod ports;
 mod quote;
+mod sequence;
 mod snapshot;
 mod tenants;
 mod wallet;
