@@ -25,15 +25,6 @@ pub struct Origin {
     pub request: String,
 }
 
-/// A configuration that has just been put in force.
-#[derive(Debug, Clone)]
-pub struct InForce {
-    /// Its version.
-    pub version: u64,
-    /// The configuration.
-    pub configuration: Arc<Configuration>,
-}
-
 /// A configuration read from the store.
 #[derive(Debug, Clone)]
 pub struct ConfigRead {
@@ -76,7 +67,7 @@ pub enum ConfigureError {
 }
 
 impl Engine {
-    /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force.
+    /// Puts a document in force whole and returns its version, or changes nothing. With `expected`, only if that version is in force.
     ///
     /// Masked secrets keep what is stored, so the change is always made from the version it replaces: if another
     /// change came in between, it is made anew from that one.
@@ -86,7 +77,7 @@ impl Engine {
         document: Value,
         expected: Option<u64>,
         origin: Origin,
-    ) -> Result<InForce, ConfigureError> {
+    ) -> Result<u64, ConfigureError> {
         let document = Arc::new(document);
         for _ in 0..MOST_TRIES {
             let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
@@ -94,7 +85,7 @@ impl Engine {
             if expected.is_some_and(|expected| expected != from_version) {
                 return Err(ConfigureError::Stale { current: from_version });
             }
-            let (configuration, stored) = self.prepare(environment, Arc::clone(&document), current).await?;
+            let stored = self.prepare(environment, Arc::clone(&document), current).await?;
             let change = ConfigChange {
                 id: self.fresh(ChangeId::new)?,
                 from_version,
@@ -106,7 +97,7 @@ impl Engine {
             match self.store.put_config(environment, &change).await? {
                 ConfigPut::Done { version, directory } => {
                     self.directory.catch_up(directory).await;
-                    return Ok(InForce { version, configuration: Arc::new(configuration) });
+                    return Ok(version);
                 }
                 ConfigPut::Stale { .. } => {}
                 ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
@@ -156,7 +147,7 @@ impl Engine {
         environment: EnvironmentId,
         document: Arc<Value>,
         current: ConfigVersion,
-    ) -> Result<(Configuration, String), ConfigureError> {
+    ) -> Result<String, ConfigureError> {
         let sealer = self.sealer.clone();
         let work = tokio::task::spawn_blocking(move || {
             let current = match &current.document {
@@ -164,8 +155,7 @@ impl Engine {
                 None => Configuration::default(),
             };
             let configuration = Configuration::read(&document, &current).map_err(ConfigureError::Faulty)?;
-            let stored = configuration.to_stored(environment, &sealer)?;
-            Ok((configuration, stored))
+            Ok(configuration.to_stored(environment, &sealer)?)
         });
         work.await.unwrap_or(Err(ConfigureError::CutOff))
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use arc_swap::{ArcSwap, Guard};
-use tokio::{sync::Mutex, time};
+use tokio::{sync::Mutex, task::spawn_blocking, time};
 use tollgate_configuration::Configuration;
 use tollgate_vault::Sealer;
 use tracing::{error, info, warn};
@@ -66,7 +66,7 @@ impl Directory {
         let _turn = self.refreshing.lock().await;
         let since = self.current.load().version();
         let delta = self.ask(since).await?;
-        let (mut next, delta) = match delta.version.cmp(&since) {
+        let (before, delta) = match delta.version.cmp(&since) {
             Ordering::Equal => return Ok(()),
             Ordering::Greater => (Snapshot::clone(&self.current.load()), delta),
             Ordering::Less => {
@@ -75,10 +75,15 @@ impl Directory {
                 (Snapshot::default(), self.ask(DirectoryVersion::default()).await?)
             }
         };
-        for state in delta.environments {
-            next = self.replaced(next, state);
-        }
-        self.current.store(Arc::new(next.at(delta.version)));
+        // Opening and compiling thousands of rules takes up to seconds, which quotes must not wait for.
+        let sealer = self.sealer.clone();
+        let building = spawn_blocking(move || {
+            let states = delta.environments.into_iter();
+            let next = states.fold(before, |snapshot, state| replaced(snapshot, state, &sealer));
+            next.at(delta.version)
+        });
+        let next = building.await.map_err(|error| StoreError::Broken(error.to_string()))?;
+        self.current.store(Arc::new(next));
         Ok(())
     }
 
@@ -122,26 +127,26 @@ impl Directory {
             }
         }
     }
+}
 
-    /// An environment whose stored configuration cannot be used keeps the one it had, and its keys are still
-    /// brought up to date: a revocation must not wait for a repair.
-    fn replaced(&self, snapshot: Snapshot, state: EnvironmentState) -> Snapshot {
-        let id = state.environment.id;
-        let stored = match &state.config.document {
-            Some(document) => Configuration::from_stored(document, id, &self.sealer),
-            None => Ok(Configuration::default()),
-        };
-        let (config_version, configuration) = match stored {
-            Ok(configuration) => (state.config.version, configuration),
-            Err(error) => {
-                error!(environment = %id, version = state.config.version, %error, "a stored configuration cannot be used");
-                snapshot
-                    .environment(id)
-                    .map(|view| (view.config_version, view.configuration.clone()))
-                    .unwrap_or_default()
-            }
-        };
-        let view = EnvironmentView { environment: state.environment, config_version, configuration };
-        snapshot.with(view, &state.keys)
-    }
+/// An environment whose stored configuration cannot be used keeps the one it had, and its keys are still
+/// brought up to date: a revocation must not wait for a repair.
+fn replaced(snapshot: Snapshot, state: EnvironmentState, sealer: &Sealer) -> Snapshot {
+    let id = state.environment.id;
+    let stored = match &state.config.document {
+        Some(document) => Configuration::from_stored(document, id, sealer),
+        None => Ok(Configuration::default()),
+    };
+    let (config_version, configuration) = match stored {
+        Ok(configuration) => (state.config.version, configuration),
+        Err(error) => {
+            error!(environment = %id, version = state.config.version, %error, "a stored configuration cannot be used");
+            snapshot
+                .environment(id)
+                .map(|view| (view.config_version, view.configuration.clone()))
+                .unwrap_or_default()
+        }
+    };
+    let view = EnvironmentView { environment: state.environment, config_version, configuration };
+    snapshot.with(view, &state.keys)
 }

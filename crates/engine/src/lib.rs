@@ -17,7 +17,7 @@ mod tenants;
 mod wallet;
 
 pub use clock::SystemClock;
-pub use configure::{ConfigRead, ConfigureError, InForce, Origin};
+pub use configure::{ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};

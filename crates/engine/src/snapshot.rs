@@ -69,11 +69,6 @@ impl Snapshot {
         self.version
     }
 
-    /// How many environments there are.
-    pub fn environment_count(&self) -> usize {
-        self.environments.len()
-    }
-
     /// The environment, if there is one.
     pub fn environment(&self, id: EnvironmentId) -> Option<&Arc<EnvironmentView>> {
         self.environments.get(&id).map(|held| &held.view)

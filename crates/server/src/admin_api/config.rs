@@ -70,11 +70,10 @@ pub(crate) async fn replace(operator: Operator, body: Body) -> Answer {
     let parsing = tokio::task::spawn_blocking(move || tollgate_configuration::parse_document(&body));
     let document = parsing.await.map_err(|error| ApiError::internal(error.to_string()))?;
     let document = document.map_err(|fault| ApiError::malformed(format!("{fault}.")))?;
-    let in_force =
+    let version =
         operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
-    let answer =
-        answer::ok(&ReplacedAnswer { version: in_force.version, changed_by: &operator.origin.actor });
-    with_version(answer, in_force.version)
+    let answer = answer::ok(&ReplacedAnswer { version, changed_by: &operator.origin.actor });
+    with_version(answer, version)
 }
 
 fn document(configuration: &Configuration, version: u64) -> Answer {
