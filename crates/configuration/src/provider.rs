@@ -77,6 +77,13 @@ impl Provider {
         credentials.chain(funding.map(|field| format!("funding.{}", field.name))).collect()
     }
 
+    /// The same without what only webhooks need: payments can be made without those, and are then looked up.
+    pub fn missing_to_pay(&self) -> Vec<String> {
+        let mut missing = self.missing();
+        missing.retain(|path| !path.starts_with("credentials.webhook"));
+        missing
+    }
+
     fn secret(&self, name: &str) -> Option<&Secret> {
         self.credentials.iter().find(|(known, _)| *known == name).and_then(|(_, credential)| match credential
         {

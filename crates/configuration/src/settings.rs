@@ -1,5 +1,7 @@
 //! The `settings` section.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::{fault::Faults, reader::Node};
@@ -8,34 +10,82 @@ use crate::{fault::Faults, reader::Node};
 const LONGEST_LIFETIME_SECONDS: u64 = 315_360_000;
 const HIGHEST_RATE: u64 = 1_000_000;
 
+const LEAST_PREPARATION_SECONDS: u64 = 60;
+/// A month: beyond it nobody comes back to a checkout, and every one is looked after until it ends.
+const LONGEST_PREPARATION_SECONDS: u64 = 2_592_000;
+const USUAL_PREPARATION: Duration = Duration::from_hours(24);
+const MOST_ORIGINS: usize = 100;
+
 /// An environment's settings; the defaults are those of an empty document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     /// Whether card preparations demand a secret key.
     pub secret_key_for_preparation: bool,
+    /// How long a card preparation waits to be paid; `None` is a day.
+    pub preparation_lifetime_seconds: Option<u64>,
+    /// The origins a hosted checkout may send customers back to; `None` is any.
+    pub return_origins: Option<Vec<String>>,
     /// How long a customer token opens; `None` is for ever.
     pub customer_token_lifetime_seconds: Option<u64>,
     /// How many requests each key may make per second; `None` is any number.
     pub rate_limit_per_second: Option<u64>,
 }
 
+impl Settings {
+    /// How long a card preparation waits to be paid.
+    pub fn preparation_lifetime(&self) -> Duration {
+        self.preparation_lifetime_seconds.map_or(USUAL_PREPARATION, Duration::from_secs)
+    }
+
+    /// Whether customers may be sent back to an address of this origin (`https://shop.example`).
+    pub fn allows_return_to(&self, origin: &str) -> bool {
+        let origins = self.return_origins.as_ref();
+        origins.is_none_or(|allowed| allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)))
+    }
+}
+
 pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> Settings {
     let Some(mut object) = node.object(faults) else { return Settings::default() };
     let secret_key = object.optional("secretKeyForPreparation");
+    let preparation = object.optional("preparationLifetimeSeconds");
+    let origins = object.optional("returnOrigins");
     let lifetime = object.optional("customerTokenLifetimeSeconds");
     let rate = object.optional("rateLimitPerSecond");
     object.finish(faults);
     Settings {
         secret_key_for_preparation: secret_key.and_then(|node| node.boolean(faults)).unwrap_or_default(),
+        preparation_lifetime_seconds: preparation
+            .and_then(|node| node.integer(LEAST_PREPARATION_SECONDS, LONGEST_PREPARATION_SECONDS, faults)),
+        return_origins: origins.map(|node| read_origins(&node, faults)),
         customer_token_lifetime_seconds: lifetime
             .and_then(|node| node.integer(1, LONGEST_LIFETIME_SECONDS, faults)),
         rate_limit_per_second: rate.and_then(|node| node.integer(1, HIGHEST_RATE, faults)),
     }
 }
 
+fn read_origins(node: &Node<'_>, faults: &mut Faults) -> Vec<String> {
+    let items: Vec<_> = node.items(MOST_ORIGINS, faults).collect();
+    items.iter().filter_map(|item| read_origin(item, faults)).collect()
+}
+
+/// A scheme, a host and perhaps a port, and nothing behind them.
+fn read_origin(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
+    let text = node.text(300, faults)?;
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let plain =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | ':' | '[' | ']');
+    if matches!(scheme, "https" | "http") && !rest.is_empty() && rest.chars().all(plain) {
+        return Some(text.to_owned());
+    }
+    node.fault(faults, "must be an origin such as `https://shop.example`, without a path");
+    None
+}
+
 pub(crate) fn write(settings: &Settings) -> Value {
     json!({
         "secretKeyForPreparation": settings.secret_key_for_preparation,
+        "preparationLifetimeSeconds": settings.preparation_lifetime_seconds,
+        "returnOrigins": settings.return_origins,
         "customerTokenLifetimeSeconds": settings.customer_token_lifetime_seconds,
         "rateLimitPerSecond": settings.rate_limit_per_second,
     })

@@ -124,12 +124,22 @@ id!(/// The scope of keys, configuration, wallets, payments and references.
     EnvironmentId, "env");
 id!(/// An API key's public name; it reveals nothing of the key.
     KeyId, "key");
-id!(/// One stored change of a configuration.
+id!(/// One stored change, so that making it twice makes it once.
     ChangeId, "chg");
 id!(/// One balanced posting of the ledger.
     PostingId, "post");
 id!(/// One HTTP request, on its answer and in the log.
     RequestId, "req");
+id!(/// A card payment from its preparation on: what callers store as its `serviceReference`.
+    PaymentId, "pay");
+id!(/// A bank transfer: a digest of organization, environment and the caller's idempotency key.
+    TransferId, "ach");
+id!(/// A transaction's place in lists; callers know it by its reference.
+    TransactionId, "txn");
+id!(/// One line of a payment's timeline.
+    EntryId, "ent");
+id!(/// A disagreement between a provider and our books that a person has to look at.
+    ExceptionId, "exc");
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 //! Nothing in this crate does IO, reads a clock, draws randomness, waits or knows JSON. Values come in, decisions
 //! go out, and every decision can be explained afterwards.
 
+pub mod card;
 pub mod currency;
 pub mod fee;
 pub mod id;
@@ -10,11 +11,14 @@ pub mod ledger;
 pub mod metadata;
 pub mod money;
 pub mod payment;
+pub mod reference;
 pub mod routing;
 pub mod tenant;
 pub mod time;
+pub mod transaction;
 
 pub use currency::Currency;
 pub use money::{BasisPoints, Minor, Principal};
 pub use payment::{Channel, Flow, PaymentMethod};
+pub use reference::ServiceReference;
 pub use time::Timestamp;

@@ -85,7 +85,7 @@ impl Engine {
             if expected.is_some_and(|expected| expected != from_version) {
                 return Err(ConfigureError::Stale { current: from_version });
             }
-            let stored = self.prepare(environment, Arc::clone(&document), current).await?;
+            let stored = self.to_stored(environment, Arc::clone(&document), current).await?;
             let change = ConfigChange {
                 id: self.fresh(ChangeId::new)?,
                 from_version,
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Reading and sealing thousands of rules takes milliseconds, which belong on a thread of their own.
-    async fn prepare(
+    async fn to_stored(
         &self,
         environment: EnvironmentId,
         document: Arc<Value>,

@@ -2,13 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tollgate_vault::{MasterKey, RandomnessUnavailable, Sealer, random_bytes};
+use tokio::sync::Semaphore;
+use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer, random_bytes};
 
 use crate::{
     directory::Directory,
-    ports::{Clock, Store, StoreError},
+    options::Options,
+    ports::{Clock, Store, StoreError, Wires},
     sequence::Sequence,
 };
+
+/// Events that are applied right after they came, at once; the rest wait for the resolver.
+const EVENTS_AT_ONCE: usize = 32;
 
 /// The name under which the database remembers which master key its secrets are sealed with.
 const MASTER_KEY_PIN: &str = "master_key_fingerprint";
@@ -19,6 +24,11 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sealer: Sealer,
     pub(crate) directory: Arc<Directory>,
+    pub(crate) wires: Arc<dyn Wires>,
+    pub(crate) options: Options,
+    pub(crate) source_sealer: Sealer,
+    pub(crate) source_digester: Digester,
+    pub(crate) event_turns: Arc<Semaphore>,
     sequence: Mutex<Sequence>,
 }
 
@@ -47,6 +57,8 @@ impl Engine {
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         master_key: &MasterKey,
+        wires: Arc<dyn Wires>,
+        options: Options,
     ) -> Result<Self, StartError> {
         let ours = master_key.fingerprint();
         let pinned = store.pin(MASTER_KEY_PIN, &ours).await?;
@@ -55,7 +67,18 @@ impl Engine {
         }
         let sealer = master_key.sealer("configuration");
         let directory = Arc::new(Directory::load(Arc::clone(&store), sealer.clone()).await?);
-        Ok(Self { store, clock, sealer, directory, sequence: Mutex::default() })
+        Ok(Self {
+            store,
+            clock,
+            sealer,
+            directory,
+            wires,
+            options,
+            source_sealer: master_key.sealer("card sources"),
+            source_digester: master_key.digester("card sources"),
+            event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
+            sequence: Mutex::default(),
+        })
     }
 
     /// The directory in memory.

@@ -3,12 +3,14 @@
 //! No HTTP and no SQL here. The outside is reached through the traits of [`ports`]; the hot paths (authentication,
 //! quotes) read only the immutable [`Snapshot`] that [`Directory`] swaps when something changed.
 
+mod card;
 mod clock;
 mod configure;
 mod directory;
 mod engine;
 mod keys;
 mod meter;
+mod options;
 pub mod ports;
 mod quote;
 mod sequence;
@@ -16,12 +18,17 @@ mod snapshot;
 mod tenants;
 mod wallet;
 
+pub use card::{
+    ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
+    PreparedPayment, ReadError, WebhookError,
+};
 pub use clock::SystemClock;
 pub use configure::{ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
 pub use meter::{Exhausted, Meter};
+pub use options::{Options, ResolverOptions};
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};
 pub use tenants::TenantError;

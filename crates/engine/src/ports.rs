@@ -1,9 +1,20 @@
 //! What the engine needs from outside, each promise written above its method.
 
+mod payments;
+mod provider;
 mod store;
 
 use tollgate_domain::Timestamp;
 
+pub use payments::{
+    CardPayment, CardTransaction, Changed, Entry, EventState, Inserted, NewException, PaymentChange,
+    PaymentFilter, PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoredEvent,
+    StoredException, TransactionFilter,
+};
+pub use provider::{
+    Call, CallError, CallLog, Cards, Charge, Component, Confirmation, Delivery, Notice, Prepared, Refusal,
+    RefusalKind, Subject, Trouble, Try, Unreadable, Unverified, WebhookReader, Wires,
+};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,
     Delta, DirectoryVersion, EnvironmentState, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store,

@@ -6,13 +6,30 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tempfile::TempDir;
+use tollgate_configuration::Adapter;
 use tollgate_domain::{
     id::EnvironmentId,
     tenant::{EnvironmentName, KeyKind},
 };
-use tollgate_engine::{Engine, NewKey, Origin, StartError, SystemClock};
+use tollgate_engine::{
+    Engine, NewKey, Origin, StartError, SystemClock,
+    ports::{Cards, WebhookReader, Wires},
+};
 use tollgate_store::Options;
 use tollgate_vault::{Digest, MasterKey, Secret};
+
+/// The directory calls nobody.
+struct NoWires;
+
+impl Wires for NoWires {
+    fn cards(&self, _: Adapter) -> Option<&dyn Cards> {
+        None
+    }
+
+    fn webhooks(&self, _: Adapter) -> Option<&dyn WebhookReader> {
+        None
+    }
+}
 
 struct World {
     folder: TempDir,
@@ -67,7 +84,8 @@ impl World {
 async fn start(folder: &TempDir, key: &str) -> Result<Engine, StartError> {
     let url = format!("sqlite:{}", folder.path().join("t.db").display()).parse().unwrap();
     let store = tollgate_store::open(&url, &Options::default()).await.unwrap();
-    Engine::start(store, Arc::new(SystemClock), &master_key(key)).await
+    let options = tollgate_engine::Options::at("http://127.0.0.1");
+    Engine::start(store, Arc::new(SystemClock), &master_key(key), Arc::new(NoWires), options).await
 }
 
 #[tokio::test]

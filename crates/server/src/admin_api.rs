@@ -3,9 +3,15 @@
 pub(crate) mod applications;
 pub(crate) mod config;
 pub(crate) mod environments;
+pub(crate) mod exceptions;
 pub(crate) mod explain;
 pub(crate) mod keys;
 mod operator;
 pub(crate) mod organizations;
 mod paging;
+pub(crate) mod payments;
+pub(crate) mod provider_events;
+pub(crate) mod providers;
+mod timeline;
+pub(crate) mod transactions;
 pub(crate) mod wallets;

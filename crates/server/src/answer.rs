@@ -1,7 +1,7 @@
 //! Successful answers, in the one envelope.
 
 use axum::{body::Body, response::Response};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 use crate::error::ApiError;
@@ -24,6 +24,13 @@ pub(crate) fn ok<T: Serialize>(data: &T) -> Answer {
 /// 201 with the data of what was created.
 pub(crate) fn created<T: Serialize>(data: &T) -> Answer {
     with_status(StatusCode::CREATED, data)
+}
+
+/// The same answer, marked as the repetition of an earlier one.
+pub(crate) fn replayed(mut response: Response) -> Response {
+    let name = HeaderName::from_static("idempotent-replayed");
+    response.headers_mut().insert(name, HeaderValue::from_static("true"));
+    response
 }
 
 /// 200 with data that `write` writes as JSON.

@@ -10,7 +10,7 @@ use crate::{bad_credentials::BadCredentials, metrics::Metrics, operations::Readi
 
 /// The service behind the routes.
 pub struct App {
-    pub(crate) engine: Engine,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) admin_token: AdminToken,
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
@@ -32,7 +32,7 @@ impl App {
     pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
         let operations = OPERATIONS.iter().map(|operation| operation.name);
         Self {
-            engine,
+            engine: Arc::new(engine),
             admin_token,
             bad_credentials: BadCredentials::default(),
             metrics: Metrics::new(operations),
@@ -58,7 +58,7 @@ impl App {
     }
 
     /// The use-cases.
-    pub fn engine(&self) -> &Engine {
+    pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
 }

@@ -12,6 +12,17 @@ use crate::{app::App, edge::RequestContext, error::ApiError};
 pub(crate) enum Access {
     /// A secret key; without any credential the answer is 401.
     SecretKey,
+    /// Either kind of key, unless the environment demands a secret one for preparations.
+    Preparation,
+}
+
+impl Access {
+    fn demands_secret(self, key: &LiveKey) -> bool {
+        match self {
+            Self::SecretKey => true,
+            Self::Preparation => key.environment.configuration.settings.secret_key_for_preparation,
+        }
+    }
 }
 
 const HOW_TO_AUTHENTICATE: &str = "Send your key as `Authorization: Bearer sk_…`.";
@@ -25,11 +36,7 @@ pub(crate) fn authenticate<'s>(
     access: Access,
 ) -> Result<&'s LiveKey, ApiError> {
     let Some(text) = bearer(headers)? else {
-        return Err(match access {
-            Access::SecretKey => {
-                ApiError::unauthenticated(format!("No credential was sent. {HOW_TO_AUTHENTICATE}"))
-            }
-        });
+        return Err(ApiError::unauthenticated(format!("No credential was sent. {HOW_TO_AUTHENTICATE}")));
     };
     let key = snapshot.authenticate(Digest::of(text), context.at).map_err(|refusal| {
         let message = match (refusal, shape_of_key(text)) {
@@ -45,7 +52,7 @@ pub(crate) fn authenticate<'s>(
         };
         refuse(app, context, message)
     })?;
-    if access == Access::SecretKey && key.kind != KeyKind::Secret {
+    if access.demands_secret(key) && key.kind != KeyKind::Secret {
         return Err(ApiError::secret_key_required(
             "This endpoint needs a secret key (sk_…), and a publishable one was sent. Call it from your backend.",
         ));

@@ -18,6 +18,9 @@ pub(crate) const CLIENT_LIMIT: usize = 64 * 1024;
 /// The most an operator may send: a configuration with tens of thousands of rules.
 pub(crate) const ADMIN_LIMIT: usize = 16 * 1024 * 1024;
 
+/// The most a provider may send as a webhook.
+pub(crate) const WEBHOOK_LIMIT: usize = 512 * 1024;
+
 /// How long a body may take to arrive.
 const ARRIVAL_LIMIT: Duration = Duration::from_secs(20);
 /// How much of a body that is too large is read and thrown away, so that its sender gets to read the answer rather
@@ -51,6 +54,11 @@ pub(crate) async fn read_json_or_nothing(
         return Ok(Bytes::from_static(b"{}"));
     }
     read_json(headers, body, most).await
+}
+
+/// Reads a body as it is, whatever its content type: for signatures that cover the very bytes.
+pub(crate) async fn read_raw(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, ApiError> {
+    read(headers, body, most).await
 }
 
 async fn read<B>(headers: &HeaderMap, mut body: B, most: usize) -> Result<Bytes, ApiError>

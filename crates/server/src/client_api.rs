@@ -1,3 +1,9 @@
-//! The client API, a file per endpoint with its request and its answer.
+//! The client API, one file per endpoint.
 
+pub(crate) mod caller;
+pub(crate) mod component;
+pub(crate) mod confirm;
+pub(crate) mod payments;
+pub(crate) mod prepare_body;
 pub(crate) mod quote;
+pub(crate) mod transactions;

@@ -35,6 +35,14 @@ pub(crate) struct RequestContext {
     pub(crate) peer: IpAddr,
 }
 
+impl RequestContext {
+    /// As the edge put it there.
+    pub(crate) fn of(parts: &http::request::Parts) -> Result<Self, ApiError> {
+        let context = parts.extensions.get::<Self>().copied();
+        context.ok_or_else(|| ApiError::internal("a request came without its context"))
+    }
+}
+
 /// The service behind every connection.
 pub(crate) struct Edge {
     app: SharedApp,

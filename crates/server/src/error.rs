@@ -122,6 +122,33 @@ impl ApiError {
         })
     }
 
+    /// The provider's own validation said no.
+    pub(crate) fn provider_rejected(message: String) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "provider_rejected", message)
+    }
+
+    /// The provider lacks something, or does not accept what it was given.
+    pub(crate) fn provider_not_configured(provider: &str, missing: &[String]) -> Self {
+        let message = if missing.is_empty() {
+            format!(
+                "The selected provider `{provider}` does not accept the credentials it is configured with; \
+                 an operator has to correct them."
+            )
+        } else {
+            let missing = missing.join("`, `");
+            format!("The selected provider is not configured completely; an operator has to add `{missing}`.")
+        };
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "provider_not_configured", message)
+    }
+
+    /// The provider gave no answer, and nothing can be paid.
+    pub(crate) fn provider_unavailable(retry_after: Duration) -> Self {
+        let message = "The payment provider could not be reached or gave no clear answer, and nothing was \
+                       created; try again.";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable", message)
+            .with(|it| it.retry_after = Some(retry_after))
+    }
+
     /// Logged whole, answered without a word of it.
     pub(crate) fn internal(internal: impl Into<String>) -> Self {
         let message = "Something went wrong on our side; quote the request id when you report it.";

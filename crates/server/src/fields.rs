@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
+use tollgate_configuration::Settings;
 use tollgate_domain::{Currency, PaymentMethod, Principal};
 
 use crate::{
@@ -14,6 +15,11 @@ use crate::{
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
 const AMOUNT_RULE: &str = "must be a whole number of minor units from 1 to 1000000000000000000, as digits without sign, point or leading zero";
+
+const RETURN_URL_RULE: &str =
+    "must be an https address (http only on loopback) of at most 2000 characters, without a user name";
+const LONGEST_EMAIL: usize = 254;
+const LONGEST_URL: usize = 2_000;
 
 /// Collects what is wrong with a request.
 #[derive(Debug, Default)]
@@ -108,6 +114,67 @@ pub(crate) fn required_text(
     }
 }
 
+/// An optional text, `None` also where it is faulty: of at most `most` characters. Line breaks and tabs are text, other control characters are not.
+pub(crate) fn optional_text(
+    field: &'static str,
+    raw: Raw<'_>,
+    most: usize,
+    faults: &mut Faults,
+) -> Option<String> {
+    let raw = raw?;
+    let is_strange = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t');
+    match JsonText::of(raw) {
+        JsonText::String(text) if text.chars().count() <= most && !text.contains(is_strange) => {
+            Some(text.into_owned()).filter(|text| !text.is_empty())
+        }
+        _ => faults.add(
+            field,
+            format!("must be a text of at most {most} characters, none of them control characters"),
+        ),
+    }
+}
+
+/// An optional e-mail address.
+pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    let raw = raw?;
+    let is_address = |text: &str| text.len() <= LONGEST_EMAIL && email_address::EmailAddress::is_valid(text);
+    match JsonText::of(raw) {
+        JsonText::String(text) if is_address(&text) => Some(text.into_owned()),
+        _ => faults.add(field, format!("must be an e-mail address of at most {LONGEST_EMAIL} characters")),
+    }
+}
+
+/// An optional address to send a customer back to: `https`, or `http` on this machine.
+pub(crate) fn return_url(
+    field: &'static str,
+    raw: Raw<'_>,
+    settings: &Settings,
+    faults: &mut Faults,
+) -> Option<String> {
+    let raw = raw?;
+    let JsonText::String(text) = JsonText::of(raw) else { return faults.add(field, RETURN_URL_RULE) };
+    let Some(origin) = return_origin(&text) else { return faults.add(field, RETURN_URL_RULE) };
+    if !settings.allows_return_to(&origin) {
+        return faults.add(field, "is not an address this environment's settings allow (returnOrigins)");
+    }
+    Some(text.into_owned())
+}
+
+/// The origin of an address customers may be sent to.
+fn return_origin(text: &str) -> Option<String> {
+    if text.len() > LONGEST_URL || !text.chars().all(|letter| letter.is_ascii_graphic()) {
+        return None;
+    }
+    let uri: http::Uri = text.parse().ok()?;
+    let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let loopback = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    let is_right = scheme == "https" || (scheme == "http" && loopback);
+    // A user name before the host is a way to make one address look like another.
+    (is_right && !host.is_empty() && !authority.as_str().contains('@'))
+        .then(|| format!("{scheme}://{authority}"))
+}
+
 /// A whole number within bounds; `default` where the field is left out.
 pub(crate) fn whole_number(
     field: &'static str,
@@ -132,6 +199,27 @@ mod tests {
         let raw: &RawValue = serde_json::from_str(json).unwrap();
         let mut faults = Faults::default();
         reader(Some(raw), &mut faults).ok_or(faults.0)
+    }
+
+    #[test]
+    fn customers_are_sent_only_where_that_is_safe() {
+        for (url, origin) in [
+            ("https://shop.example/thanks?order=1#top", Some("https://shop.example")),
+            ("https://shop.example:8443/", Some("https://shop.example:8443")),
+            ("http://127.0.0.1:3000/back", Some("http://127.0.0.1:3000")),
+            ("http://[::1]:3000/back", Some("http://[::1]:3000")),
+            ("http://localhost/back", Some("http://localhost")),
+            ("https://shop.example/{CHECKOUT_SESSION_ID}", Some("https://shop.example")),
+            ("http://shop.example/", None),
+            ("https://user@shop.example/", None),
+            ("javascript:alert(1)", None),
+            ("//shop.example/", None),
+            ("https://", None),
+            ("https://shop.example/a b", None),
+            ("", None),
+        ] {
+            assert_eq!(return_origin(url).as_deref(), origin, "{url}");
+        }
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
     let follower = tokio::spawn(Arc::clone(edge.app().engine().directory()).follow());
     let permits = Arc::new(Semaphore::new(limits.most_connections));
     let (stopping, stopped) = watch::channel(false);
+    let resolver = tokio::spawn(Arc::clone(edge.app().engine()).resolve_until(stopped.clone()));
 
     tokio::pin!(stop);
     loop {
@@ -76,6 +77,10 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
     let all = u32::try_from(limits.most_connections).unwrap_or(u32::MAX);
     if timeout(limits.drain, permits.acquire_many(all)).await.is_err() {
         warn!("some requests did not finish in time and were cut off");
+    }
+    // What the resolver does not finish in time, another node or the next start takes over.
+    if timeout(limits.drain, resolver).await.is_err() {
+        warn!("the resolver did not finish in time and was cut off");
     }
     follower.abort();
 }

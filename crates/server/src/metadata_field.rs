@@ -50,6 +50,22 @@ pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut F
     }
 }
 
+/// The same JSON text without the white space between its tokens: numbers and texts stay letter for letter.
+pub(crate) fn without_spaces(json: &str) -> String {
+    let (mut kept, mut in_text, mut escaped) = (String::with_capacity(json.len()), false, false);
+    for letter in json.chars() {
+        if in_text {
+            (in_text, escaped) = (escaped || letter != '"', !escaped && letter == '\\');
+        } else if matches!(letter, ' ' | '\t' | '\n' | '\r') {
+            continue;
+        } else {
+            in_text = letter == '"';
+        }
+        kept.push(letter);
+    }
+    kept
+}
+
 /// Without the white space between tokens, which is not the caller's data.
 fn is_too_large(body: &[u8]) -> bool {
     #[derive(Deserialize)]
@@ -199,6 +215,16 @@ mod tests {
         assert!(read(&exact.replacen('x', "xx", 1)).is_err());
         let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
         assert!(read(&deep).is_err());
+    }
+
+    #[test]
+    fn spaces_go_where_they_are_nobodys_data() {
+        let json = "{ \"a b\" : [ 1.50 , \"x \\\" y\" ] ,\n\"c\\\\\" : 9007199254740993 }";
+        let kept = without_spaces(json);
+        assert_eq!(kept, "{\"a b\":[1.50,\"x \\\" y\"],\"c\\\\\":9007199254740993}");
+        let (one, other): (Value, Value) =
+            (serde_json::from_str(json).unwrap(), serde_json::from_str(&kept).unwrap());
+        assert_eq!(one, other);
     }
 
     #[test]

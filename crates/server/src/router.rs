@@ -8,12 +8,16 @@ use axum::{
 use http::Method;
 
 use crate::{
-    admin_api::{applications, config, environments, explain, keys, organizations, wallets},
+    admin_api::{
+        applications, config, environments, exceptions, explain, keys, organizations,
+        payments as admin_payments, provider_events, providers, transactions as admin_transactions, wallets,
+    },
     answer::Answer,
     app::SharedApp,
-    client_api::quote,
+    checkout_pages,
+    client_api::{component, confirm, payments, quote, transactions},
     error::ApiError,
-    operations,
+    operations, provider_webhooks,
 };
 
 /// One operation of the API: its name in metrics, its method, its path.
@@ -37,6 +41,17 @@ macro_rules! operations {
 operations! {
     "fee_quote" POST "/client/v1/fees/quote" post quote::handle;
 
+    "payment_prepare" POST "/client/v1/payments" post payments::prepare;
+    "payment_read" GET "/client/v1/payments/{reference}" get payments::read;
+    "component_prepare" POST "/client/v1/payments/component" post component::prepare;
+    "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle;
+    "transaction_list" GET "/client/v1/transactions" get transactions::list;
+    "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read;
+
+    "webhook" POST "/webhooks/v1/{environment}/{provider}" post provider_webhooks::handle;
+    "checkout_paid" GET "/checkout/paid" get checkout_pages::paid;
+    "checkout_canceled" GET "/checkout/canceled" get checkout_pages::canceled;
+
     "organization_create" POST "/admin/v1/organizations" post organizations::create;
     "organization_list" GET "/admin/v1/organizations" get organizations::list;
     "application_create" POST "/admin/v1/organizations/{organization}/applications" post applications::create;
@@ -58,6 +73,15 @@ operations! {
     "wallet_fund" POST "/admin/v1/environments/{environment}/wallets/{currency}/fund" post wallets::fund;
     "wallet_withdraw" POST "/admin/v1/environments/{environment}/wallets/{currency}/withdraw" post wallets::withdraw;
     "wallet_ledger" GET "/admin/v1/environments/{environment}/wallets/{currency}/ledger" get wallets::ledger;
+
+    "admin_transaction_list" GET "/admin/v1/environments/{environment}/transactions" get admin_transactions::list;
+    "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read;
+    "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
+    "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
+    "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
+    "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
+    "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;
+    "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
 
     "health" GET "/healthz" get operations::health;
     "ready" GET "/readyz" get operations::ready;

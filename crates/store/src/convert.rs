@@ -1,7 +1,14 @@
 //! From what a database holds to what the domain means, the same for both stores.
 
+pub(crate) mod cells;
+pub(crate) mod event;
+pub(crate) mod exception;
+pub(crate) mod fee;
+pub(crate) mod payment;
+pub(crate) mod transaction;
+
 use tollgate_domain::{
-    Currency, Minor,
+    Currency, Minor, Timestamp,
     ledger::{Account, Balances, Cause},
     tenant::{EnvironmentName, KeyKind},
 };
@@ -115,6 +122,14 @@ pub(crate) fn from_after(after: Option<[u8; 16]>) -> Option<[u8; 16]> {
     match after {
         None => Some([0; 16]),
         Some(seen) => u128::from_be_bytes(seen).checked_add(1).map(u128::to_be_bytes),
+    }
+}
+
+/// The last moment before this one; `None` where there is none.
+pub(crate) fn until_before(before: Option<Timestamp>) -> Option<i64> {
+    match before {
+        None => Some(i64::MAX),
+        Some(before) => before.unix_millis().checked_sub(1),
     }
 }
 

@@ -40,6 +40,7 @@ failure_from!(
     tollgate_store::OpenError,
     tollgate_store::InvalidDatabaseUrl,
     tollgate_engine::StartError,
+    tollgate_providers::SetupError,
     tollgate_engine::TenantError,
     tollgate_engine::KeyError,
     tollgate_engine::ConfigureError,

@@ -8,12 +8,13 @@ use tokio::{
     time::sleep,
 };
 use tollgate_engine::{Engine, SystemClock, ports::Store};
+use tollgate_providers::Providers;
 use tollgate_server::{App, Limits};
 use tollgate_store::{DatabaseUrl, OpenError, Options};
 use tollgate_vault::MasterKey;
 use tracing::{info, warn};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, settings::Settings};
 
 /// How often, and how far apart, a database server that does not answer yet is tried at start.
 const OPEN_TRIES: u32 = 30;
@@ -32,9 +33,15 @@ pub(crate) async fn bind(listen: &str) -> Result<(TcpListener, SocketAddr), Fail
 }
 
 /// Opens the store and starts the engine on it.
-pub(crate) async fn engine(database: &DatabaseUrl, master_key: &MasterKey) -> Result<Engine, Failure> {
-    let store = open(database).await?;
-    Ok(Engine::start(store, Arc::new(SystemClock), master_key).await?)
+pub(crate) async fn engine(
+    settings: &Settings,
+    address: SocketAddr,
+    master_key: &MasterKey,
+) -> Result<Engine, Failure> {
+    let wires = Arc::new(Providers::new(settings.providers.clone())?);
+    let store = open(&settings.database).await?;
+    let options = settings.engine_options(address);
+    Ok(Engine::start(store, Arc::new(SystemClock), master_key, wires, options).await?)
 }
 
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.

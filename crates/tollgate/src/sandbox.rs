@@ -10,6 +10,7 @@ use std::{
 
 use axum::Router;
 use serde_json::{Value, json};
+use tollgate_configuration::{Adapter, Providers};
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     id::{ApplicationId, EnvironmentId, OrganizationId},
@@ -18,7 +19,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
 use tollgate_server::App;
-use tollgate_simulator::{Config, IncreaseKeys, Simulator, SquareKeys, StripeKeys};
+use tollgate_simulator::{Config, IncreaseKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire};
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
 use crate::{failure::Failure, logging, node, settings::Settings, welcome};
@@ -42,16 +43,34 @@ pub(crate) async fn run() -> Result<(), Failure> {
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen).await?;
     let master_key = master_key(&settings)?;
-    let engine = node::engine(&settings.database, &master_key).await?;
+    let engine = node::engine(&settings, address, &master_key).await?;
     let access = prepare(&engine, &settings, address).await?;
     let admin_token = AdminToken::from_setting(&access.admin_token)?;
     welcome::print(&access, &settings);
-    let simulator = Simulator::new(simulator_config(&access.base_url));
+    let webhooks = webhook_targets(&engine, access.environment);
+    let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
     let app = App::new(engine, admin_token).with_mounted("/simulator/", mounted);
     let served = node::serve(listener, address, app).await;
     simulator.stop();
     served
+}
+
+/// Where the simulated providers send what they have to tell: back here, signed with the secrets configured now.
+fn webhook_targets(engine: &Engine, environment: EnvironmentId) -> Vec<WebhookTarget> {
+    let snapshot = engine.directory().snapshot();
+    let providers = snapshot.environment(environment).map(|view| &view.configuration.providers);
+    let targets = providers.into_iter().flat_map(Providers::iter).filter_map(|provider| {
+        let (wire, secret) = match provider.adapter {
+            Adapter::Stripe => (Wire::Stripe, "webhookSecret"),
+            Adapter::Square => (Wire::Square, "webhookSignatureKey"),
+            Adapter::Increase => (Wire::Increase, "webhookSecret"),
+        };
+        let secret = provider.credential(secret)?.to_owned();
+        let url = engine.webhook_url(environment, &provider.name);
+        Some(WebhookTarget { wire, url, secret, events: Vec::new() })
+    });
+    targets.collect()
 }
 
 /// The simulated providers, with the credentials the demo configuration has for them.

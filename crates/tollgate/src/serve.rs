@@ -15,6 +15,6 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
         create_private_dir(&settings.data_dir)?;
     }
     let (listener, address) = node::bind(&settings.listen).await?;
-    let engine = node::engine(&settings.database, &master_key).await?;
+    let engine = node::engine(&settings, address, &master_key).await?;
     node::serve(listener, address, App::new(engine, admin_token)).await
 }

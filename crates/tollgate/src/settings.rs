@@ -2,10 +2,13 @@
 
 use std::{
     env, fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::Deserialize;
+use tollgate_engine::{Options, ResolverOptions};
 use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
@@ -25,6 +28,13 @@ struct File {
     admin_token: Option<String>,
     master_key: Option<String>,
     log: Option<String>,
+    public_url: Option<String>,
+    provider_timeout_ms: Option<u64>,
+    provider_deadline_ms: Option<u64>,
+    resolver_poll_ms: Option<u64>,
+    resolver_lease_ms: Option<u64>,
+    resolver_first_check_ms: Option<u64>,
+    resolver_first_retry_ms: Option<u64>,
 }
 
 /// The settings, checked as far as they can be without starting.
@@ -36,6 +46,10 @@ pub(crate) struct Settings {
     pub(crate) admin_token: Option<Secret>,
     pub(crate) master_key: Option<Secret>,
     pub(crate) log: String,
+    /// Where the service is reached from outside, if not at the address it listens on.
+    public_url: Option<String>,
+    pub(crate) providers: tollgate_providers::Settings,
+    resolver: ResolverOptions,
 }
 
 impl Settings {
@@ -49,6 +63,7 @@ impl Settings {
             Some(url) => url.parse()?,
             None => format!("sqlite:{}", data_dir.join("tollgate.db").display()).parse()?,
         };
+        let usual = ResolverOptions::default();
         Ok(Self {
             listen: text("TOLLGATE_LISTEN")?.or(file.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned()),
             data_dir,
@@ -56,7 +71,29 @@ impl Settings {
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
             master_key: text("TOLLGATE_MASTER_KEY")?.or(file.master_key).map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
+            public_url: text("TOLLGATE_PUBLIC_URL")?.or(file.public_url).map(public_url).transpose()?,
+            providers: providers(file.provider_timeout_ms, file.provider_deadline_ms)?,
+            resolver: ResolverOptions {
+                poll: millis("TOLLGATE_RESOLVER_POLL_MS", file.resolver_poll_ms, usual.poll)?,
+                lease: millis("TOLLGATE_RESOLVER_LEASE_MS", file.resolver_lease_ms, usual.lease)?,
+                first_check: millis(
+                    "TOLLGATE_RESOLVER_FIRST_CHECK_MS",
+                    file.resolver_first_check_ms,
+                    usual.first_check,
+                )?,
+                first_retry: millis(
+                    "TOLLGATE_RESOLVER_FIRST_RETRY_MS",
+                    file.resolver_first_retry_ms,
+                    usual.first_retry,
+                )?,
+            },
         })
+    }
+
+    /// How the engine behaves when it is served at this address.
+    pub(crate) fn engine_options(&self, address: SocketAddr) -> Options {
+        let public_url = self.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+        Options { resolver: self.resolver, ..Options::at(public_url) }
     }
 
     /// The master key, which production must have.
@@ -72,6 +109,36 @@ impl Settings {
         let missing = "no admin token is set; put one into TOLLGATE_ADMIN_TOKEN (`tollgate generate admin-token` makes one)";
         let text = self.admin_token.as_ref().ok_or_else(|| Failure::new(missing))?;
         Ok(AdminToken::from_setting(text)?)
+    }
+}
+
+/// How providers are called: a deadline leaves room for a second try.
+fn providers(timeout: Option<u64>, deadline: Option<u64>) -> Result<tollgate_providers::Settings, Failure> {
+    let usual = tollgate_providers::Settings::default();
+    let attempt_timeout = millis("TOLLGATE_PROVIDER_TIMEOUT_MS", timeout, usual.attempt_timeout)?;
+    let deadline = millis("TOLLGATE_PROVIDER_DEADLINE_MS", deadline, usual.deadline)?;
+    Ok(tollgate_providers::Settings { attempt_timeout, deadline, ..usual })
+}
+
+/// An address without anything behind it but a path.
+fn public_url(text: String) -> Result<String, Failure> {
+    let is_address = text.starts_with("https://") || text.starts_with("http://");
+    if is_address && !text.contains(['?', '#', ' ', '@']) {
+        return Ok(text.trim_end_matches('/').to_owned());
+    }
+    Err(Failure::new(
+        "TOLLGATE_PUBLIC_URL must be an address such as https://pay.example.com, without a query",
+    ))
+}
+
+/// A time in milliseconds, at least one.
+fn millis(name: &str, from_file: Option<u64>, usual: Duration) -> Result<Duration, Failure> {
+    let wrong = || Failure::new(format!("{name} must be a whole number of milliseconds, 1 or more"));
+    let from_environment = text(name)?.map(|text| text.parse::<u64>().map_err(|_| wrong())).transpose()?;
+    match from_environment.or(from_file) {
+        Some(0) => Err(wrong()),
+        Some(millis) => Ok(Duration::from_millis(millis)),
+        None => Ok(usual),
     }
 }
 

@@ -15,6 +15,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::{
+    keyed_digest::Digester,
     random::{RandomnessUnavailable, random_bytes},
     secret::Secret,
 };
@@ -67,9 +68,16 @@ impl MasterKey {
         Sealer { cipher: Aes256Gcm::new(&(*key).into()), key_id: self.fingerprint() }
     }
 
+    /// What makes digests of one purpose. Each purpose has a key of its own.
+    pub fn digester(&self, purpose: &str) -> Digester {
+        let mut key = Zeroizing::new([0; 64]);
+        self.derive(format!("tollgate digest v1: {purpose}").as_bytes(), key.as_mut());
+        Digester::new(key)
+    }
+
     fn derive(&self, info: &[u8], out: &mut [u8]) {
         let source = Hkdf::<Sha256>::new(None, self.material.expose().as_bytes());
-        // Expanding fails only for outputs beyond 8,160 bytes; ours are 8 and 32.
+        // Expanding fails only for outputs beyond 8,160 bytes; ours are at most 64.
         let derived = source.expand(info, out);
         debug_assert!(derived.is_ok());
     }

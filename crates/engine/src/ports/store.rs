@@ -11,6 +11,8 @@ use tollgate_domain::{
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 
+use super::PaymentStore;
+
 /// Why a unit of work gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -219,7 +221,7 @@ pub trait ChangeSignal: Send {
 
 /// Durable memory. SQLite and PostgreSQL keep these promises alike; one suite checks both.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: PaymentStore {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
 

@@ -31,7 +31,7 @@ struct ExplainAnswer<'a> {
 }
 
 #[derive(Serialize)]
-struct RuleAnswer<'a> {
+pub(crate) struct RuleAnswer<'a> {
     id: &'a str,
     outcome: &'static str,
     conditions: Vec<ConditionAnswer<'a>>,
@@ -49,7 +49,7 @@ struct ConditionAnswer<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct FeeStepsAnswer {
+pub(crate) struct FeeStepsAnswer {
     scope: &'static str,
     enabled: bool,
     #[serde(serialize_with = "digits")]
@@ -93,7 +93,7 @@ fn written(request: &QuoteRequest, quote: &Quote<'_>) -> Result<Box<RawValue>, A
     serde_json::from_slice(&bytes).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-fn rule(verdict: &RuleVerdict) -> RuleAnswer<'_> {
+pub(crate) fn rule(verdict: &RuleVerdict) -> RuleAnswer<'_> {
     let outcome = match verdict.outcome {
         RuleOutcome::Disabled => "disabled",
         RuleOutcome::Matched => "matched",
@@ -113,7 +113,7 @@ fn condition(verdict: &ConditionVerdict) -> ConditionAnswer<'_> {
     }
 }
 
-fn fee_steps(scope: &'static str, fee: &LayerFee) -> FeeStepsAnswer {
+pub(crate) fn fee_steps(scope: &'static str, fee: &LayerFee) -> FeeStepsAnswer {
     FeeStepsAnswer {
         scope,
         enabled: fee.layer.enabled,

@@ -2,11 +2,16 @@
 
 use std::str::FromStr;
 
-use axum::extract::{FromRequestParts, RawPathParams};
+use axum::extract::FromRequestParts;
 use http::{HeaderMap, request::Parts};
+use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::Origin;
 
-use crate::{app::SharedApp, auth::authenticate_admin, edge::RequestContext, error::ApiError};
+use crate::{
+    app::SharedApp, auth::authenticate_admin, edge::RequestContext, error::ApiError, location::Location,
+};
+
+pub(crate) use crate::location::nothing_here;
 
 /// Who operators say they are; recorded with what they change.
 const ACTOR_HEADER: &str = "tollgate-actor";
@@ -18,24 +23,20 @@ pub(crate) struct Operator {
     /// For the history: who, and in which request.
     pub(crate) origin: Origin,
     pub(crate) headers: HeaderMap,
-    params: Vec<(String, String)>,
-    query: String,
+    pub(crate) location: Location,
 }
 
 impl FromRequestParts<SharedApp> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
-        let context = parts.extensions.get::<RequestContext>().copied();
-        let context = context.ok_or_else(|| ApiError::internal("a request came without its context"))?;
+        let context = RequestContext::of(parts)?;
         authenticate_admin(app, &parts.headers, &context)?;
-        let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| nothing_here())?;
         Ok(Self {
             app: app.clone(),
             origin: Origin { actor: actor(&parts.headers), request: context.id.to_string() },
             headers: parts.headers.clone(),
-            params: params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            query: parts.uri.query().unwrap_or_default().to_owned(),
+            location: Location::of(parts, app).await?,
         })
     }
 }
@@ -43,25 +44,25 @@ impl FromRequestParts<SharedApp> for Operator {
 impl Operator {
     /// A part of the path. What is not in the right form does not exist.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, ApiError> {
-        let value = self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        value.and_then(|value| value.parse().ok()).ok_or_else(nothing_here)
+        self.location.path(name)
     }
 
-    /// A part of the query, if it was given. Ids and numbers need no unescaping.
+    /// The path's environment, if there is one.
+    pub(crate) fn known_environment(&self) -> Result<EnvironmentId, ApiError> {
+        let environment = self.path("environment")?;
+        let snapshot = self.app.engine.directory().snapshot();
+        snapshot.environment(environment).map(|_| environment).ok_or_else(nothing_here)
+    }
+
+    /// A part of the query, if it was given.
     pub(crate) fn query<T: FromStr>(&self, name: &'static str) -> Result<Option<T>, ApiError> {
-        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        let Some((_, value)) = pairs.rfind(|(known, _)| *known == name) else { return Ok(None) };
-        value.parse().map(Some).map_err(|_| {
-            let mut faults = crate::fields::Faults::default();
-            faults.add::<()>(name, "is not in the form this list takes");
-            faults.into_error()
-        })
+        self.location.query(name)
     }
-}
 
-/// What does not exist looks the same whether it never did or belongs elsewhere.
-pub(crate) fn nothing_here() -> ApiError {
-    ApiError::not_found("There is no such thing here; check the ids in the path.")
+    /// How many at most.
+    pub(crate) fn limit(&self) -> Result<u32, ApiError> {
+        self.location.limit()
+    }
 }
 
 fn actor(headers: &HeaderMap) -> String {

@@ -9,7 +9,7 @@ use tollgate_engine::ports::{ConfigPut, Created, DirectoryVersion, Moved, Rotate
 use super::{ALL, Nodes, at, created, issued, minor, put, wallet::books_balance};
 
 /// Runs `count` of what `start` makes at once, every other one on the other node, and returns all answers.
-async fn at_once<T, W>(nodes: &Nodes, count: usize, start: impl Fn(usize, Arc<dyn Store>) -> W) -> Vec<T>
+pub async fn at_once<T, W>(nodes: &Nodes, count: usize, start: impl Fn(usize, Arc<dyn Store>) -> W) -> Vec<T>
 where
     T: Send + 'static,
     W: Future<Output = T> + Send + 'static,

@@ -14,11 +14,18 @@
     missing_debug_implementations
 )]
 
+pub mod changes;
+pub mod claims;
 pub mod concurrency;
 pub mod config;
 pub mod directory;
+pub mod events;
+pub mod exceptions;
 pub mod keys;
+pub mod payments;
+pub mod samples;
 pub mod tenancy;
+pub mod transactions;
 pub mod wallet;
 
 use std::sync::{
@@ -26,6 +33,7 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
+use rand::{SeedableRng as _, rngs::StdRng};
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     id::{ApplicationId, ChangeId, EnvironmentId, KeyId, OrganizationId, PostingId},
@@ -56,6 +64,26 @@ macro_rules! conformance_suite {
                 money_comes_and_goes, a_reference_moves_once, nothing_is_overdrawn, nothing_overflows,
                 an_unfunded_wallet_is_empty, the_ledger_is_newest_first, words_keep_their_letters,
                 random_movements_agree_with_a_model;
+            payments:
+                a_payment_goes_round, a_changed_payment_goes_round, insertion_is_repeatable,
+                insertion_needs_its_environment, objects_lead_to_their_payment, the_timeline_is_oldest_first,
+                payments_are_listed_newest_first;
+            changes:
+                a_change_is_made_whole, a_refused_change_leaves_nothing, a_repeated_change_is_made_once,
+                a_claim_does_not_disturb_a_change, a_transaction_is_recorded_once,
+                attempts_are_replaced_by_number, one_of_many_changes_wins, one_change_at_once_is_made_once,
+                a_payment_is_read_at_one_moment;
+            claims:
+                payments_are_claimed_longest_due_first, a_claim_ends_by_itself, many_claimers_share_nothing,
+                events_are_claimed_longest_due_first, many_claimers_share_no_event;
+            transactions:
+                lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
+            events:
+                an_event_is_received_once, one_of_many_deliveries_is_new, a_settled_event_stays,
+                a_change_may_leave_its_event_waiting, events_are_listed_newest_first;
+            exceptions:
+                the_same_is_recorded_once, the_first_resolution_stays, one_of_many_resolutions_stays,
+                exceptions_are_listed_newest_first;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,
@@ -63,7 +91,8 @@ macro_rules! conformance_suite {
                 a_caller_who_leaves_disturbs_nobody;
             tenancy:
                 keys_are_of_one_environment, configurations_are_of_one_environment,
-                wallets_are_of_one_environment, wallets_are_of_one_currency;
+                wallets_are_of_one_environment, wallets_are_of_one_currency, payments_are_of_one_environment,
+                events_are_of_one_environment, exceptions_are_of_one_environment;
         }
     };
     (@each $database:path; $($module:ident: $($name:ident),+;)+) => {
@@ -101,6 +130,14 @@ pub fn minor(amount: u64) -> Minor {
 
 pub fn all<Id>() -> Page<Id> {
     Page { after: None, limit: ALL }
+}
+
+/// A seed, printed and named in failures, and what is drawn from it; `TOLLGATE_TEST_SEED` repeats a run.
+pub fn random() -> (u64, StdRng) {
+    let given = std::env::var("TOLLGATE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed: u64 = given.unwrap_or_else(rand::random);
+    println!("TOLLGATE_TEST_SEED={seed}");
+    (seed, StdRng::seed_from_u64(seed))
 }
 
 impl Nodes {

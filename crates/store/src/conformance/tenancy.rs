@@ -1,9 +1,15 @@
 //! What belongs to one environment is not there for any other.
 
-use tollgate_domain::{Currency, ledger::Cause};
-use tollgate_engine::ports::{ConfigPut, Moved, Revoked, Rotated};
+use tollgate_domain::{Currency, card::DisagreementKind, ledger::Cause};
+use tollgate_engine::ports::{
+    Changed, ConfigPut, EventState, Inserted, Moved, PaymentFilter, Received, Resolution, Revoked, Rotated,
+    TransactionFilter,
+};
 
-use super::{ALL, Nodes, at, minor, put};
+use super::{
+    ALL, Nodes, at, minor, put,
+    samples::{PROVIDER, card, preparing, settled},
+};
 
 pub async fn keys_are_of_one_environment(nodes: &Nodes) {
     let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
@@ -64,4 +70,72 @@ pub async fn wallets_are_of_one_currency(nodes: &Nodes) {
     assert_eq!(nodes.one.balances(environment, euro).await.unwrap().unwrap().available, minor(3));
     assert_eq!(nodes.one.balances(environment, Currency::USD).await.unwrap().unwrap().available, minor(100));
     assert_eq!(nodes.one.ledger(environment, euro, None, ALL).await.unwrap().len(), 2);
+}
+
+pub async fn payments_are_of_one_environment(nodes: &Nodes) {
+    let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
+    let order = nodes.new_order(theirs);
+    let id = nodes.payment_with(&order, &preparing()).await;
+    nodes.change(theirs, id, &nodes.full_change(0, "evt_1")).await;
+    let before = nodes.read(theirs, id).await;
+
+    assert_eq!(nodes.two.payment(mine, id).await.unwrap(), None);
+    assert_eq!(nodes.two.payment_of_object(mine, PROVIDER, "pi_0").await.unwrap(), None);
+    assert!(nodes.two.payments(mine, PaymentFilter::default(), None, ALL).await.unwrap().is_empty());
+    assert_eq!(nodes.two.transaction(mine, card(id)).await.unwrap(), None);
+    let all = TransactionFilter::default();
+    assert!(nodes.two.transactions(mine, &all, None, ALL).await.unwrap().is_empty());
+    assert!(nodes.two.timeline(mine, card(id)).await.unwrap().is_empty());
+    for from in [0, 1] {
+        let answer = nodes.two.change_payment(mine, id, &nodes.full_change(from, "evt_1")).await.unwrap();
+        assert_eq!(answer, Changed::Missing);
+    }
+    assert!(nodes.two.timeline(mine, card(id)).await.unwrap().is_empty());
+
+    // All the same names are free in another environment, and stand for something else there.
+    let mut twin = nodes.new_order(mine);
+    (twin.id, twin.description) = (id, Some("mine".to_owned()));
+    assert_eq!(nodes.one.insert_payment(mine, &twin, &preparing(), &[]).await.unwrap(), Inserted::Done);
+    let mut change = nodes.full_change(0, "evt_1");
+    change.transaction.as_mut().unwrap().0 = before.transaction.as_ref().unwrap().id;
+    let changed = nodes.change(mine, id, &change).await;
+    assert_eq!(changed.order, twin);
+    assert_eq!(nodes.two.payment_of_object(mine, PROVIDER, "pi_0").await.unwrap(), Some(id));
+    assert_eq!(nodes.two.timeline(mine, card(id)).await.unwrap(), change.entries);
+    let transaction = nodes.two.transaction(mine, card(id)).await.unwrap().unwrap();
+    assert_eq!((transaction.environment, transaction.description.as_deref()), (mine, Some("mine")));
+    assert_eq!(nodes.read(theirs, id).await, before);
+    assert_eq!(nodes.two.timeline(theirs, card(id)).await.unwrap().len(), 2);
+    assert_eq!(nodes.two.transactions(theirs, &all, None, ALL).await.unwrap().len(), 1);
+}
+
+pub async fn events_are_of_one_environment(nodes: &Nodes) {
+    let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
+    nodes.one.receive_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    let before = nodes.two.events(theirs, None, None, ALL).await.unwrap();
+    assert!(nodes.two.events(mine, None, None, ALL).await.unwrap().is_empty());
+    assert!(!nodes.two.settle_event(mine, &settled("evt_1", EventState::Applied)).await.unwrap());
+    // Nor does a change of my payment settle their event.
+    let id = nodes.payment(mine).await;
+    nodes.change(mine, id, &nodes.full_change(0, "evt_1")).await;
+    assert_eq!(nodes.two.events(theirs, None, None, ALL).await.unwrap(), before);
+    let received = nodes.two.receive_event(mine, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    assert_eq!(received, Received::New);
+    assert!(nodes.two.settle_event(mine, &settled("evt_1", EventState::Applied)).await.unwrap());
+    assert_eq!(nodes.two.events(theirs, None, None, ALL).await.unwrap(), before);
+}
+
+pub async fn exceptions_are_of_one_environment(nodes: &Nodes) {
+    let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
+    let id = nodes.payment(theirs).await;
+    let mut change = nodes.change_to(0, preparing());
+    change.exceptions = vec![nodes.new_exception(DisagreementKind::Amount, "1")];
+    nodes.change(theirs, id, &change).await;
+    let exception = change.exceptions[0].id;
+    assert!(nodes.two.exceptions(mine, false, None, ALL).await.unwrap().is_empty());
+    assert!(nodes.two.exceptions(mine, true, None, ALL).await.unwrap().is_empty());
+    assert!(nodes.two.exceptions_of(mine, card(id)).await.unwrap().is_empty());
+    let resolution = Resolution { at: at(9), actor: "me".to_owned(), note: String::new() };
+    assert!(!nodes.two.resolve_exception(mine, exception, &resolution).await.unwrap());
+    assert_eq!(nodes.two.exceptions(theirs, true, None, ALL).await.unwrap().len(), 1);
 }

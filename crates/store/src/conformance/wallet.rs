@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use rand::RngExt as _;
 use tollgate_domain::{
     Currency,
     id::{EnvironmentId, PostingId},
@@ -10,7 +10,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{AppliedMovement, LedgerLine, Moved};
 
-use super::{ALL, Nodes, minor};
+use super::{ALL, Nodes, minor, random};
 
 /// Asks the books of a wallet the questions that must always have the same answers, and returns what is available.
 pub async fn books_balance(nodes: &Nodes, environment: EnvironmentId, currency: Currency) -> u64 {
@@ -181,10 +181,7 @@ pub async fn words_keep_their_letters(nodes: &Nodes) {
 
 /// Random movements, with few references so that many repeat, against the plainest model there is.
 pub async fn random_movements_agree_with_a_model(nodes: &Nodes) {
-    let given = std::env::var("TOLLGATE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed: u64 = given.unwrap_or_else(rand::random);
-    println!("TOLLGATE_TEST_SEED={seed}");
-    let mut random = StdRng::seed_from_u64(seed);
+    let (seed, mut random) = random();
     let environment = nodes.environment().await.id;
     let mut held: u64 = 0;
     let mut used: BTreeMap<(Cause, String), u64> = BTreeMap::new();

@@ -8,11 +8,18 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 1] = [Migration {
-    version: 1,
-    name: "foundations",
-    sql: include_str!("../../migrations/postgres/0001_foundations.sql"),
-}];
+const MIGRATIONS: [Migration; 2] = [
+    Migration {
+        version: 1,
+        name: "foundations",
+        sql: include_str!("../../migrations/postgres/0001_foundations.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "payments",
+        sql: include_str!("../../migrations/postgres/0002_payments.sql"),
+    },
+];
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.
 const LOCK: i64 = 0x746f_6c6c_6761_7465;

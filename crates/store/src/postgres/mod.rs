@@ -5,14 +5,22 @@
 //! the URL's `sslmode` says otherwise. Connections must be the server's own or a pooler's in session mode.
 
 mod attempts;
+mod cells;
 mod config;
 mod connect;
 mod directory;
+mod events;
+mod exceptions;
 mod fault;
 mod keys;
 mod listener;
 mod migrate;
+mod payment_change;
+mod payment_store;
+mod payments;
 mod store;
+mod timeline;
+mod transactions;
 mod wallet;
 
 use std::{sync::OnceLock, time::Duration};

@@ -7,11 +7,18 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 1] = [Migration {
-    version: 1,
-    name: "foundations",
-    sql: include_str!("../../migrations/sqlite/0001_foundations.sql"),
-}];
+const MIGRATIONS: [Migration; 2] = [
+    Migration {
+        version: 1,
+        name: "foundations",
+        sql: include_str!("../../migrations/sqlite/0001_foundations.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "payments",
+        sql: include_str!("../../migrations/sqlite/0002_payments.sql"),
+    },
+];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     version INTEGER NOT NULL PRIMARY KEY,

@@ -4,14 +4,22 @@
 //! write-ahead mode with full durability: an answered unit survives the loss of power. A second process on the same
 //! file is refused.
 
+mod cells;
 mod config;
 mod directory;
+mod events;
+mod exceptions;
 mod fault;
 mod file;
 mod keys;
 mod migrate;
+mod payment_change;
+mod payment_store;
+mod payments;
 mod readers;
 mod store;
+mod timeline;
+mod transactions;
 mod wallet;
 mod writer;
 

@@ -1,0 +1,239 @@
+//! Transactions: the statuses, the moves between them, and the part of a transaction that changes.
+
+use crate::{
+    currency::Currency,
+    fee::FeeSnapshot,
+    id::{EnvironmentId, TransactionId},
+    money::Minor,
+    payment::{Channel, PaymentMethod},
+    reference::ServiceReference,
+    time::Timestamp,
+};
+
+/// Where a transaction stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// Recorded here; the outcome at the provider is not known yet.
+    Pending,
+    /// The provider works on it.
+    Processing,
+    /// The money has moved.
+    Succeeded,
+    /// It has not, and the failure says why.
+    Failed,
+    /// Withdrawn before it was paid.
+    Canceled,
+    /// Paid, and paid back in full.
+    Refunded,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 6] =
+        [Self::Pending, Self::Processing, Self::Succeeded, Self::Failed, Self::Canceled, Self::Refunded];
+
+    /// The name in the API and in the stores.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Processing => "processing",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+            Self::Refunded => "refunded",
+        }
+    }
+
+    /// The status of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// Whether the provider still owes an answer.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Processing)
+    }
+
+    /// Whether a report may move a transaction from this status to another. A report that may not is late, repeated or
+    /// out of order, and nothing moves.
+    pub const fn may_move_to(self, to: Self, report: Report) -> bool {
+        match (self, to) {
+            (Self::Pending, Self::Processing | Self::Succeeded | Self::Failed | Self::Canceled)
+            | (Self::Processing, Self::Succeeded | Self::Failed | Self::Canceled)
+            | (Self::Succeeded, Self::Refunded) => true,
+            (Self::Succeeded, Self::Failed) => matches!(report, Report::AchReturn),
+            // The customer tried again on the same preparation.
+            (Self::Failed, Self::Processing | Self::Succeeded) => matches!(report, Report::Card),
+            _ => false,
+        }
+    }
+}
+
+/// What kind of news asks for a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// Anything about a card payment.
+    Card,
+    /// Anything about a bank transfer but its return.
+    Ach,
+    /// The receiving bank sent a transfer back.
+    AchReturn,
+}
+
+impl Report {
+    /// An ordinary report about a payment of this method.
+    pub const fn of(method: PaymentMethod) -> Self {
+        match method {
+            PaymentMethod::WebCard => Self::Card,
+            PaymentMethod::Ach => Self::Ach,
+        }
+    }
+}
+
+/// Why a transaction failed, in words a caller may show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// One of our own codes, the same for every provider.
+    pub code: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// A customer's bank contests a payment. It does not change the status: money moves only when a person has looked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispute {
+    /// The provider's name for it.
+    pub id: String,
+    /// The provider's word for where it stands.
+    pub status: String,
+    /// The provider's word for why.
+    pub reason: Option<String>,
+    /// How much is contested.
+    pub amount: Option<Minor>,
+}
+
+impl Dispute {
+    /// Whether the last word is spoken.
+    pub fn is_closed(&self) -> bool {
+        let closed = ["won", "lost", "accepted", "warning_closed", "charge_refunded", "inquiry_closed"];
+        closed.contains(&self.status.to_ascii_lowercase().as_str())
+    }
+
+    /// This dispute after later, repeated or late news: a closed one is not opened again by an older word.
+    #[must_use]
+    pub fn followed_by(self, news: Self) -> Self {
+        if self.id == news.id && self.is_closed() && !news.is_closed() { self } else { news }
+    }
+}
+
+/// The part of a transaction that changes after it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransactionState {
+    /// Where it stands.
+    pub status: Status,
+    /// The provider's own name for the payment, once there is one.
+    pub provider_reference: Option<String>,
+    /// Why it failed; only with [`Status::Failed`].
+    pub failure: Option<Failure>,
+    /// How much of the total debit has been paid back.
+    pub refunded: Minor,
+    /// The latest word of a dispute.
+    pub dispute: Option<Dispute>,
+}
+
+impl TransactionState {
+    /// A transaction of which nothing is known yet.
+    pub const fn pending() -> Self {
+        Self {
+            status: Status::Pending,
+            provider_reference: None,
+            failure: None,
+            refunded: Minor::ZERO,
+            dispute: None,
+        }
+    }
+}
+
+/// A transaction, whatever its method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transaction {
+    /// Whose.
+    pub environment: EnvironmentId,
+    /// Its place in lists.
+    pub id: TransactionId,
+    /// What callers know it by.
+    pub reference: ServiceReference,
+    /// The provider, by its name in the configuration.
+    pub provider: String,
+    /// The channel.
+    pub channel: Channel,
+    /// The currency of all amounts.
+    pub currency: Currency,
+    /// The amounts it was prepared with.
+    pub fee: FeeSnapshot,
+    /// The caller's description.
+    pub description: Option<String>,
+    /// The caller's metadata, as JSON text.
+    pub metadata: String,
+    /// What changes.
+    pub state: TransactionState,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of the contract, written out.
+    fn allowed(from: Status, report: Report) -> Vec<Status> {
+        use Status::{Canceled, Failed, Pending, Processing, Refunded, Succeeded};
+        match (from, report) {
+            (Pending, _) => vec![Processing, Succeeded, Failed, Canceled],
+            (Processing, _) => vec![Succeeded, Failed, Canceled],
+            (Succeeded, Report::AchReturn) => vec![Failed, Refunded],
+            (Succeeded, _) => vec![Refunded],
+            (Failed, Report::Card) => vec![Processing, Succeeded],
+            (Failed | Canceled | Refunded, _) => vec![],
+        }
+    }
+
+    #[test]
+    fn statuses_move_as_the_table_says_and_no_other_way() {
+        for from in Status::ALL {
+            for report in [Report::Card, Report::Ach, Report::AchReturn] {
+                let mut moves: Vec<_> =
+                    Status::ALL.into_iter().filter(|to| from.may_move_to(*to, report)).collect();
+                let mut expected = allowed(from, report);
+                moves.sort();
+                expected.sort();
+                assert_eq!(moves, expected, "{from:?} {report:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_closed_dispute_stays_closed() {
+        let dispute = |id: &str, status: &str| Dispute {
+            id: id.to_owned(),
+            status: status.to_owned(),
+            reason: None,
+            amount: None,
+        };
+        let (open, lost) = (dispute("dp_1", "needs_response"), dispute("dp_1", "LOST"));
+        assert_eq!(open.clone().followed_by(lost.clone()), lost);
+        assert_eq!(lost.clone().followed_by(open), lost);
+        let another = dispute("dp_2", "needs_response");
+        assert_eq!(lost.followed_by(another.clone()), another);
+    }
+
+    #[test]
+    fn names_go_round() {
+        for status in Status::ALL {
+            assert_eq!(Status::parse(status.as_str()), Some(status));
+        }
+        assert_eq!(Status::parse("paid"), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! Card payments, from preparation to their end.
+//!
+//! Everything that is learnt of a payment goes the same way: read the payment, ask its provider, decide on both, and
+//! commit the decision if the payment is still as it was read ([`draft::Draft`]). Whoever comes second reads again.
+
+mod charge;
+mod confirm;
+mod draft;
+mod event;
+mod look;
+mod notice_text;
+mod prepare;
+mod reads;
+mod resolve;
+mod schedule;
+mod source;
+mod webhook;
+
+use std::sync::Arc;
+
+use tollgate_configuration::{Adapter, Provider};
+use tollgate_domain::card::CardOrder;
+
+use crate::{
+    engine::Engine,
+    ports::{Cards, WebhookReader},
+    snapshot::EnvironmentView,
+};
+
+pub use confirm::{ConfirmBody, ConfirmError, Confirmable, Confirmed};
+pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
+pub use reads::{PaymentRead, ReadError};
+pub use webhook::WebhookError;
+
+/// How often a decision is made anew because the payment changed meanwhile. Each round needs somebody else to have
+/// moved it, and a payment moves a handful of times in its life.
+const MOST_ROUNDS: usize = 16;
+
+/// A provider that can take card payments, and the wire to it.
+struct CardProvider<'a> {
+    provider: &'a Provider,
+    cards: &'a dyn Cards,
+}
+
+impl Engine {
+    /// The provider of this name, if it is configured completely enough to pay with; otherwise what is missing.
+    fn card_provider<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        name: &str,
+    ) -> Result<CardProvider<'a>, Vec<String>> {
+        let provider = view.configuration.providers.get(name);
+        let provider = provider.ok_or_else(|| vec![format!("providers.{name}")])?;
+        let missing = provider.missing_to_pay();
+        if !missing.is_empty() {
+            return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
+        }
+        let cards = self.wires.cards(provider.adapter);
+        let cards = cards.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
+        Ok(CardProvider { provider, cards })
+    }
+
+    /// The provider an order was prepared with, as it is configured now. One that has come to speak another wire is not
+    /// the same provider.
+    fn provider_of_order<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        order: &CardOrder,
+    ) -> Result<CardProvider<'a>, Vec<String>> {
+        let found = self.card_provider(view, &order.provider)?;
+        if Adapter::parse(&order.adapter) != Some(found.provider.adapter) {
+            return Err(vec![format!("providers.{}.adapter", order.provider)]);
+        }
+        Ok(found)
+    }
+
+    /// The reader of a provider's webhooks.
+    fn webhook_reader(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
+        self.wires.webhooks(adapter)
+    }
+
+    /// The environment as it is configured now.
+    fn view(&self, environment: tollgate_domain::id::EnvironmentId) -> Option<Arc<EnvironmentView>> {
+        self.directory.snapshot().environment(environment).map(Arc::clone)
+    }
+}

@@ -1,0 +1,237 @@
+//! Confirming an embedded payment: the provider is asked what became of it, or told to charge the card.
+
+use serde_json::json;
+use tollgate_domain::{
+    Flow, ServiceReference,
+    card::{Occasion, Preparation},
+    id::{EnvironmentId, PaymentId},
+    transaction::{Failure, Status, TransactionState},
+};
+use tollgate_vault::{SealError, Secret};
+
+use super::{CardProvider, MOST_ROUNDS, draft::Draft};
+use crate::{
+    engine::Engine,
+    ports::{CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
+    snapshot::EnvironmentView,
+};
+
+/// A payment that may be confirmed, and how.
+#[derive(Debug)]
+pub struct Confirmable {
+    pub(super) payment: CardPayment,
+    /// What its provider needs to hear.
+    pub confirmation: Confirmation,
+}
+
+/// What the caller sends, in the form its provider needs.
+#[derive(Debug)]
+pub enum ConfirmBody {
+    /// The browser has paid.
+    Look {
+        /// The intent it paid.
+        payment_intent: String,
+        /// What the browser thinks became of it; recorded, never trusted.
+        client_status: Option<String>,
+    },
+    /// The browser has a token.
+    Charge {
+        /// The token.
+        source: Secret,
+        /// Proof that the buyer was verified.
+        verification: Option<Secret>,
+        /// Where the provider sends its receipt.
+        buyer_email: Option<String>,
+    },
+}
+
+/// A confirmed payment.
+#[derive(Debug)]
+pub struct Confirmed {
+    /// The payment, which has a transaction.
+    pub payment: CardPayment,
+    /// Whether this call only repeats an earlier one.
+    pub replayed: bool,
+}
+
+/// Why nothing was confirmed.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfirmError {
+    /// There is no such payment in this environment.
+    #[error("there is no such payment")]
+    Missing,
+    /// It cannot be confirmed, and why.
+    #[error("{0}")]
+    NotConfirmable(&'static str),
+    /// The intent is not the one that was prepared.
+    #[error("the payment intent is not the one that was prepared")]
+    OtherIntent,
+    /// The provider is not configured any more, or does not accept our credentials.
+    #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
+    NotConfigured {
+        /// Which.
+        provider: String,
+        /// The paths of what is missing; empty where the provider refuses what is there.
+        missing: Vec<String>,
+    },
+    /// The provider refused to say anything about the payment.
+    #[error("the provider refused: {}", .0.message)]
+    Rejected(Failure),
+    /// The card's token could not be sealed.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Engine {
+    /// The payment, if it can be confirmed, and what its provider needs to hear.
+    pub async fn confirmable(
+        &self,
+        view: &EnvironmentView,
+        reference: ServiceReference,
+    ) -> Result<Confirmable, ConfirmError> {
+        let ServiceReference::Card(id) = reference else { return Err(ConfirmError::Missing) };
+        let payment = self.stored_payment(view.environment.id, id).await?;
+        // Callers never learnt the reference of a payment that was not prepared.
+        if matches!(
+            payment.progress.preparation,
+            Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn
+        ) {
+            return Err(ConfirmError::Missing);
+        }
+        if payment.order.flow != Flow::PaymentComponent {
+            return Err(ConfirmError::NotConfirmable(
+                "This payment is a hosted checkout; its customer pays on the provider's page and nothing is confirmed.",
+            ));
+        }
+        check_open(&payment)?;
+        let provider = self.provider_of_order(view, &payment.order);
+        let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
+        Ok(Confirmable { confirmation: provider.cards.confirmation(), payment })
+    }
+
+    /// Confirms a payment.
+    pub async fn confirm(
+        &self,
+        view: &EnvironmentView,
+        confirmable: Confirmable,
+        body: ConfirmBody,
+        request: &str,
+    ) -> Result<Confirmed, ConfirmError> {
+        let payment = confirmable.payment;
+        let provider = self.provider_of_order(view, &payment.order);
+        let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
+        let order = payment.order.clone();
+        let confirmed = match body {
+            ConfirmBody::Look { payment_intent, client_status } => {
+                if payment.progress.object.as_deref() != Some(payment_intent.as_str()) {
+                    return Err(ConfirmError::OtherIntent);
+                }
+                self.confirm_by_look(&provider, payment, client_status, request).await?
+            }
+            ConfirmBody::Charge { source, verification, buyer_email } => {
+                let charge = crate::ports::Charge { number: 0, source, verification, buyer_email };
+                self.confirm_by_charge(&provider, &order, payment, charge, request).await?
+            }
+        };
+        if confirmed.payment.transaction.is_none() {
+            check_open(&confirmed.payment)?;
+        }
+        Ok(confirmed)
+    }
+
+    async fn confirm_by_look(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+        client_status: Option<String>,
+        request: &str,
+    ) -> Result<Confirmed, ConfirmError> {
+        let (environment, id) = (payment.order.environment, payment.order.id);
+        let asked_at = self.clock.now();
+        let mut seen = payment;
+        for _ in 0..MOST_ROUNDS {
+            if seen.progress.confirmed && is_paid(&seen) {
+                return Ok(Confirmed { payment: seen, replayed: true });
+            }
+            let object = seen.progress.object.clone().unwrap_or_default();
+            let call = provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await;
+            let mut draft = Draft::of(self, seen, Some(request));
+            draft.line_at(asked_at, "confirm", json!({ "clientStatus": client_status }));
+            draft.called(&call.logs);
+            let is_first = !std::mem::replace(&mut draft.progress().confirmed, true);
+            let mut refused = None;
+            match call.outcome {
+                Ok(sighting) => {
+                    draft.sight(&sighting, Occasion::Confirm, "confirm");
+                    if draft.disagrees() && draft.payment().transaction.is_none() {
+                        // The caller gets a transaction to refer to; a person decides what it is.
+                        draft.transaction(TransactionState::pending());
+                    }
+                    draft.look_later();
+                }
+                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
+                    if draft.payment().transaction.is_none() {
+                        draft.transaction(TransactionState::pending());
+                    }
+                    draft.try_again(&trouble);
+                }
+                Err(CallError::Refused(refusal)) => refused = Some(refusal),
+            }
+            let replayed = !is_first && !draft.moves();
+            match draft.commit().await? {
+                Some(payment) => {
+                    return match refused {
+                        None => Ok(Confirmed { payment, replayed }),
+                        Some(refusal) if refusal.kind == RefusalKind::Credentials => {
+                            Err(not_configured(&payment, Vec::new()))
+                        }
+                        Some(refusal) => Err(ConfirmError::Rejected(refusal.failure)),
+                    };
+                }
+                None => seen = self.stored_payment(environment, id).await?,
+            }
+        }
+        Err(too_busy())
+    }
+
+    pub(super) async fn stored_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<CardPayment, ConfirmError> {
+        self.store.payment(environment, id).await?.ok_or(ConfirmError::Missing)
+    }
+}
+
+pub(super) fn too_busy() -> ConfirmError {
+    StoreError::Unavailable("too many others were changing this payment".to_owned()).into()
+}
+
+fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
+    ConfirmError::NotConfigured { provider: payment.order.provider.clone(), missing }
+}
+
+/// Whether the money has moved.
+pub(super) fn is_paid(payment: &CardPayment) -> bool {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    matches!(status, Some(Status::Succeeded | Status::Refunded))
+}
+
+/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
+fn check_open(payment: &CardPayment) -> Result<(), ConfirmError> {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    match (payment.progress.preparation, status) {
+        (_, Some(Status::Canceled)) => {
+            Err(ConfirmError::NotConfirmable("This payment was canceled; prepare a new one."))
+        }
+        (Preparation::Expired, None | Some(Status::Pending | Status::Failed)) => {
+            Err(ConfirmError::NotConfirmable(
+                "This payment was not paid in time and has expired; prepare a new one.",
+            ))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,289 @@
+//! A change of a payment under construction: what is decided is collected here and committed whole.
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Timestamp,
+    card::{Attempt, Disagreement, Preparation},
+    id::{ChangeId, EntryId, ExceptionId, TransactionId},
+    transaction::{Failure, TransactionState},
+};
+use tollgate_vault::RandomnessUnavailable;
+
+use super::schedule;
+use crate::{
+    engine::Engine,
+    ports::{
+        CallLog, CardPayment, CardTransaction, Changed, Entry, NewException, PaymentChange, Progress,
+        SettledEvent, StoreError, Trouble,
+    },
+};
+
+/// A decision about a payment, not yet in force.
+pub(super) struct Draft<'e> {
+    engine: &'e Engine,
+    /// The payment as it will be.
+    payment: CardPayment,
+    from_revision: u64,
+    at: Timestamp,
+    request: Option<String>,
+    transaction: Option<(TransactionId, TransactionState)>,
+    attempt: Option<Attempt>,
+    objects: Vec<String>,
+    lines: Vec<(Timestamp, &'static str, Value)>,
+    disagreements: Vec<(Disagreement, String)>,
+    event: Option<SettledEvent>,
+}
+
+impl From<RandomnessUnavailable> for StoreError {
+    /// Without randomness there are no ids, and without ids nothing is stored.
+    fn from(error: RandomnessUnavailable) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl<'e> Draft<'e> {
+    /// A decision about `payment` as it was just read.
+    pub(super) fn of(engine: &'e Engine, payment: CardPayment, request: Option<&str>) -> Self {
+        Self {
+            engine,
+            from_revision: payment.revision,
+            at: engine.clock.now(),
+            request: request.map(str::to_owned),
+            transaction: None,
+            attempt: None,
+            objects: Vec::new(),
+            lines: Vec::new(),
+            disagreements: Vec::new(),
+            event: None,
+            payment,
+        }
+    }
+
+    /// The moment of the decision.
+    pub(super) fn now(&self) -> Timestamp {
+        self.at
+    }
+
+    /// The payment as it will be.
+    pub(super) fn payment(&self) -> &CardPayment {
+        &self.payment
+    }
+
+    /// What is to change besides transaction and attempts.
+    pub(super) fn progress(&mut self) -> &mut Progress {
+        &mut self.payment.progress
+    }
+
+    /// Whether the transaction will be another.
+    pub(super) fn moves(&self) -> bool {
+        self.transaction.is_some()
+    }
+
+    /// Whether somebody has to look at it.
+    pub(super) fn disagrees(&self) -> bool {
+        !self.disagreements.is_empty()
+    }
+
+    /// A line of the timeline.
+    pub(super) fn line(&mut self, kind: &'static str, detail: Value) {
+        self.lines.push((self.at, kind, detail));
+    }
+
+    /// A line about an earlier moment.
+    pub(super) fn line_at(&mut self, at: Timestamp, kind: &'static str, detail: Value) {
+        self.lines.push((at, kind, detail));
+    }
+
+    /// What was asked of the provider.
+    pub(super) fn called(&mut self, logs: &[CallLog]) {
+        for log in logs {
+            let at = log.tries.first().map_or(self.at, |first| first.at);
+            let tries: Vec<_> = log
+                .tries
+                .iter()
+                .map(|exchange| {
+                    let after = exchange.at.unix_millis().saturating_sub(at.unix_millis());
+                    json!({
+                        "afterMs": after,
+                        "tookMs": u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
+                        "status": exchange.status,
+                        "providerRequestId": exchange.provider_request,
+                        "outcome": exchange.outcome,
+                    })
+                })
+                .collect();
+            let detail = json!({
+                "operation": log.operation,
+                "provider": self.payment.order.provider,
+                "idempotencyKey": log.idempotency_key,
+                "tries": tries,
+            });
+            self.lines.push((at, "provider_call", detail));
+        }
+    }
+
+    /// Where the preparation stands from now on.
+    pub(super) fn preparation(&mut self, to: Preparation, why: Option<&Failure>) {
+        let from = std::mem::replace(&mut self.payment.progress.preparation, to);
+        if from != to {
+            let failure = why.map(failure_json);
+            let detail = json!({ "from": from.as_str(), "to": to.as_str(), "failure": failure });
+            self.line("preparation", detail);
+        }
+    }
+
+    /// What the transaction is from now on.
+    pub(super) fn transaction(&mut self, state: TransactionState) {
+        let before = self.payment.transaction.as_ref();
+        let status_before = before.map(|transaction| transaction.state.status);
+        let refunded_before = before.map(|it| it.state.refunded).unwrap_or_default();
+        let dispute_before = before.and_then(|it| it.state.dispute.clone());
+        if status_before != Some(state.status) {
+            let detail = json!({
+                "from": status_before.map(tollgate_domain::transaction::Status::as_str),
+                "to": state.status.as_str(),
+                "failure": state.failure.as_ref().map(failure_json),
+                "providerReference": state.provider_reference,
+            });
+            self.line("status", detail);
+        }
+        if refunded_before != state.refunded {
+            self.line("refund", json!({ "refundedMinor": state.refunded.to_string() }));
+        }
+        if dispute_before != state.dispute
+            && let Some(dispute) = &state.dispute
+        {
+            let amount = dispute.amount.map(|amount| amount.to_string());
+            let detail = json!({
+                "disputeId": dispute.id, "status": dispute.status, "reason": dispute.reason, "amountMinor": amount,
+            });
+            self.line("dispute", detail);
+        }
+        // A transaction that moved is a new matter: what was tried before does not slow down the next look.
+        self.payment.progress.tries = 0;
+        let id = before_id(&self.payment);
+        let recorded = CardTransaction {
+            id,
+            state: state.clone(),
+            created_at: self.payment.transaction.as_ref().map_or(self.at, |it| it.created_at),
+            updated_at: self.at,
+        };
+        self.payment.transaction = Some(recorded);
+        self.transaction = Some((id, state));
+    }
+
+    /// An attempt to add, or to put in the place of the one of the same number.
+    pub(super) fn attempt(&mut self, attempt: Attempt) {
+        let attempts = &mut self.payment.attempts;
+        match attempts.iter_mut().find(|known| known.number == attempt.number) {
+            Some(known) => *known = attempt.clone(),
+            None => attempts.push(attempt.clone()),
+        }
+        self.attempt = Some(attempt);
+    }
+
+    /// Names the provider has for the payment.
+    pub(super) fn objects(&mut self, names: impl IntoIterator<Item = String>) {
+        self.objects.extend(names);
+    }
+
+    /// What does not fit together, and how it came to our notice.
+    pub(super) fn disagree(&mut self, disagreements: Vec<Disagreement>, source: &str) {
+        for disagreement in disagreements {
+            let detail = json!({
+                "kind": disagreement.kind.as_str(),
+                "expected": disagreement.expected,
+                "found": disagreement.found,
+                "source": source,
+            });
+            self.line("exception", detail);
+            self.disagreements.push((disagreement, source.to_owned()));
+        }
+    }
+
+    /// The provider's event that is done with, or not, by this decision.
+    pub(super) fn settle(&mut self, event: SettledEvent) {
+        self.event = Some(event);
+    }
+
+    /// The payment goes its ordinary way.
+    pub(super) fn look_later(&mut self) {
+        let options = &self.engine.options.resolver;
+        self.payment.progress.due = schedule::next_look(&self.payment, self.at, options);
+        self.payment.progress.waiting = None;
+    }
+
+    /// The provider gave no answer that tells.
+    pub(super) fn try_again(&mut self, trouble: &Trouble) {
+        let options = &self.engine.options.resolver;
+        self.payment.progress.due = Some(schedule::next_try(&self.payment, self.at, trouble, options));
+        self.payment.progress.waiting = Some(trouble.reason.clone());
+    }
+
+    /// Somebody works on it from now on, and has so long.
+    pub(super) fn lease(&mut self) {
+        self.payment.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
+    }
+
+    /// Makes the decision stand, and returns the payment as it now is; `None` where the payment changed meanwhile.
+    pub(super) async fn commit(self) -> Result<Option<CardPayment>, StoreError> {
+        let Self { engine, mut payment, from_revision, at, request, .. } = self;
+        let mut entries = Vec::with_capacity(self.lines.len());
+        for (at, kind, detail) in self.lines {
+            entries.push(Entry {
+                id: engine.fresh(EntryId::new)?,
+                at,
+                kind: kind.to_owned(),
+                request: request.clone(),
+                detail: detail.to_string(),
+            });
+        }
+        let mut exceptions = Vec::with_capacity(self.disagreements.len());
+        for (Disagreement { kind, expected, found }, source) in self.disagreements {
+            let id = engine.fresh(ExceptionId::new)?;
+            exceptions.push(NewException { id, kind, expected, found, source, at });
+        }
+        let transaction = match self.transaction {
+            Some((id, state)) if id == UNRECORDED => {
+                let id = engine.fresh(TransactionId::new)?;
+                if let Some(recorded) = &mut payment.transaction {
+                    recorded.id = id;
+                }
+                Some((id, state))
+            }
+            recorded => recorded,
+        };
+        let change = PaymentChange {
+            id: engine.fresh(ChangeId::new)?,
+            from_revision,
+            at,
+            progress: payment.progress.clone(),
+            transaction,
+            attempt: self.attempt,
+            objects: self.objects,
+            entries,
+            exceptions,
+            event: self.event,
+        };
+        let order = &payment.order;
+        match engine.store.change_payment(order.environment, order.id, &change).await? {
+            Changed::Done => {
+                payment.revision = from_revision.saturating_add(1);
+                Ok(Some(payment))
+            }
+            Changed::Stale => Ok(None),
+            Changed::Missing => Err(StoreError::Broken("a payment has vanished".to_owned())),
+        }
+    }
+}
+
+/// Stands in for the id of a transaction that is not recorded yet, until the commit draws one.
+const UNRECORDED: TransactionId = TransactionId::from_bytes([0; 16]);
+
+fn before_id(payment: &CardPayment) -> TransactionId {
+    payment.transaction.as_ref().map_or(UNRECORDED, |transaction| transaction.id)
+}
+
+fn failure_json(failure: &Failure) -> Value {
+    json!({ "code": failure.code, "message": failure.message })
+}

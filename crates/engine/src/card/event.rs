@@ -1,0 +1,194 @@
+//! Applying a provider's event. The event is a hint: what counts is what the provider says when asked.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tollgate_domain::{
+    Timestamp,
+    card::{AttemptState, Occasion, Sighting, Standing, disagreements},
+    id::{EnvironmentId, PaymentId},
+    transaction::TransactionState,
+};
+
+use super::{
+    CardProvider, MOST_ROUNDS,
+    draft::Draft,
+    look::{open_attempt, subject},
+    notice_text,
+    schedule::growing,
+};
+use crate::{
+    engine::Engine,
+    ports::{
+        Call, CallError, CardPayment, Confirmation, EventState, Notice, SettledEvent, StoreError,
+        StoredEvent, Subject,
+    },
+};
+
+/// An event may come before what it is about is known here; after so many looks it is about nothing of ours.
+const UNMATCHED_TRIES: u32 = 3;
+const LONGEST_PAUSE: Duration = Duration::from_mins(10);
+/// Beyond this the event is left to the resolver's own looks at the payment, and shown as ignored.
+const MOST_TRIES: u32 = 200;
+
+impl Engine {
+    /// Applies an event once: what it leads to and that it is done with are committed together.
+    pub(crate) async fn apply_event(&self, stored: StoredEvent) -> Result<(), StoreError> {
+        let environment = stored.environment;
+        let Some(notice) = notice_text::read(&stored.event.notice) else {
+            return self.set_aside(&stored, EventState::Ignored, "was stored by another version").await;
+        };
+        let Some(id) = self.payment_of(environment, &stored.event.provider, &notice).await? else {
+            if stored.tries < UNMATCHED_TRIES {
+                return self
+                    .set_aside(&stored, EventState::Waiting, "is about no payment known here yet")
+                    .await;
+            }
+            return self
+                .set_aside(&stored, EventState::Ignored, "is about no payment of this environment")
+                .await;
+        };
+        for _ in 0..MOST_ROUNDS {
+            let Some(payment) = self.store.payment(environment, id).await? else {
+                return self
+                    .set_aside(&stored, EventState::Ignored, "is about no payment of this environment")
+                    .await;
+            };
+            if self.apply_to(payment, &stored, &notice).await? {
+                return Ok(());
+            }
+        }
+        Err(StoreError::Unavailable("too many others were changing this payment".to_owned()))
+    }
+
+    /// One round: `false` where the payment changed meanwhile.
+    async fn apply_to(
+        &self,
+        payment: CardPayment,
+        stored: &StoredEvent,
+        notice: &Notice,
+    ) -> Result<bool, StoreError> {
+        let order = payment.order.clone();
+        let claimed =
+            disagreements(&order, notice.amount, notice.currency.as_deref(), notice.reference.as_deref());
+        let mut draft = Draft::of(self, payment, Some(&stored.event.request));
+        if !claimed.is_empty() {
+            draft.disagree(claimed, &notice.event);
+            return self.finish(draft, stored, notice, "disagrees with the payment; see the exception").await;
+        }
+        let view = self.view(stored.environment);
+        let provider = view.as_deref().map(|view| self.provider_of_order(view, &order));
+        let Some(Ok(provider)) = provider else {
+            let note = "waits: the payment's provider is not configured";
+            self.set_aside(stored, EventState::Waiting, note).await?;
+            return Ok(true);
+        };
+        let Some(call) = self.read_for(&provider, draft.payment(), notice).await else {
+            return self.finish(draft, stored, notice, "there is nothing to read at the provider").await;
+        };
+        draft.called(&call.logs);
+        match call.outcome {
+            Ok(sighting) => {
+                take_in(&mut draft, &sighting, notice, provider.cards.confirmation());
+                draft.look_later();
+                self.finish(draft, stored, notice, "").await
+            }
+            Err(CallError::Refused(refusal)) => {
+                let note = format!("the provider does not show the payment: {}", refusal.failure.code);
+                self.finish(draft, stored, notice, &note).await
+            }
+            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
+                let note = format!("waits for the provider: {}", trouble.reason);
+                self.set_aside(stored, EventState::Waiting, &note).await?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Asks the provider about what the event is about.
+    async fn read_for(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: &CardPayment,
+        notice: &Notice,
+    ) -> Option<Call<Sighting>> {
+        let told = notice.payment.as_deref().map(Subject::Payment);
+        let subject = told.or_else(|| subject(payment, provider.cards.confirmation()))?;
+        Some(provider.cards.read(provider.provider, &payment.order, subject).await)
+    }
+
+    async fn payment_of(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        notice: &Notice,
+    ) -> Result<Option<PaymentId>, StoreError> {
+        for object in &notice.objects {
+            if let Some(id) = self.store.payment_of_object(environment, provider, object).await? {
+                return Ok(Some(id));
+            }
+        }
+        let referred = notice.reference.as_deref().and_then(|reference| reference.parse().ok());
+        let Some(id) = referred else { return Ok(None) };
+        let payment = self.store.payment(environment, id).await?;
+        Ok(payment.filter(|payment| payment.order.provider == provider).map(|payment| payment.order.id))
+    }
+
+    async fn finish(
+        &self,
+        mut draft: Draft<'_>,
+        stored: &StoredEvent,
+        notice: &Notice,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        let detail = json!({
+            "provider": stored.event.provider,
+            "eventId": notice.event,
+            "type": notice.kind,
+            "note": if note.is_empty() { None } else { Some(note) },
+        });
+        draft.line("webhook", detail);
+        draft.settle(settled(stored, EventState::Applied, None, note));
+        Ok(draft.commit().await?.is_some())
+    }
+
+    /// Leaves the payment as it is.
+    async fn set_aside(&self, stored: &StoredEvent, state: EventState, note: &str) -> Result<(), StoreError> {
+        let given_up = state == EventState::Waiting && stored.tries >= MOST_TRIES;
+        let state = if given_up { EventState::Ignored } else { state };
+        let due = (state == EventState::Waiting).then(|| {
+            let first = self.options.resolver.first_retry;
+            let pause = growing(first, 2, stored.tries, LONGEST_PAUSE);
+            self.clock.now().saturating_add(pause)
+        });
+        self.store.settle_event(stored.environment, &settled(stored, state, due, note)).await?;
+        Ok(())
+    }
+}
+
+fn settled(stored: &StoredEvent, state: EventState, due: Option<Timestamp>, note: &str) -> SettledEvent {
+    let (provider, id) = (stored.event.provider.clone(), stored.event.id.clone());
+    SettledEvent { provider, id, state, due, note: note.to_owned() }
+}
+
+fn take_in(draft: &mut Draft<'_>, sighting: &Sighting, notice: &Notice, confirmation: Confirmation) {
+    let is_charging = confirmation == Confirmation::Charge && open_attempt(draft.payment()).is_some();
+    let declined = matches!(sighting.standing, Standing::Failed(_));
+    // A decline told while a charge is under way may be an earlier attempt's; the charge's own answer will tell.
+    if !(is_charging && declined) {
+        draft.sight(sighting, Occasion::Notice, &notice.event);
+        if is_charging && !draft.disagrees() {
+            draft.close_attempt(AttemptState::Taken);
+        }
+    }
+    let recorded = draft.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
+    if let (Some(news), Some(state)) = (notice.dispute.clone(), recorded) {
+        let dispute = Some(match state.dispute.clone() {
+            Some(known) => known.followed_by(news),
+            None => news,
+        });
+        if dispute != state.dispute {
+            draft.transaction(TransactionState { dispute, ..state });
+        }
+    }
+}

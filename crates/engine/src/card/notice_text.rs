@@ -1,0 +1,92 @@
+//! A notice as it is kept while it waits to be applied. Nothing in it is secret: the event's body is not kept.
+
+use serde_json::{Value, json};
+use tollgate_domain::{Minor, transaction::Dispute};
+
+use crate::ports::Notice;
+
+pub(super) fn write(notice: &Notice) -> String {
+    let dispute = notice.dispute.as_ref().map(|dispute| {
+        json!({
+            "id": dispute.id,
+            "status": dispute.status,
+            "reason": dispute.reason,
+            "amountMinor": dispute.amount.map(|amount| amount.to_string()),
+        })
+    });
+    json!({
+        "event": notice.event,
+        "kind": notice.kind,
+        "relevant": notice.relevant,
+        "objects": notice.objects,
+        "payment": notice.payment,
+        "reference": notice.reference,
+        "amountMinor": notice.amount.map(|amount| amount.to_string()),
+        "currency": notice.currency,
+        "dispute": dispute,
+    })
+    .to_string()
+}
+
+/// `None` for a text this version did not write.
+pub(super) fn read(text: &str) -> Option<Notice> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let dispute = value.get("dispute").filter(|dispute| !dispute.is_null());
+    let objects = value.get("objects")?.as_array()?;
+    Some(Notice {
+        event: words(&value, "event")?,
+        kind: words(&value, "kind")?,
+        relevant: value.get("relevant")?.as_bool()?,
+        objects: objects.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
+        payment: words(&value, "payment"),
+        reference: words(&value, "reference"),
+        amount: minor(&value, "amountMinor"),
+        currency: words(&value, "currency"),
+        dispute: match dispute {
+            Some(dispute) => Some(Dispute {
+                id: words(dispute, "id")?,
+                status: words(dispute, "status")?,
+                reason: words(dispute, "reason"),
+                amount: minor(dispute, "amountMinor"),
+            }),
+            None => None,
+        },
+    })
+}
+
+fn words(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn minor(value: &Value, name: &str) -> Option<Minor> {
+    value.get(name).and_then(Value::as_str)?.parse().ok().and_then(Minor::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_goes_round() {
+        let full = Notice {
+            event: "evt_1".to_owned(),
+            kind: "charge.dispute.created".to_owned(),
+            relevant: true,
+            objects: vec!["pi_1".to_owned(), "ch_1".to_owned()],
+            payment: Some("pi_1".to_owned()),
+            reference: Some("pay_1".to_owned()),
+            amount: Minor::new(9_007_199_254_740_993),
+            currency: Some("USD".to_owned()),
+            dispute: Some(Dispute {
+                id: "dp_1".to_owned(),
+                status: "needs_response".to_owned(),
+                reason: None,
+                amount: Minor::new(5),
+            }),
+        };
+        for notice in [full, Notice::default()] {
+            assert_eq!(read(&write(&notice)), Some(notice));
+        }
+        assert_eq!(read("{}"), None);
+    }
+}

@@ -1,0 +1,277 @@
+//! Preparing a payment: routed, priced and recorded before the provider is asked for anything.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tollgate_domain::{
+    Flow,
+    card::{CardOrder, Preparation},
+    id::PaymentId,
+    routing::{Decision, Unroutable},
+    transaction::Failure,
+};
+use tollgate_vault::RandomnessUnavailable;
+
+use super::{CardProvider, MOST_ROUNDS, draft::Draft};
+use crate::{
+    engine::Engine,
+    ports::{
+        Call, CallError, CardPayment, Component, Inserted, Prepared, Progress, RefusalKind, StoreError,
+        Trouble,
+    },
+    quote::{QuoteRequest, quote},
+    snapshot::EnvironmentView,
+};
+
+/// How long a caller is told to wait before trying again, where the provider said nothing about it.
+const USUAL_RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// What a caller asks for.
+#[derive(Debug, Clone)]
+pub struct PrepareRequest {
+    /// Amount, currency, flow and metadata, as routing sees them.
+    pub quote: QuoteRequest,
+    /// Hosted page or embedded component.
+    pub flow: Flow,
+    /// The caller's description.
+    pub description: Option<String>,
+    /// The customer's name.
+    pub customer_name: Option<String>,
+    /// The customer's address.
+    pub customer_email: Option<String>,
+    /// The metadata as JSON text.
+    pub metadata: String,
+    /// Where a hosted page sends the customer after paying.
+    pub success_url: Option<String>,
+    /// Where a hosted page sends a customer who gives up.
+    pub cancel_url: Option<String>,
+}
+
+/// A payment the customer can pay.
+#[derive(Debug)]
+pub struct PreparedPayment {
+    /// What was recorded.
+    pub payment: CardPayment,
+    /// What the browser needs, for embedded flows.
+    pub component: Option<Component>,
+}
+
+/// Why nothing was prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// There is no route.
+    #[error(transparent)]
+    Unroutable(#[from] Unroutable),
+    /// The provider picked is not configured completely, or does not accept our credentials.
+    #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
+    NotConfigured {
+        /// Which.
+        provider: String,
+        /// The paths of what is missing; empty where the provider refuses what is there.
+        missing: Vec<String>,
+    },
+    /// The provider's own validation refused it.
+    #[error("the provider refused: {}", .0.message)]
+    Rejected(Failure),
+    /// The provider could not be reached, or did not say what became of it. Nothing can be paid.
+    #[error("the provider gave no answer")]
+    Unavailable {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}
+
+impl Engine {
+    /// Prepares a card payment. What is recorded before the provider is asked is brought to its end by the resolver,
+    /// whatever happens to this call.
+    pub async fn prepare(
+        &self,
+        view: &EnvironmentView,
+        request: PrepareRequest,
+        request_id: &str,
+    ) -> Result<PreparedPayment, PrepareError> {
+        let order = self.order(view, request, request_id)?;
+        let found = self.card_provider(view, &order.provider);
+        let provider = found
+            .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
+        let order = CardOrder { adapter: provider.provider.adapter.as_str().to_owned(), ..order };
+        if provider.cards.asks_to_prepare(order.flow) {
+            self.prepare_at_provider(&provider, order).await
+        } else {
+            self.prepare_here(&provider, order).await
+        }
+    }
+
+    /// Routes, prices and fills in what the caller left out.
+    fn order(
+        &self,
+        view: &EnvironmentView,
+        request: PrepareRequest,
+        request_id: &str,
+    ) -> Result<CardOrder, PrepareError> {
+        let quoted = quote(&view.configuration, &request.quote)?;
+        let decision = Decision::from(quoted.route);
+        let created_at = self.clock.now();
+        let hosted = request.flow == Flow::HostedCheckout;
+        let page = |name: &str| hosted.then(|| format!("{}/checkout/{name}", self.options.public_url));
+        Ok(CardOrder {
+            environment: view.environment.id,
+            id: self.fresh(PaymentId::new)?,
+            flow: request.flow,
+            provider: decision.target.provider.to_string(),
+            adapter: String::new(),
+            channel: decision.target.channel,
+            matched: decision.matched,
+            config_version: view.config_version,
+            currency: request.quote.currency,
+            fee: quoted.fee,
+            description: request.description,
+            customer_name: request.customer_name,
+            customer_email: request.customer_email,
+            metadata: request.metadata,
+            success_url: request.success_url.or_else(|| page("paid")),
+            cancel_url: request.cancel_url.or_else(|| page("canceled")),
+            request: request_id.to_owned(),
+            created_at,
+            expires_at: created_at.saturating_add(view.configuration.settings.preparation_lifetime()),
+        })
+    }
+
+    /// Where the provider hears of the payment only when a card is charged.
+    async fn prepare_here(
+        &self,
+        provider: &CardProvider<'_>,
+        order: CardOrder,
+    ) -> Result<PreparedPayment, PrepareError> {
+        let component = provider.cards.component(provider.provider, None);
+        let component = component.ok_or_else(|| unusable(&order))?;
+        let progress = Progress {
+            preparation: Preparation::Prepared,
+            prepared_at: Some(order.created_at),
+            due: Some(order.expires_at),
+            ..untouched()
+        };
+        let payment = self.insert(order, progress).await?;
+        Ok(PreparedPayment { payment, component: Some(component) })
+    }
+
+    async fn prepare_at_provider(
+        &self,
+        provider: &CardProvider<'_>,
+        order: CardOrder,
+    ) -> Result<PreparedPayment, PrepareError> {
+        let due = order.created_at.saturating_add(self.options.resolver.lease);
+        let payment = self.insert(order, Progress { due: Some(due), ..untouched() }).await?;
+        let call = provider.cards.prepare(provider.provider, &payment.order).await;
+        let payment = self.record_preparation(payment, &call).await?;
+        let prepared = match call.outcome {
+            Ok(prepared) => prepared,
+            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+                return Err(unusable(&payment.order));
+            }
+            Err(CallError::Refused(refusal)) => return Err(PrepareError::Rejected(refusal.failure)),
+            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
+                return Err(unavailable(&trouble));
+            }
+        };
+        let component = match payment.order.flow {
+            Flow::HostedCheckout => None,
+            Flow::PaymentComponent => {
+                let component = provider.cards.component(provider.provider, Some(&prepared));
+                Some(component.ok_or_else(|| unusable(&payment.order))?)
+            }
+        };
+        Ok(PreparedPayment { payment, component })
+    }
+
+    async fn insert(&self, order: CardOrder, progress: Progress) -> Result<CardPayment, PrepareError> {
+        match self.store.insert_payment(order.environment, &order, &progress, &[]).await? {
+            Inserted::Done => {
+                Ok(CardPayment { revision: 0, order, progress, transaction: None, attempts: Vec::new() })
+            }
+            Inserted::EnvironmentMissing => {
+                Err(StoreError::Broken("the environment of a live key is not stored".to_owned()).into())
+            }
+        }
+    }
+
+    /// Writes down what the provider said. A payment that the resolver has taken back meanwhile stays taken back: the
+    /// caller is told to try again.
+    async fn record_preparation(
+        &self,
+        payment: CardPayment,
+        call: &Call<Prepared>,
+    ) -> Result<CardPayment, PrepareError> {
+        let (environment, id) = (payment.order.environment, payment.order.id);
+        let request = payment.order.request.clone();
+        let mut seen = payment;
+        for _ in 0..MOST_ROUNDS {
+            if seen.progress.preparation != Preparation::Preparing || seen.progress.object.is_some() {
+                break;
+            }
+            let mut draft = Draft::of(self, seen, Some(&request));
+            draft.called(&call.logs);
+            note_preparation(&mut draft, call);
+            if let Some(recorded) = draft.commit().await? {
+                return Ok(recorded);
+            }
+            let again = self.store.payment(environment, id).await?;
+            seen = again.ok_or_else(|| StoreError::Broken("a payment has vanished".to_owned()))?;
+        }
+        Err(PrepareError::Unavailable { retry_after: USUAL_RETRY_AFTER })
+    }
+}
+
+fn note_preparation(draft: &mut Draft<'_>, call: &Call<Prepared>) {
+    match &call.outcome {
+        Ok(prepared) => {
+            let now = draft.now();
+            let progress = draft.progress();
+            progress.object = Some(prepared.object.clone());
+            progress.checkout_url.clone_from(&prepared.checkout_url);
+            progress.prepared_at = Some(now);
+            draft.objects([prepared.object.clone()].into_iter().chain(prepared.also.iter().cloned()));
+            draft.preparation(Preparation::Prepared, None);
+            draft.look_later();
+        }
+        Err(CallError::Refused(refusal)) => {
+            draft.preparation(Preparation::Refused, Some(&refusal.failure));
+            draft.look_later();
+        }
+        Err(CallError::Unsent(trouble)) => {
+            // The provider never saw it, so there is nothing to take back.
+            draft.line("trouble", json!({ "reason": trouble.reason }));
+            draft.preparation(Preparation::Withdrawn, None);
+            draft.look_later();
+        }
+        Err(CallError::Unknown(trouble)) => draft.try_again(trouble),
+    }
+}
+
+/// As every payment begins.
+fn untouched() -> Progress {
+    Progress {
+        preparation: Preparation::Preparing,
+        object: None,
+        checkout_url: None,
+        prepared_at: None,
+        confirmed: false,
+        due: None,
+        tries: 0,
+        waiting: None,
+    }
+}
+
+fn unusable(order: &CardOrder) -> PrepareError {
+    PrepareError::NotConfigured { provider: order.provider.clone(), missing: Vec::new() }
+}
+
+fn unavailable(trouble: &Trouble) -> PrepareError {
+    PrepareError::Unavailable { retry_after: trouble.retry_after.unwrap_or(USUAL_RETRY_AFTER) }
+}

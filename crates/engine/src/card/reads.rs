@@ -1,0 +1,141 @@
+//! Reading payments, transactions, timelines and what needs a person's eye.
+
+use tollgate_domain::{
+    ServiceReference,
+    card::Preparation,
+    id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    transaction::Transaction,
+};
+
+use crate::{
+    engine::Engine,
+    ports::{
+        CardPayment, Entry, EventState, PaymentFilter, Resolution, StoreError, StoredEvent, StoredException,
+        TransactionFilter,
+    },
+};
+
+/// Why nothing was read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// There is no such thing in this environment.
+    #[error("there is no such thing here")]
+    Missing,
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A payment with all that is known of it.
+#[derive(Debug)]
+pub struct PaymentRead {
+    /// The payment.
+    pub payment: CardPayment,
+    /// Its timeline, oldest line first.
+    pub timeline: Vec<Entry>,
+    /// What a person has to look at, oldest first.
+    pub exceptions: Vec<StoredException>,
+}
+
+impl Engine {
+    /// A transaction by its reference.
+    pub async fn transaction(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Transaction, ReadError> {
+        self.store.transaction(environment, reference).await?.ok_or(ReadError::Missing)
+    }
+
+    /// Transactions, newest first.
+    pub async fn transactions(
+        &self,
+        environment: EnvironmentId,
+        filter: &TransactionFilter,
+        before: Option<TransactionId>,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, ReadError> {
+        Ok(self.store.transactions(environment, filter, before, limit).await?)
+    }
+
+    /// A preparation as its caller knows it: one that never came about is not there.
+    pub async fn prepared_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<CardPayment, ReadError> {
+        let payment = self.store.payment(environment, id).await?.ok_or(ReadError::Missing)?;
+        match payment.progress.preparation {
+            Preparation::Prepared | Preparation::Expired => Ok(payment),
+            Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn => Err(ReadError::Missing),
+        }
+    }
+
+    /// A payment with its timeline, for an operator.
+    pub async fn payment_with_timeline(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<PaymentRead, ReadError> {
+        let payment = self.store.payment(environment, id).await?.ok_or(ReadError::Missing)?;
+        let reference = ServiceReference::Card(id);
+        let timeline = self.store.timeline(environment, reference).await?;
+        let exceptions = self.store.exceptions_of(environment, reference).await?;
+        Ok(PaymentRead { payment, timeline, exceptions })
+    }
+
+    /// Payments, newest first, whether or not they have a transaction.
+    pub async fn payments(
+        &self,
+        environment: EnvironmentId,
+        filter: PaymentFilter,
+        before: Option<PaymentId>,
+        limit: u32,
+    ) -> Result<Vec<CardPayment>, ReadError> {
+        self.store.environment(environment).await?.ok_or(ReadError::Missing)?;
+        let mut payments = Vec::new();
+        for id in self.store.payments(environment, filter, before, limit).await? {
+            payments.extend(self.store.payment(environment, id).await?);
+        }
+        Ok(payments)
+    }
+
+    /// What providers sent, newest first.
+    pub async fn provider_events(
+        &self,
+        environment: EnvironmentId,
+        state: Option<EventState>,
+        before: Option<tollgate_domain::Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, ReadError> {
+        self.store.environment(environment).await?.ok_or(ReadError::Missing)?;
+        Ok(self.store.events(environment, state, before, limit).await?)
+    }
+
+    /// What a person has to look at, newest first.
+    pub async fn exceptions(
+        &self,
+        environment: EnvironmentId,
+        open_only: bool,
+        before: Option<ExceptionId>,
+        limit: u32,
+    ) -> Result<Vec<StoredException>, ReadError> {
+        self.store.environment(environment).await?.ok_or(ReadError::Missing)?;
+        Ok(self.store.exceptions(environment, open_only, before, limit).await?)
+    }
+
+    /// An operator is done with it; the first word stays.
+    pub async fn resolve_exception(
+        &self,
+        environment: EnvironmentId,
+        id: ExceptionId,
+        actor: String,
+        note: String,
+    ) -> Result<(), ReadError> {
+        let resolution = Resolution { at: self.clock.now(), actor, note };
+        if self.store.resolve_exception(environment, id, &resolution).await? {
+            return Ok(());
+        }
+        Err(ReadError::Missing)
+    }
+}

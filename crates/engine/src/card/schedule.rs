@@ -1,0 +1,78 @@
+//! When a payment is looked at next, and why.
+
+use std::time::Duration;
+
+use tollgate_domain::{
+    Timestamp,
+    card::{AttemptState, Preparation},
+    transaction::Status,
+};
+
+use crate::{
+    options::ResolverOptions,
+    ports::{CardPayment, Trouble},
+};
+
+const LONGEST_CHECK: Duration = Duration::from_hours(6);
+const LONGEST_RETRY: Duration = Duration::from_mins(10);
+
+/// When to look after a payment that goes its ordinary way; `None` when it has come to its end.
+pub(super) fn next_look(
+    payment: &CardPayment,
+    now: Timestamp,
+    options: &ResolverOptions,
+) -> Option<Timestamp> {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    let is_over = match (payment.progress.preparation, status) {
+        (Preparation::Refused | Preparation::Withdrawn, _)
+        | (_, Some(Status::Succeeded | Status::Refunded | Status::Canceled)) => true,
+        (Preparation::Expired, status) => !status.is_some_and(Status::is_open),
+        (Preparation::Preparing | Preparation::Prepared, _) => false,
+    };
+    if is_over {
+        return None;
+    }
+    let check = now.saturating_add(growing(options.first_check, 3, payment.progress.tries, LONGEST_CHECK));
+    let expires_at = payment.order.expires_at;
+    if !can_be_read(payment) {
+        return Some(expires_at);
+    }
+    Some(if now < expires_at { check.min(expires_at) } else { check })
+}
+
+/// When to ask again about what is in doubt.
+pub(super) fn next_try(
+    payment: &CardPayment,
+    now: Timestamp,
+    trouble: &Trouble,
+    options: &ResolverOptions,
+) -> Timestamp {
+    let pause = growing(options.first_retry, 2, payment.progress.tries, LONGEST_RETRY);
+    now.saturating_add(pause.max(trouble.retry_after.unwrap_or_default().min(LONGEST_CHECK)))
+}
+
+/// Whether the provider has anything to be asked about.
+fn can_be_read(payment: &CardPayment) -> bool {
+    let is_open = |attempt: &tollgate_domain::card::Attempt| attempt.state == AttemptState::Open;
+    let reference = payment.transaction.as_ref().and_then(|it| it.state.provider_reference.as_ref());
+    payment.progress.object.is_some() || reference.is_some() || payment.attempts.iter().any(is_open)
+}
+
+/// `first`, multiplied by `factor` for every try made, `longest` at most.
+pub(super) fn growing(first: Duration, factor: u32, tries: u32, longest: Duration) -> Duration {
+    first.saturating_mul(factor.saturating_pow(tries.min(16))).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_their_bound() {
+        let second = Duration::from_secs(1);
+        let pauses: Vec<_> =
+            (0..5).map(|tries| growing(second, 3, tries, Duration::from_secs(20)).as_secs()).collect();
+        assert_eq!(pauses, [1, 3, 9, 20, 20]);
+        assert_eq!(growing(second, 3, u32::MAX, LONGEST_CHECK), LONGEST_CHECK);
+    }
+}

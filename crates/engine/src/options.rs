@@ -1,0 +1,47 @@
+//! How a node behaves; the defaults suit production.
+
+use std::time::Duration;
+
+/// Settings of the engine.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where this service is reached from outside, without a slash at the end. Webhook addresses begin with it.
+    pub public_url: String,
+    /// The background work.
+    pub resolver: ResolverOptions,
+}
+
+/// When the resolver looks after what nobody else finishes.
+#[derive(Debug, Clone, Copy)]
+pub struct ResolverOptions {
+    /// How often due work is looked for while there is none.
+    pub poll: Duration,
+    /// How long whoever works on something has for it, before another node may take over. Longer than a provider call
+    /// with all its tries may take.
+    pub lease: Duration,
+    /// When a payment is first looked up at its provider although nothing was heard of it; later looks come three
+    /// times as late each, six hours at most.
+    pub first_check: Duration,
+    /// When something whose outcome is unknown is first asked about again; later tries come twice as late each, ten
+    /// minutes at most.
+    pub first_retry: Duration,
+}
+
+impl Default for ResolverOptions {
+    fn default() -> Self {
+        Self {
+            poll: Duration::from_millis(500),
+            lease: Duration::from_mins(1),
+            first_check: Duration::from_mins(1),
+            first_retry: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Options {
+    /// The defaults, at this address.
+    pub fn at(public_url: impl Into<String>) -> Self {
+        let public_url = public_url.into().trim_end_matches('/').to_owned();
+        Self { public_url, resolver: ResolverOptions::default() }
+    }
+}

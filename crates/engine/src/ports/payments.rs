@@ -1,0 +1,411 @@
+//! Card payments, transactions and what providers sent us, as whole units of work.
+//!
+//! A payment is inserted once and from then on changed only by [`PaymentStore::change_payment`], which takes effect
+//! exactly when the payment is still as its changer saw it. Whoever comes second looks again and decides afresh, so that
+//! a confirm, a webhook and the resolver on three nodes make one transaction between them.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    ServiceReference, Timestamp,
+    card::{Attempt, CardOrder, DisagreementKind, Preparation},
+    id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    transaction::{Status, Transaction, TransactionState},
+};
+
+use super::StoreError;
+
+/// The part of a payment that changes, its transaction and attempts aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Where the preparation stands.
+    pub preparation: Preparation,
+    /// What the provider made for it: an intent, a session, a link.
+    pub object: Option<String>,
+    /// Where the customer pays, for hosted flows.
+    pub checkout_url: Option<String>,
+    /// When the customer could pay.
+    pub prepared_at: Option<Timestamp>,
+    /// Whether the caller has confirmed at least once.
+    pub confirmed: bool,
+    /// When the resolver looks at it next; `None` when there is nothing left to do.
+    pub due: Option<Timestamp>,
+    /// How often the resolver has looked since something last changed.
+    pub tries: u32,
+    /// Why it waits, in words for an operator.
+    pub waiting: Option<String>,
+}
+
+/// A payment's transaction, as far as it is not the payment's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardTransaction {
+    /// Its place in lists.
+    pub id: TransactionId,
+    /// What changes.
+    pub state: TransactionState,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A card payment with everything that belongs to it, seen at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardPayment {
+    /// Counts the changes; 0 as inserted.
+    pub revision: u64,
+    /// What was asked for and decided.
+    pub order: CardOrder,
+    /// Where it stands.
+    pub progress: Progress,
+    /// Its transaction, once there is one.
+    pub transaction: Option<CardTransaction>,
+    /// Its charging attempts by number.
+    pub attempts: Vec<Attempt>,
+}
+
+/// One line of a payment's timeline. Lines are never changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its place: the order of ids is the order of lines.
+    pub id: EntryId,
+    /// When.
+    pub at: Timestamp,
+    /// What kind of line: `provider_call`, `webhook`, `status`, …
+    pub kind: String,
+    /// The request it happened in, where there was one.
+    pub request: Option<String>,
+    /// The particulars as JSON text. Never holds a secret or a card.
+    pub detail: String,
+}
+
+/// A disagreement to be shown to an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewException {
+    /// Its own id.
+    pub id: ExceptionId,
+    /// What about.
+    pub kind: DisagreementKind,
+    /// What our books say.
+    pub expected: String,
+    /// What the provider says.
+    pub found: String,
+    /// How it came to our notice: an event's id, `confirm`, `resolver`.
+    pub source: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A change of a payment: everything in it, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentChange {
+    /// The change's own id: made twice, it is made once.
+    pub id: ChangeId,
+    /// The revision it was decided on. Another revision in the store means the decision is out of date.
+    pub from_revision: u64,
+    /// When.
+    pub at: Timestamp,
+    /// Where the payment stands from now on.
+    pub progress: Progress,
+    /// The transaction from now on: inserted under this id where there is none, otherwise its state is replaced (its id
+    /// and moment of recording stay). `None` leaves it as it is.
+    pub transaction: Option<(TransactionId, TransactionState)>,
+    /// An attempt to add, or to replace by its number.
+    pub attempt: Option<Attempt>,
+    /// Names of the provider's objects by which the payment is found from now on. One already known stays whose it is.
+    pub objects: Vec<String>,
+    /// Lines to add to the timeline.
+    pub entries: Vec<Entry>,
+    /// Disagreements to record; one with the same kind and the same words found is recorded once per payment.
+    pub exceptions: Vec<NewException>,
+    /// The provider's event that led here, which is settled with it.
+    pub event: Option<SettledEvent>,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changed {
+    /// It is made (also when this very change was made before, and nothing has changed since).
+    Done,
+    /// The payment has changed meanwhile: nothing was done.
+    Stale,
+    /// There is no such payment in this environment.
+    Missing,
+}
+
+/// What became of an insertion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is there now (also when this very id was there before).
+    Done,
+    /// There is no such environment.
+    EnvironmentMissing,
+}
+
+/// A provider's event, verified and translated, on its way in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderEvent {
+    /// The provider, by its name in the configuration.
+    pub provider: String,
+    /// The provider's own id of the event.
+    pub id: String,
+    /// The provider's word for what happened.
+    pub kind: String,
+    /// What we need of it, as JSON text without anything secret.
+    pub notice: String,
+    /// The request it came in.
+    pub request: String,
+    /// When it came.
+    pub received_at: Timestamp,
+}
+
+/// Whether an event is news.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// It is stored, and due for whoever received it.
+    New,
+    /// It was here before, whatever became of it.
+    Known,
+}
+
+/// Where an event stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventState {
+    /// Stored and not applied yet.
+    Waiting,
+    /// Done with: what it told is in the books.
+    Applied,
+    /// Done with: it is about nothing of ours, or tells nothing we keep.
+    Ignored,
+}
+
+impl EventState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Waiting, Self::Applied, Self::Ignored];
+
+    /// The name in the API and in the stores.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Applied => "applied",
+            Self::Ignored => "ignored",
+        }
+    }
+
+    /// The state of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// What is to become of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettledEvent {
+    /// The provider.
+    pub provider: String,
+    /// The event.
+    pub id: String,
+    /// Where it stands from now on. An event that was applied or ignored before stays so.
+    pub state: EventState,
+    /// When to look again; only with [`EventState::Waiting`].
+    pub due: Option<Timestamp>,
+    /// In words for an operator.
+    pub note: String,
+}
+
+/// An event as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Whose.
+    pub environment: EnvironmentId,
+    /// What came in.
+    pub event: ProviderEvent,
+    /// Where it stands.
+    pub state: EventState,
+    /// When it is looked at next.
+    pub due: Option<Timestamp>,
+    /// How often it has been claimed.
+    pub tries: u32,
+    /// In words for an operator.
+    pub note: String,
+}
+
+/// A disagreement as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredException {
+    /// The payment it is about.
+    pub reference: ServiceReference,
+    /// What was recorded.
+    pub exception: NewException,
+    /// When an operator was done with it, who, and what they wrote.
+    pub resolved: Option<Resolution>,
+}
+
+/// An operator is done with a disagreement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolution {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub actor: String,
+    /// What they wrote.
+    pub note: String,
+}
+
+/// Which transactions to list; everything that is given must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TransactionFilter {
+    /// In this status.
+    pub status: Option<Status>,
+    /// By this method.
+    pub method: Option<tollgate_domain::PaymentMethod>,
+    /// Of this provider.
+    pub provider: Option<String>,
+    /// Recorded at this moment or later.
+    pub created_from: Option<Timestamp>,
+    /// Recorded before this moment.
+    pub created_before: Option<Timestamp>,
+}
+
+/// Which payments to list; everything that is given must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PaymentFilter {
+    /// With their preparation here.
+    pub preparation: Option<Preparation>,
+    /// Only those that say why they wait.
+    pub waiting: bool,
+}
+
+/// The part of the store that keeps payments.
+#[async_trait]
+pub trait PaymentStore: Send + Sync + 'static {
+    /// Stores a new payment at revision 0 with its first lines.
+    async fn insert_payment(
+        &self,
+        environment: EnvironmentId,
+        order: &CardOrder,
+        progress: &Progress,
+        entries: &[Entry],
+    ) -> Result<Inserted, StoreError>;
+
+    /// The payment with all that belongs to it, if there is one.
+    async fn payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<Option<CardPayment>, StoreError>;
+
+    /// Which payment a provider's object belongs to.
+    async fn payment_of_object(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        object: &str,
+    ) -> Result<Option<PaymentId>, StoreError>;
+
+    /// Changes a payment, if it is still as it was seen.
+    async fn change_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        change: &PaymentChange,
+    ) -> Result<Changed, StoreError>;
+
+    /// Payments by id, newest first, below `before` where that is given.
+    async fn payments(
+        &self,
+        environment: EnvironmentId,
+        filter: PaymentFilter,
+        before: Option<PaymentId>,
+        limit: u32,
+    ) -> Result<Vec<PaymentId>, StoreError>;
+
+    /// Takes up to `limit` payments of any environment that are due at `now`, the longest due first, and makes each due
+    /// again at `until`: whoever took them has so long, and where they vanish another node takes over. Counts a try for
+    /// each; the revision stays.
+    async fn claim_payments(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError>;
+
+    /// The transaction under this reference, if there is one.
+    async fn transaction(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Option<Transaction>, StoreError>;
+
+    /// Transactions newest first, below `before` where that is given.
+    async fn transactions(
+        &self,
+        environment: EnvironmentId,
+        filter: &TransactionFilter,
+        before: Option<TransactionId>,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, StoreError>;
+
+    /// A payment's timeline, oldest line first.
+    async fn timeline(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Vec<Entry>, StoreError>;
+
+    /// Stores a provider's event once per environment, provider and event id; due at `due`.
+    async fn receive_event(
+        &self,
+        environment: EnvironmentId,
+        event: &ProviderEvent,
+        due: Timestamp,
+    ) -> Result<Received, StoreError>;
+
+    /// As [`PaymentStore::claim_payments`], for events that wait.
+    async fn claim_events(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Settles an event that changes no payment; `false` where there is none, or it was applied or ignored before.
+    async fn settle_event(
+        &self,
+        environment: EnvironmentId,
+        settled: &SettledEvent,
+    ) -> Result<bool, StoreError>;
+
+    /// An environment's events, newest first: received before `before` where that is given, in `state` where given.
+    async fn events(
+        &self,
+        environment: EnvironmentId,
+        state: Option<EventState>,
+        before: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// An environment's disagreements, newest first, below `before` where that is given; only unresolved ones with
+    /// `open_only`.
+    async fn exceptions(
+        &self,
+        environment: EnvironmentId,
+        open_only: bool,
+        before: Option<ExceptionId>,
+        limit: u32,
+    ) -> Result<Vec<StoredException>, StoreError>;
+
+    /// The disagreements about one payment, oldest first.
+    async fn exceptions_of(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Vec<StoredException>, StoreError>;
+
+    /// Marks a disagreement as done with; the first resolution stays. `false` where there is none.
+    async fn resolve_exception(
+        &self,
+        environment: EnvironmentId,
+        id: ExceptionId,
+        resolution: &Resolution,
+    ) -> Result<bool, StoreError>;
+}

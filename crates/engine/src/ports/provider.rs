@@ -1,0 +1,273 @@
+//! Providers by what they can do. What is asked is recorded before it is asked, and an answer says what is known:
+//! "refused" and "unknown" are different things.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tollgate_configuration::{Adapter, Provider};
+use tollgate_domain::{
+    Flow, Minor, Timestamp,
+    card::{CardOrder, Sighting},
+    transaction::{Dispute, Failure},
+};
+use tollgate_vault::Secret;
+
+/// The wires this service speaks, each as far as it goes.
+pub trait Wires: Send + Sync + 'static {
+    /// The wire's card payments, if it carries any.
+    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards>;
+
+    /// The reader of the wire's webhooks, if it sends any.
+    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader>;
+}
+
+/// Why a provider did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError {
+    /// The provider said no: nothing moved.
+    Refused(Refusal),
+    /// It was never taken: no connection, or turned away before it was looked at. Nothing moved.
+    Unsent(Trouble),
+    /// Time-out, server error, torn or unreadable answer: it may have been done. Only asking again, under the same
+    /// key, tells.
+    Unknown(Trouble),
+}
+
+/// A provider's no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of no.
+    pub kind: RefusalKind,
+    /// Our code and a sentence that may be shown.
+    pub failure: Failure,
+}
+
+/// What kind of no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The customer's card was declined; another may be tried.
+    Declined,
+    /// The provider's own validation refused the request.
+    Invalid,
+    /// The provider does not accept our credentials, or they lack a permission.
+    Credentials,
+    /// The provider knows no such object.
+    Missing,
+    /// The object is in no state for what was asked; reading it tells which.
+    State,
+}
+
+/// What went wrong on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// In words for an operator.
+    pub reason: String,
+    /// When the provider wants to be asked again.
+    pub retry_after: Option<Duration>,
+}
+
+/// What a provider was asked and what came of it, for the timeline: no secrets, no bodies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallLog {
+    /// The wire's name for it, such as `payment_intents.create`.
+    pub operation: &'static str,
+    /// The key it was sent under, where it was a command.
+    pub idempotency_key: Option<String>,
+    /// Each time it was sent.
+    pub tries: Vec<Try>,
+}
+
+/// One exchange with a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Try {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took.
+    pub took: Duration,
+    /// The answer's HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// The provider's own id of the request.
+    pub provider_request: Option<String>,
+    /// In a few words: `ok`, `timed out`, `card_declined`, …
+    pub outcome: String,
+}
+
+/// A call's outcome together with its log.
+#[derive(Debug)]
+pub struct Call<T> {
+    /// What came of it.
+    pub outcome: Result<T, CallError>,
+    /// What was asked, in order.
+    pub logs: Vec<CallLog>,
+}
+
+/// What a provider made for a payment to be paid on.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// Its name there: an intent, a session, a link.
+    pub object: String,
+    /// Other names the payment will come back under, such as an order's.
+    pub also: Vec<String>,
+    /// Where the customer pays, for hosted flows.
+    pub checkout_url: Option<String>,
+    /// What lets a browser pay, where the wire has such a thing. Handed out once and kept nowhere.
+    pub client_secret: Option<Secret>,
+}
+
+/// What a browser needs to draw the provider's component: nothing but what may be public.
+#[derive(Debug, Clone)]
+pub enum Component {
+    /// The first variant, `card_provider_a_payment_element`.
+    PaymentElement {
+        /// The provider's publishable key.
+        publishable_key: String,
+        /// What lets this browser pay this payment.
+        client_secret: Secret,
+        /// The payment intent.
+        payment_intent_id: String,
+    },
+    /// The second variant, `card_provider_b_web_payments`.
+    WebPayments {
+        /// The application.
+        application_id: String,
+        /// The location.
+        location_id: String,
+        /// `sandbox` or `production`.
+        environment: &'static str,
+    },
+}
+
+/// How a wire's payments are confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmation {
+    /// The browser has paid already: the provider is asked what became of it.
+    Look,
+    /// The browser has a token for the card: the provider is told to charge it.
+    Charge,
+}
+
+/// A card to charge.
+#[derive(Debug, Clone)]
+pub struct Charge {
+    /// The attempt's number: with the payment's id it makes the key.
+    pub number: u32,
+    /// The card's one-time token.
+    pub source: Secret,
+    /// Proof that the buyer was verified, in the older browser flow.
+    pub verification: Option<Secret>,
+    /// Where the provider sends its receipt.
+    pub buyer_email: Option<String>,
+}
+
+/// What to read at the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'a> {
+    /// What was made at preparation.
+    Object(&'a str),
+    /// The payment itself, by the provider's name for it.
+    Payment(&'a str),
+}
+
+/// Card payments over one wire.
+///
+/// Each method bounds its own tries and time. Commands carry an idempotency key made of the order's id (and the
+/// attempt's number), so that repeating one, also after a restart, does it once.
+#[async_trait]
+pub trait Cards: Send + Sync {
+    /// How payments are confirmed.
+    fn confirmation(&self) -> Confirmation;
+
+    /// Whether preparing this flow asks the provider anything; otherwise [`Cards::prepare`] is not called.
+    fn asks_to_prepare(&self, flow: Flow) -> bool;
+
+    /// Makes what the customer pays on.
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
+
+    /// What the browser needs; `prepared` is there exactly where preparing asked the provider. `None` where the
+    /// configuration lacks something, which [`Provider::missing`] names.
+    fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component>;
+
+    /// Charges a card. A decline is a [`RefusalKind::Declined`].
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<Sighting>;
+
+    /// Looks for a charge that may have been made between two moments, under a key the provider may have forgotten.
+    async fn find_charge(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Call<Option<Sighting>>;
+
+    /// Reads where a payment stands.
+    async fn read(&self, provider: &Provider, order: &CardOrder, subject: Subject<'_>) -> Call<Sighting>;
+
+    /// Takes back what was made at preparation, so that nobody can pay on it any more, and says where the payment then
+    /// stands: also where it turns out to have been paid.
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting>;
+}
+
+/// A webhook as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    /// The address the provider was told to send to, byte for byte.
+    pub url: &'a str,
+    /// The headers, names in lower case.
+    pub headers: &'a [(String, String)],
+    /// The body's bytes as they came.
+    pub body: &'a [u8],
+}
+
+/// Why a webhook is not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unverified {
+    /// There is no secret to check it with.
+    #[error("the provider's webhook secret is not configured")]
+    NoSecret,
+    /// It has no signature in the form this wire uses.
+    #[error("the signature is missing or malformed")]
+    Malformed,
+    /// It is too old, or from the future.
+    #[error("the signature's time is more than five minutes away")]
+    Stale,
+    /// The signature is not this body's.
+    #[error("the signature does not match")]
+    Forged,
+}
+
+/// What a provider tells, as far as it concerns us.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notice {
+    /// The provider's own id of the event.
+    pub event: String,
+    /// The provider's word for what happened.
+    pub kind: String,
+    /// Whether it is of a kind that can change anything here.
+    pub relevant: bool,
+    /// The provider's names by which the payment may be known here, the most particular first.
+    pub objects: Vec<String>,
+    /// The provider's name for the payment, where reading it by that tells most.
+    pub payment: Option<String>,
+    /// Our reference, as the event has it.
+    pub reference: Option<String>,
+    /// What the event says the customer is debited.
+    pub amount: Option<Minor>,
+    /// In which currency, in capitals.
+    pub currency: Option<String>,
+    /// A dispute's news, which cannot be read elsewhere.
+    pub dispute: Option<Dispute>,
+}
+
+/// An event that is signed and still cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the event cannot be read: {0}")]
+pub struct Unreadable(pub String);
+
+/// Reads a wire's webhooks: first whether to believe them, then what they say.
+pub trait WebhookReader: Send + Sync {
+    /// Checks the signature on the raw bytes and, where the wire has one, its time.
+    fn verify(&self, provider: &Provider, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified>;
+
+    /// What a verified body says.
+    fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable>;
+}

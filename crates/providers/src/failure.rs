@@ -1,0 +1,129 @@
+//! Our own failure codes, the same for every wire, each with one sentence; and the errors made of them.
+//!
+//! A provider's own words about a declined card are never repeated: they differ between providers, and some of them
+//! ("stolen") are not for the person holding the card.
+
+use std::time::Duration;
+
+use tollgate_domain::transaction::Failure;
+use tollgate_engine::ports::{CallError, Refusal, RefusalKind, Trouble};
+
+use crate::text::quote;
+
+/// Why a payment or a call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    CardDeclined,
+    InsufficientFunds,
+    ExpiredCard,
+    InvalidExpiry,
+    IncorrectCvc,
+    IncorrectNumber,
+    IncorrectZip,
+    AuthenticationRequired,
+    AuthenticationFailed,
+    CardNotSupported,
+    AmountLimit,
+    ProcessingError,
+    CardTokenUsed,
+    CardTokenExpired,
+    InvalidCard,
+    ProviderRefused,
+    ProviderCredentials,
+    ProviderObjectMissing,
+    ProviderState,
+}
+
+impl Code {
+    /// The code in the API.
+    pub(crate) const fn as_str(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The code and its sentence as they are handed out.
+    pub(crate) fn failure(self) -> Failure {
+        let (code, message) = self.row();
+        Failure { code: code.to_owned(), message: message.to_owned() }
+    }
+
+    const fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Self::CardDeclined => ("card_declined", "The card was declined."),
+            Self::InsufficientFunds => ("insufficient_funds", "The card has insufficient funds."),
+            Self::ExpiredCard => ("expired_card", "The card has expired."),
+            Self::InvalidExpiry => ("invalid_expiry", "The card's expiration date is not valid."),
+            Self::IncorrectCvc => ("incorrect_cvc", "The card's security code is not right."),
+            Self::IncorrectNumber => ("incorrect_number", "The card number is not right."),
+            Self::IncorrectZip => ("incorrect_zip", "The postal code is not that of the card."),
+            Self::AuthenticationRequired => {
+                ("authentication_required", "The card's bank wants the customer to prove who they are.")
+            }
+            Self::AuthenticationFailed => {
+                ("authentication_failed", "The customer could not prove who they are to the card's bank.")
+            }
+            Self::CardNotSupported => {
+                ("card_not_supported", "This kind of card, or this currency on it, cannot be used here.")
+            }
+            Self::AmountLimit => {
+                ("amount_limit", "The amount is outside the limits of the card or provider.")
+            }
+            Self::ProcessingError => {
+                ("processing_error", "The card could not be processed just now. It may work a little later.")
+            }
+            Self::CardTokenUsed => {
+                ("card_token_used", "The card's token was used before. The card has to be entered again.")
+            }
+            Self::CardTokenExpired => {
+                ("card_token_expired", "The card's token has expired. The card has to be entered again.")
+            }
+            Self::InvalidCard => ("invalid_card", "The card's details are not valid."),
+            Self::ProviderRefused => ("provider_refused", "The provider refused the request."),
+            Self::ProviderCredentials => {
+                ("provider_credentials", "The provider does not accept the configured credentials.")
+            }
+            Self::ProviderObjectMissing => {
+                ("provider_object_missing", "The provider does not know this payment.")
+            }
+            Self::ProviderState => ("provider_state", "The payment is in no state for this at the provider."),
+        }
+    }
+}
+
+/// A no of some kind.
+pub(crate) fn refused(kind: RefusalKind, code: Code) -> CallError {
+    CallError::Refused(Refusal { kind, failure: code.failure() })
+}
+
+/// The customer's card was declined.
+pub(crate) fn declined(code: Code) -> CallError {
+    refused(RefusalKind::Declined, code)
+}
+
+/// The request itself was refused, for a reason worth repeating.
+pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
+    let mut failure = code.failure();
+    if let Some(reason) = reason.map(quote).filter(|reason| !reason.is_empty()) {
+        failure.message = format!("{} It says: {reason}", failure.message);
+    }
+    CallError::Refused(Refusal { kind: RefusalKind::Invalid, failure })
+}
+
+/// Something this wire or this configuration cannot do; the provider was not asked.
+pub(crate) fn not_offered(reason: &str) -> CallError {
+    let failure = Failure { code: Code::ProviderRefused.as_str().to_owned(), message: reason.to_owned() };
+    CallError::Refused(Refusal { kind: RefusalKind::Invalid, failure })
+}
+
+/// It may have been done.
+pub(crate) fn unknown(reason: impl Into<String>) -> CallError {
+    CallError::Unknown(trouble(reason, None))
+}
+
+/// It was never taken.
+pub(crate) fn unsent(reason: impl Into<String>, retry_after: Option<Duration>) -> CallError {
+    CallError::Unsent(trouble(reason, retry_after))
+}
+
+fn trouble(reason: impl Into<String>, retry_after: Option<Duration>) -> Trouble {
+    Trouble { reason: reason.into(), retry_after }
+}

@@ -1,0 +1,110 @@
+//! The one HTTP client: connections are kept and reused, redirects are not followed, answers have a size.
+
+mod connect;
+mod tls;
+
+use std::{error::Error, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_util::{
+    client::legacy::{Client, Error as ClientError},
+    rt::{TokioExecutor, TokioTimer},
+};
+
+use self::connect::Connector;
+
+/// More than any answer these wires give.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+const IDLE_CONNECTION_KEPT: Duration = Duration::from_mins(1);
+
+/// What is sent, in a form that can be sent again.
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// A whole answer.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// A header's text, where it has one.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// Nothing was sent.
+    Unsent(String),
+    /// It was sent, or may have been.
+    Lost(String),
+}
+
+/// Sends requests.
+#[derive(Debug)]
+pub(crate) struct HttpClient {
+    client: Client<Connector, Full<Bytes>>,
+}
+
+impl HttpClient {
+    pub(crate) fn new(connect_timeout: Duration) -> Result<Self, rustls::Error> {
+        let connector = Connector::new(tls::client_config()?, connect_timeout);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION_KEPT)
+            .build(connector);
+        Ok(Self { client })
+    }
+
+    /// One exchange. A request that cannot even be written down, such as for a malformed address, was not sent.
+    pub(crate) async fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, Loss> {
+        let mut outgoing = http::Request::builder()
+            .method(request.method.clone())
+            .uri(&request.url)
+            .body(request.body.clone());
+        if let Ok(outgoing) = &mut outgoing {
+            *outgoing.headers_mut() = request.headers.clone();
+        }
+        let outgoing = outgoing.map_err(|error| Loss::Unsent(error.to_string()))?.map(Full::new);
+        match tokio::time::timeout(timeout, self.exchange(outgoing)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Loss::Lost("timed out".to_owned())),
+        }
+    }
+
+    async fn exchange(&self, request: http::Request<Full<Bytes>>) -> Result<Answer, Loss> {
+        let response = self.client.request(request).await.map_err(|error| loss(&error))?;
+        let (parts, body) = response.into_parts();
+        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+        let body = body.map_err(|error| Loss::Lost(format!("torn answer: {}", innermost(&*error))))?;
+        Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })
+    }
+}
+
+fn loss(error: &ClientError) -> Loss {
+    let reason = innermost(error);
+    if error.is_connect() {
+        Loss::Unsent(format!("no connection: {reason}"))
+    } else {
+        Loss::Lost(format!("connection lost: {reason}"))
+    }
+}
+
+/// The outer errors only say that something failed.
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

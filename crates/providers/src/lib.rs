@@ -1,0 +1,67 @@
+//! The providers' wires, as the engine's ports.
+//!
+//! One folder per wire, with the same files in each: `mod.rs` carries out what the engine asks, `request.rs` writes what
+//! is sent, `wire.rs` reads what comes back, `status.rs` is the table from the wire's words to ours, `refusal.rs` does
+//! the same for its errors, `call.rs` addresses and judges one exchange, `webhook.rs` verifies and translates. What the
+//! wires share stands beside them: one HTTP client, one way to try again, one list of failure codes.
+//!
+//! Nothing here stores anything, and nothing here decides what a payment's status becomes.
+
+mod amount;
+mod failure;
+mod http;
+mod retry;
+mod settings;
+mod signature;
+mod square;
+mod stripe;
+mod text;
+
+use std::sync::Arc;
+
+use tollgate_configuration::Adapter;
+use tollgate_engine::ports::{Cards, WebhookReader, Wires};
+
+use crate::{http::HttpClient, square::Square, stripe::Stripe};
+
+pub use settings::Settings;
+
+/// Why the wires cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+#[error("TLS could not be set up")]
+pub struct SetupError(#[from] rustls::Error);
+
+/// Every wire there is, over one HTTP client that keeps its connections.
+#[derive(Debug)]
+pub struct Providers {
+    stripe: Stripe,
+    square: Square,
+}
+
+impl Providers {
+    /// Makes the client; connects to nobody yet. Reads the system's certificates, so make it once.
+    pub fn new(settings: Settings) -> Result<Self, SetupError> {
+        let http = Arc::new(HttpClient::new(settings.connect_timeout)?);
+        let settings = Arc::new(settings);
+        let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
+        Ok(Self { stripe, square: Square::new(http, settings) })
+    }
+}
+
+impl Wires for Providers {
+    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
+        match adapter {
+            Adapter::Stripe => Some(&self.stripe),
+            Adapter::Square => Some(&self.square),
+            Adapter::Increase => None,
+        }
+    }
+
+    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
+        match adapter {
+            Adapter::Stripe => Some(&self.stripe),
+            Adapter::Square => Some(&self.square),
+            Adapter::Increase => None,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Trying again: within bounds, after pauses, and without losing sight of what an earlier try may have done.
+//!
+//! Each wire judges one answer by itself. What the tries of one request come to together is decided here, for all
+//! wires: once a try may have been carried out, a later one that was turned away does not make it undone.
+
+use std::time::{Duration, SystemTime};
+
+use tokio::time::Instant;
+use tollgate_domain::Timestamp;
+use tollgate_engine::ports::{Call, CallError, CallLog, Refusal, RefusalKind, Trouble, Try};
+
+use crate::{
+    failure::{Code, unknown, unsent},
+    http::{Answer, HttpClient, Loss, Request},
+    settings::Settings,
+    text::fit,
+};
+
+/// The longest pause a provider can ask for that is passed on.
+const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+
+/// One request of a wire, sent as it is on every try.
+pub(crate) struct Ask {
+    /// The wire's name for it.
+    pub(crate) operation: &'static str,
+    /// The idempotency key inside it.
+    pub(crate) key: Option<String>,
+    pub(crate) request: Request,
+    /// Whether it makes something: then a refusal of a later try says nothing about an earlier one.
+    pub(crate) makes: bool,
+}
+
+/// What a wire makes of one answer.
+pub(crate) struct Verdict<T> {
+    /// What it would mean if there were no other try.
+    pub(crate) outcome: Result<T, CallError>,
+    /// Whether another try may tell more.
+    pub(crate) again: bool,
+    /// In a few words, for the log.
+    pub(crate) word: String,
+}
+
+impl<T> Verdict<T> {
+    pub(crate) fn done(value: T) -> Self {
+        Self { outcome: Ok(value), again: false, word: "ok".to_owned() }
+    }
+
+    pub(crate) fn end(error: CallError, word: impl Into<String>) -> Self {
+        Self { outcome: Err(error), again: false, word: word.into() }
+    }
+
+    pub(crate) fn again(error: CallError, word: impl Into<String>) -> Self {
+        Self { outcome: Err(error), again: true, word: word.into() }
+    }
+}
+
+/// Everything one call of a port does at a provider: its requests share a deadline, and their logs end up together.
+pub(crate) struct Errand<'a> {
+    http: &'a HttpClient,
+    settings: &'a Settings,
+    ends: Instant,
+    logs: Vec<CallLog>,
+}
+
+impl<'a> Errand<'a> {
+    pub(crate) fn new(http: &'a HttpClient, settings: &'a Settings) -> Self {
+        Self { http, settings, ends: Instant::now() + settings.deadline, logs: Vec::new() }
+    }
+
+    /// The outcome together with what was asked on the way.
+    pub(crate) fn finish<T>(self, outcome: Result<T, CallError>) -> Call<T> {
+        Call { outcome, logs: self.logs }
+    }
+
+    /// Sends one request until its answer is clear, or tries or time have run out.
+    pub(crate) async fn run<T>(
+        &mut self,
+        ask: &Ask,
+        judge: impl Fn(&Answer) -> Verdict<T>,
+    ) -> Result<T, CallError> {
+        let mut log =
+            CallLog { operation: ask.operation, idempotency_key: ask.key.clone(), tries: Vec::new() };
+        let outcome = self.try_until_clear(ask, judge, &mut log.tries).await;
+        self.logs.push(log);
+        outcome
+    }
+
+    async fn try_until_clear<T>(
+        &self,
+        ask: &Ask,
+        judge: impl Fn(&Answer) -> Verdict<T>,
+        tries: &mut Vec<Try>,
+    ) -> Result<T, CallError> {
+        let mut doubt = None;
+        let mut number = 1;
+        loop {
+            let left = self.ends.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return settled(Err(unsent("there was no time left", None)), doubt.as_ref(), ask.makes);
+            }
+            let timeout = left.min(self.settings.attempt_timeout);
+            let Verdict { outcome, again, .. } = self.try_once(ask, &judge, timeout, tries).await;
+            let pause = self.pause(number, &outcome);
+            let enough = number >= self.settings.tries_max || Instant::now() + pause >= self.ends;
+            if !again || enough {
+                return settled(outcome, doubt.as_ref(), ask.makes);
+            }
+            if let Err(CallError::Unknown(trouble)) = outcome {
+                doubt = Some(trouble);
+            }
+            tokio::time::sleep(pause).await;
+            number += 1;
+        }
+    }
+
+    async fn try_once<T>(
+        &self,
+        ask: &Ask,
+        judge: impl Fn(&Answer) -> Verdict<T>,
+        timeout: Duration,
+        tries: &mut Vec<Try>,
+    ) -> Verdict<T> {
+        let (at, began) = (now(), Instant::now());
+        let exchange = self.http.send(&ask.request, timeout).await;
+        let took = began.elapsed();
+        let verdict = match &exchange {
+            Ok(answer) => with_retry_after(judge(answer), answer),
+            Err(Loss::Unsent(reason)) => Verdict::again(unsent(reason.as_str(), None), reason.as_str()),
+            Err(Loss::Lost(reason)) => Verdict::again(unknown(reason.as_str()), reason.as_str()),
+        };
+        let answer = exchange.as_ref().ok();
+        tries.push(Try {
+            at,
+            took,
+            status: answer.map(|answer| answer.status.as_u16()),
+            provider_request: answer.and_then(request_id),
+            outcome: verdict.word.clone(),
+        });
+        verdict
+    }
+
+    /// How long to wait after so many tries: twice as long each time, a random part less, and as long as the provider
+    /// wants.
+    fn pause<T>(&self, number: u32, outcome: &Result<T, CallError>) -> Duration {
+        let doubled = self.settings.backoff_first.saturating_mul(1 << number.saturating_sub(1).min(16));
+        let longest = doubled.min(self.settings.backoff_max);
+        let millis = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX);
+        let pause = Duration::from_millis(rand::random_range(millis / 2..=millis));
+        match outcome {
+            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
+                pause.max(trouble.retry_after.unwrap_or_default())
+            }
+            _ => pause,
+        }
+    }
+}
+
+/// What the last try's outcome means after an earlier try that may have been carried out.
+fn settled<T>(outcome: Result<T, CallError>, doubt: Option<&Trouble>, makes: bool) -> Result<T, CallError> {
+    let Some(doubt) = doubt else { return outcome };
+    let after = |later: &str, retry_after| {
+        let reason = format!("{}; then {later}", doubt.reason);
+        Err(CallError::Unknown(Trouble { reason, retry_after }))
+    };
+    match outcome {
+        Err(CallError::Unsent(trouble)) => after(&trouble.reason, trouble.retry_after),
+        Err(CallError::Refused(refusal)) if makes && !speaks_for_every_try(&refusal) => {
+            after(&refusal.failure.code, None)
+        }
+        other => other,
+    }
+}
+
+/// A decline under the same key is what became of that key. Anything else can be said before the key is looked at:
+/// credentials revoked in between, a passing trouble, or a token that the earlier try itself has used up.
+fn speaks_for_every_try(refusal: &Refusal) -> bool {
+    let unsure = [Code::CardTokenUsed, Code::ProcessingError];
+    refusal.kind == RefusalKind::Declined && unsure.iter().all(|code| refusal.failure.code != code.as_str())
+}
+
+fn with_retry_after<T>(mut verdict: Verdict<T>, answer: &Answer) -> Verdict<T> {
+    if let Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) = &mut verdict.outcome {
+        let seconds = answer.header("retry-after").and_then(|text| text.trim().parse().ok());
+        trouble.retry_after = seconds.map(Duration::from_secs).map(|pause| pause.min(RETRY_AFTER_MAX));
+    }
+    verdict
+}
+
+fn request_id(answer: &Answer) -> Option<String> {
+    let id = ["request-id", "x-request-id"].iter().find_map(|name| answer.header(name))?;
+    Some(fit(id, 100))
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::{declined, refused};
+
+    fn doubt() -> Trouble {
+        Trouble { reason: "timed out".to_owned(), retry_after: None }
+    }
+
+    #[test]
+    fn what_may_have_been_done_is_not_undone_by_a_later_no() {
+        let credentials = || refused(RefusalKind::Credentials, Code::ProviderCredentials);
+        for (later, makes, expected) in [
+            (unsent("turned away", None), true, Err(unknown("timed out; then turned away"))),
+            (unsent("turned away", None), false, Err(unknown("timed out; then turned away"))),
+            (credentials(), true, Err(unknown("timed out; then provider_credentials"))),
+            (credentials(), false, Err(credentials())),
+            (declined(Code::CardTokenUsed), true, Err(unknown("timed out; then card_token_used"))),
+            (declined(Code::ProcessingError), true, Err(unknown("timed out; then processing_error"))),
+            (declined(Code::ExpiredCard), true, Err(declined(Code::ExpiredCard))),
+            (unknown("lost"), true, Err(unknown("lost"))),
+        ] {
+            assert_eq!(settled::<()>(Err(later.clone()), Some(&doubt()), makes), expected, "{later:?}");
+            assert_eq!(settled::<()>(Err(later.clone()), None, makes), Err(later));
+        }
+        assert_eq!(settled(Ok(1), Some(&doubt()), true), Ok(1));
+    }
+}

@@ -1,0 +1,122 @@
+//! One request to the wire: where it goes, what it carries, and what its answer means.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tollgate_configuration::{Provider, ProviderEnvironment};
+use tollgate_engine::ports::{CallError, RefusalKind};
+
+use super::{
+    environment,
+    refusal::{self, Asked, unreadable},
+    wire::ErrorBody,
+};
+use crate::{
+    failure::{Code, refused, unknown, unsent},
+    http::{Answer, Request},
+    retry::{Ask, Verdict},
+};
+
+const PRODUCTION_ADDRESS: &str = "https://connect.squareup.com";
+const SANDBOX_ADDRESS: &str = "https://connect.squareupsandbox.com";
+
+/// Whom to ask, and in which version.
+#[derive(Clone, Copy)]
+pub(super) struct Stop<'a> {
+    pub(super) provider: &'a Provider,
+    pub(super) version: &'a str,
+}
+
+impl<'a> Stop<'a> {
+    /// The location whose payments these are.
+    pub(super) fn location(self) -> Result<&'a str, CallError> {
+        self.provider.credential("locationId").ok_or_else(unusable)
+    }
+
+    /// Makes something, once; the key stands in the body.
+    pub(super) fn create(
+        self,
+        operation: &'static str,
+        path: &str,
+        body: &Value,
+        key: String,
+    ) -> Result<Ask, CallError> {
+        let mut headers = self.headers()?;
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = Bytes::from(body.to_string());
+        let request = Request { method: Method::POST, url: self.url(path), headers, body };
+        Ok(Ask { operation, key: Some(key), request, makes: true })
+    }
+
+    /// Reads something.
+    pub(super) fn get(self, operation: &'static str, path: &str) -> Result<Ask, CallError> {
+        self.without_body(operation, Method::GET, path)
+    }
+
+    /// Removes something; on this wire that needs no key.
+    pub(super) fn delete(self, operation: &'static str, path: &str) -> Result<Ask, CallError> {
+        self.without_body(operation, Method::DELETE, path)
+    }
+
+    fn without_body(self, operation: &'static str, method: Method, path: &str) -> Result<Ask, CallError> {
+        let request = Request { method, url: self.url(path), headers: self.headers()?, body: Bytes::new() };
+        Ok(Ask { operation, key: None, request, makes: false })
+    }
+
+    fn url(self, path: &str) -> String {
+        let usual = match environment(self.provider) {
+            ProviderEnvironment::Sandbox => SANDBOX_ADDRESS,
+            ProviderEnvironment::Production => PRODUCTION_ADDRESS,
+        };
+        format!("{}/v2/{path}", self.provider.base_url.as_deref().unwrap_or(usual))
+    }
+
+    fn headers(self) -> Result<HeaderMap, CallError> {
+        let token = self.provider.credential("accessToken").ok_or_else(unusable)?;
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| unusable())?;
+        bearer.set_sensitive(true);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, bearer);
+        headers.insert(header::USER_AGENT, HeaderValue::from_static("tollgate"));
+        if let Ok(version) = HeaderValue::from_str(self.version) {
+            headers.insert("square-version", version);
+        }
+        Ok(headers)
+    }
+}
+
+fn unusable() -> CallError {
+    refused(RefusalKind::Credentials, Code::ProviderCredentials)
+}
+
+/// What an answer means.
+pub(super) fn judge<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
+    judge_as(answer, Asked::Anything)
+}
+
+/// What the answer to a charge means, where some refusals say more.
+pub(super) fn judge_charge<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
+    judge_as(answer, Asked::Charge)
+}
+
+fn judge_as<T: DeserializeOwned>(answer: &Answer, asked: Asked) -> Verdict<T> {
+    match answer.status {
+        status if status.is_success() => match serde_json::from_slice(&answer.body) {
+            Ok(value) => Verdict::done(value),
+            Err(_) => Verdict::again(unknown("the answer cannot be read"), "unreadable answer"),
+        },
+        StatusCode::TOO_MANY_REQUESTS => Verdict::again(unsent("the provider is busy", None), "rate limited"),
+        // Somebody is at it under the same key, and that may be an earlier try of ours.
+        StatusCode::CONFLICT => Verdict::again(unknown("the provider is still at it"), "conflict"),
+        StatusCode::REQUEST_TIMEOUT => Verdict::again(unknown("the provider timed out"), "timed out"),
+        status if status.is_server_error() => {
+            let code = status.as_u16();
+            Verdict::again(unknown(format!("the provider answered {code}")), format!("error {code}"))
+        }
+        status => match serde_json::from_slice::<ErrorBody>(&answer.body) {
+            Ok(body) => refusal::verdict(status, &body.errors, asked),
+            Err(_) => unreadable(status),
+        },
+    }
+}

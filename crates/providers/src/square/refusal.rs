@@ -1,0 +1,117 @@
+//! The wire's errors in our words: what kind of no, and which of our failure codes.
+//!
+//! They are told apart by category and code. The HTTP status alone says little: declines come with 400 as well as 402.
+
+use http::StatusCode;
+use tollgate_domain::transaction::Failure;
+use tollgate_engine::ports::{CallError, RefusalKind};
+
+use super::wire::Error;
+use crate::{
+    failure::{Code, declined, invalid, refused, unknown, unsent},
+    retry::Verdict,
+    text::word,
+};
+
+/// What the refused request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Anything,
+    Charge,
+}
+
+/// What a refusal means that is neither "busy" nor a failure of the provider's.
+pub(super) fn verdict<T>(status: StatusCode, errors: &[Error], asked: Asked) -> Verdict<T> {
+    // Several may be given; what says most about the card comes first.
+    let telling = errors.iter().find(|error| decline(&error.code).is_some() || is_about_card(error));
+    let Some(error) = telling.or_else(|| errors.first()) else { return unreadable(status) };
+    let told = word(&error.code);
+    match error.category.as_str() {
+        "RATE_LIMIT_ERROR" => return Verdict::again(unsent("the provider is busy", None), told),
+        "API_ERROR" => return Verdict::again(unknown("the provider failed"), told),
+        _ => {}
+    }
+    Verdict { again: error.code == "TEMPORARY_ERROR", ..Verdict::end(refusal(status, error, asked), told) }
+}
+
+fn refusal(status: StatusCode, error: &Error, asked: Asked) -> CallError {
+    let said = error.detail.as_deref();
+    match (error.category.as_str(), error.code.as_str()) {
+        ("AUTHENTICATION_ERROR", _) => refused(RefusalKind::Credentials, Code::ProviderCredentials),
+        _ if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+        }
+        (_, code) if decline(code).is_some() => declined(decline(code).unwrap_or(Code::CardDeclined)),
+        _ if is_about_card(error) => declined(Code::CardDeclined),
+        // A token nobody has heard of: another may be tried.
+        (_, "NOT_FOUND") if asked == Asked::Charge && is_about_token(error) => declined(Code::InvalidCard),
+        (_, "NOT_FOUND") => refused(RefusalKind::Missing, Code::ProviderObjectMissing),
+        // Something was charged under this key, though not quite as we would have it now. Only looking tells what.
+        (_, "IDEMPOTENCY_KEY_REUSED") if asked == Asked::Charge => {
+            unknown("the idempotency key was used for a different charge")
+        }
+        (_, "IDEMPOTENCY_KEY_REUSED") => {
+            invalid(Code::ProviderRefused, Some("the idempotency key was used for a different request"))
+        }
+        (_, "VERSION_MISMATCH" | "CONFLICT") => refused(RefusalKind::State, Code::ProviderState),
+        (_, "VALUE_TOO_LOW" | "VALUE_TOO_HIGH") if is_about_amount(error) => invalid(Code::AmountLimit, said),
+        _ if status.is_client_error() => invalid(Code::ProviderRefused, said),
+        // A redirect, which is not followed: nothing that speaks this wire sends one.
+        _ => unknown(format!("the provider answered {}", status.as_u16())),
+    }
+}
+
+/// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
+pub(super) fn unreadable<T>(status: StatusCode) -> Verdict<T> {
+    let code = status.as_u16();
+    let refusal = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+        }
+        _ => unknown(format!("the provider answered {code} and nothing that can be read")),
+    };
+    Verdict::end(refusal, format!("unreadable {code}"))
+}
+
+/// Why a payment failed, by the errors it carries.
+pub(super) fn failure(errors: &[Error]) -> Failure {
+    let code = errors.iter().find_map(|error| decline(&error.code)).unwrap_or(Code::CardDeclined);
+    code.failure()
+}
+
+fn is_about_card(error: &Error) -> bool {
+    error.category == "PAYMENT_METHOD_ERROR"
+}
+
+fn is_about_token(error: &Error) -> bool {
+    let detail = error.detail.as_deref().unwrap_or_default().to_ascii_lowercase();
+    error.field.as_deref() == Some("source_id") || detail.contains("nonce") || detail.contains("source")
+}
+
+fn is_about_amount(error: &Error) -> bool {
+    error.field.as_deref().is_some_and(|field| field.contains("money"))
+}
+
+/// Codes that say no to this card and leave room for another. A code of the card's that is not here is a plain decline.
+fn decline(code: &str) -> Option<Code> {
+    let code = match code {
+        "INSUFFICIENT_FUNDS" => Code::InsufficientFunds,
+        "CARD_EXPIRED" | "EXPIRATION_FAILURE" => Code::ExpiredCard,
+        "INVALID_EXPIRATION" | "BAD_EXPIRATION" => Code::InvalidExpiry,
+        "CVV_FAILURE" => Code::IncorrectCvc,
+        "PAN_FAILURE" => Code::IncorrectNumber,
+        "ADDRESS_VERIFICATION_FAILURE" | "INVALID_POSTAL_CODE" => Code::IncorrectZip,
+        "CARD_DECLINED_VERIFICATION_REQUIRED" => Code::AuthenticationRequired,
+        "CARD_NOT_SUPPORTED" | "UNSUPPORTED_CARD_BRAND" => Code::CardNotSupported,
+        "TRANSACTION_LIMIT" | "PAYMENT_LIMIT_EXCEEDED" => Code::AmountLimit,
+        "TEMPORARY_ERROR" => Code::ProcessingError,
+        "CARD_TOKEN_USED" => Code::CardTokenUsed,
+        "CARD_TOKEN_EXPIRED" => Code::CardTokenExpired,
+        "INVALID_ACCOUNT" | "INVALID_CARD" | "INVALID_CARD_DATA" => Code::InvalidCard,
+        "GENERIC_DECLINE" | "CARD_DECLINED" | "CARD_DECLINED_CALL_ISSUER" | "VOICE_FAILURE" => {
+            Code::CardDeclined
+        }
+        _ => return None,
+    };
+    Some(code)
+}

@@ -1,0 +1,77 @@
+//! The wire's webhooks: a signature over address and body, and events that carry their object.
+
+use data_encoding::BASE64;
+use serde::de::DeserializeOwned;
+use tollgate_domain::transaction::Dispute;
+use tollgate_engine::ports::{Delivery, Notice, Unreadable, Unverified};
+
+use super::wire::{DisputeObject, Event, EventData, PaymentObject, RefundObject};
+use crate::signature;
+
+/// Checks the signature. It has no time in it, so that an old delivery looks like a new one: the event's id is what
+/// tells them apart.
+pub(super) fn verify(key: Option<&str>, delivery: Delivery<'_>) -> Result<(), Unverified> {
+    let key = key.filter(|key| !key.is_empty()).ok_or(Unverified::NoSecret)?;
+    let header = signature::header(delivery.headers, "x-square-hmacsha256-signature");
+    let given = BASE64.decode(header.ok_or(Unverified::Malformed)?.trim().as_bytes());
+    let given = given.map_err(|_| Unverified::Malformed)?;
+    if delivery.body.is_empty() {
+        return Err(Unverified::Malformed);
+    }
+    let signed = [delivery.url.as_bytes(), delivery.body];
+    if signature::any_signs(&[given], key.as_bytes(), &signed) { Ok(()) } else { Err(Unverified::Forged) }
+}
+
+/// What a verified body says.
+pub(super) fn translate(body: &[u8]) -> Result<Notice, Unreadable> {
+    let event: Event = serde_json::from_slice(body).map_err(|error| Unreadable(error.to_string()))?;
+    let notice = Notice { event: event.id, kind: event.kind, ..Notice::default() };
+    match notice.kind.as_str() {
+        "payment.created" | "payment.updated" => payment(notice, event.data),
+        "refund.created" | "refund.updated" => refund(notice, event.data),
+        "dispute.created" | "dispute.state.updated" => dispute(notice, event.data),
+        _ => Ok(notice),
+    }
+}
+
+fn payment(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
+    let (_, PaymentObject { payment }) = object(data)?;
+    let (amount, currency) = payment.amount_money.map(|money| (money.amount, money.currency)).unzip();
+    Ok(Notice {
+        relevant: true,
+        objects: [Some(payment.id.clone()), payment.order_id].into_iter().flatten().collect(),
+        payment: Some(payment.id),
+        reference: payment.reference_id,
+        amount,
+        currency: currency.map(|code| code.to_ascii_uppercase()),
+        ..notice
+    })
+}
+
+/// A refund's amount is its own, not the payment's.
+fn refund(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
+    let (_, RefundObject { refund }) = object(data)?;
+    let objects = [refund.payment_id.clone(), refund.order_id].into_iter().flatten().collect();
+    Ok(Notice { relevant: true, objects, payment: refund.payment_id, ..notice })
+}
+
+fn dispute(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
+    let (id, DisputeObject { dispute }) = object(data)?;
+    let id = dispute.id.or(id).ok_or_else(|| Unreadable("the dispute has no id".to_owned()))?;
+    let payment = dispute.disputed_payment.and_then(|payment| payment.payment_id);
+    let told = Dispute {
+        id,
+        status: dispute.state.unwrap_or_default(),
+        reason: dispute.reason,
+        amount: dispute.amount_money.map(|money| money.amount),
+    };
+    let objects = payment.iter().cloned().collect();
+    Ok(Notice { relevant: true, objects, payment, dispute: Some(told), ..notice })
+}
+
+/// The event's object, and the id the event gives for it.
+fn object<T: DeserializeOwned>(data: Option<EventData>) -> Result<(Option<String>, T), Unreadable> {
+    let data = data.ok_or_else(|| Unreadable("the event has no data".to_owned()))?;
+    let object = serde_json::from_value(data.object).map_err(|error| Unreadable(error.to_string()))?;
+    Ok((data.id, object))
+}

@@ -1,0 +1,117 @@
+//! One request to the wire: where it goes, what it carries, and what its answer means.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use serde::de::DeserializeOwned;
+use tollgate_configuration::Provider;
+use tollgate_domain::card::CardOrder;
+use tollgate_engine::ports::{CallError, RefusalKind};
+
+use super::{
+    form::Form,
+    refusal::{self, unreadable},
+    wire::ErrorBody,
+};
+use crate::{
+    failure::{Code, refused, unknown, unsent},
+    http::{Answer, Request},
+    retry::{Ask, Verdict},
+};
+
+const USUAL_ADDRESS: &str = "https://api.stripe.com";
+
+/// Whom to ask, and in which version.
+#[derive(Clone, Copy)]
+pub(super) struct Stop<'a> {
+    pub(super) provider: &'a Provider,
+    pub(super) version: &'a str,
+}
+
+impl Stop<'_> {
+    /// Makes something for an order, once.
+    pub(super) fn create(
+        self,
+        operation: &'static str,
+        path: &str,
+        form: Form,
+        order: &CardOrder,
+    ) -> Result<Ask, CallError> {
+        let ask = self.post(operation, path, form, Some(format!("{}-prepare", order.id)))?;
+        Ok(Ask { makes: true, ..ask })
+    }
+
+    /// Changes something that exists.
+    pub(super) fn post(
+        self,
+        operation: &'static str,
+        path: &str,
+        form: Form,
+        key: Option<String>,
+    ) -> Result<Ask, CallError> {
+        let mut headers = self.headers()?;
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        if let Some(key) = key.as_deref().and_then(|key| HeaderValue::from_str(key).ok()) {
+            headers.insert("idempotency-key", key);
+        }
+        let body = Bytes::from(form.finish());
+        let request = Request { method: Method::POST, url: self.url(path), headers, body };
+        Ok(Ask { operation, key, request, makes: false })
+    }
+
+    /// Reads something.
+    pub(super) fn get(self, operation: &'static str, path: &str, query: Form) -> Result<Ask, CallError> {
+        let url = format!("{}?{}", self.url(path), query.finish());
+        let request = Request { method: Method::GET, url, headers: self.headers()?, body: Bytes::new() };
+        Ok(Ask { operation, key: None, request, makes: false })
+    }
+
+    fn url(self, path: &str) -> String {
+        let base = self.provider.base_url.as_deref().unwrap_or(USUAL_ADDRESS);
+        format!("{base}/v1/{path}")
+    }
+
+    fn headers(self) -> Result<HeaderMap, CallError> {
+        let unusable = || refused(RefusalKind::Credentials, Code::ProviderCredentials);
+        let key = self.provider.credential("secretKey").ok_or_else(unusable)?;
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| unusable())?;
+        bearer.set_sensitive(true);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, bearer);
+        headers.insert(header::USER_AGENT, HeaderValue::from_static("tollgate"));
+        if let Ok(version) = HeaderValue::from_str(self.version) {
+            headers.insert("stripe-version", version);
+        }
+        Ok(headers)
+    }
+}
+
+/// What an answer means. The provider's own word on whether to try again goes before ours.
+pub(super) fn judge<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
+    let verdict = first_judgement(answer);
+    match (answer.header("stripe-should-retry"), &verdict.outcome) {
+        (Some("true"), Err(_)) => Verdict { again: true, ..verdict },
+        (Some("false"), _) => Verdict { again: false, ..verdict },
+        _ => verdict,
+    }
+}
+
+fn first_judgement<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
+    match answer.status {
+        status if status.is_success() => match serde_json::from_slice(&answer.body) {
+            Ok(value) => Verdict::done(value),
+            Err(_) => Verdict::again(unknown("the answer cannot be read"), "unreadable answer"),
+        },
+        StatusCode::TOO_MANY_REQUESTS => Verdict::again(unsent("the provider is busy", None), "rate limited"),
+        // The key is in use, or the object is locked: somebody is at it, and that may be an earlier try of ours.
+        StatusCode::CONFLICT => Verdict::again(unknown("the provider is still at it"), "conflict"),
+        StatusCode::REQUEST_TIMEOUT => Verdict::again(unknown("the provider timed out"), "timed out"),
+        status if status.is_server_error() => {
+            let code = status.as_u16();
+            Verdict::again(unknown(format!("the provider answered {code}")), format!("error {code}"))
+        }
+        status => match serde_json::from_slice::<ErrorBody>(&answer.body) {
+            Ok(body) => refusal::verdict(status, &body.error),
+            Err(_) => unreadable(status),
+        },
+    }
+}

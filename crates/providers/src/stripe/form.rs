@@ -1,0 +1,56 @@
+//! The wire's form bodies: nested names in square brackets, an empty value means "unset".
+
+use form_urlencoded::Serializer;
+
+/// A form being written.
+pub(super) struct Form(Serializer<'static, String>);
+
+impl Form {
+    pub(super) fn new() -> Self {
+        Self(Serializer::new(String::new()))
+    }
+
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.append_pair(name, value);
+        self
+    }
+
+    /// Leaves out what there is not. An empty text would unset the field, so it is left out too.
+    pub(super) fn with_some(self, name: &str, value: Option<&str>) -> Self {
+        match value.filter(|value| !value.is_empty()) {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Fields inside a field.
+    pub(super) fn with_all(mut self, name: &str, fields: &[(&str, String)]) -> Self {
+        for (inner, value) in fields {
+            self = self.with(&format!("{name}[{inner}]"), value);
+        }
+        self
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.0.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_nest_and_values_are_escaped() {
+        let form = Form::new()
+            .with("amount", "1234")
+            .with_all("metadata", &[("order id", "a&b=c ü".to_owned())])
+            .with_some("description", Some(""))
+            .with_some("cancel_url", None)
+            .with("expand[0]", "latest_charge");
+        assert_eq!(
+            form.finish(),
+            "amount=1234&metadata%5Border+id%5D=a%26b%3Dc+%C3%BC&expand%5B0%5D=latest_charge"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! What the wire answers, as far as it is read here. Fields nobody reads are not named, and unknown ones are ignored.
+//!
+//! Nothing here can be printed: an intent holds the secret that lets a browser pay.
+
+use serde::Deserialize;
+use tollgate_domain::Minor;
+
+use crate::amount::{maybe_minor, minor};
+
+/// A freshly made intent.
+#[derive(Deserialize)]
+pub(super) struct NewIntent {
+    pub(super) id: String,
+    pub(super) client_secret: String,
+}
+
+/// A freshly made session.
+#[derive(Deserialize)]
+pub(super) struct NewSession {
+    pub(super) id: String,
+    pub(super) url: String,
+}
+
+/// An intent. `latest_charge` was asked for whole; its bare id would hide what was paid back.
+#[derive(Deserialize)]
+pub(super) struct Intent {
+    pub(super) id: String,
+    pub(super) status: String,
+    #[serde(deserialize_with = "minor")]
+    pub(super) amount: Minor,
+    pub(super) currency: String,
+    pub(super) last_payment_error: Option<Error>,
+    pub(super) latest_charge: Option<Charge>,
+    pub(super) metadata: Option<Metadata>,
+}
+
+/// A charge inside its intent.
+#[derive(Deserialize)]
+pub(super) struct Charge {
+    #[serde(deserialize_with = "minor")]
+    pub(super) amount_refunded: Minor,
+}
+
+/// A checkout session, with its intent once the customer has submitted.
+#[derive(Deserialize)]
+pub(super) struct Session {
+    pub(super) status: Option<String>,
+    pub(super) payment_status: String,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount_total: Option<Minor>,
+    pub(super) currency: Option<String>,
+    pub(super) client_reference_id: Option<String>,
+    pub(super) metadata: Option<Metadata>,
+    pub(super) payment_intent: Option<Intent>,
+}
+
+/// Our own notes on an object.
+#[derive(Deserialize)]
+pub(super) struct Metadata {
+    pub(super) tollgate_reference: Option<String>,
+}
+
+/// Why a call was refused, or why the last try to pay an intent failed.
+#[derive(Deserialize)]
+pub(super) struct Error {
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) code: Option<String>,
+    pub(super) decline_code: Option<String>,
+    pub(super) message: Option<String>,
+}
+
+/// The body of a refusal.
+#[derive(Deserialize)]
+pub(super) struct ErrorBody {
+    pub(super) error: Error,
+}
+
+/// A webhook's body.
+#[derive(Deserialize)]
+pub(super) struct Event {
+    pub(super) id: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) data: EventData,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EventData {
+    pub(super) object: serde_json::Value,
+}
+
+/// The object of an event we know: an intent, a session, a charge, a refund or a dispute.
+#[derive(Deserialize)]
+pub(super) struct EventObject {
+    pub(super) id: String,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount: Option<Minor>,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount_total: Option<Minor>,
+    pub(super) currency: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) reason: Option<String>,
+    pub(super) client_reference_id: Option<String>,
+    pub(super) metadata: Option<Metadata>,
+    pub(super) payment_intent: Option<Named>,
+    pub(super) charge: Option<Named>,
+}
+
+/// Another object, by its id or whole.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Named {
+    Id(String),
+    Whole { id: String },
+}
+
+impl Named {
+    pub(super) fn into_id(self) -> String {
+        match self {
+            Self::Id(id) | Self::Whole { id } => id,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `/admin/v1/environments/<id>/exceptions`: where a provider and our books disagree.
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_engine::ports::StoredException;
+
+use crate::{
+    admin_api::{operator::Operator, paging::ListAnswer, payments::of_reading},
+    answer::{self, Answer},
+    body,
+    fields::{self, Faults, Raw},
+    timestamp::rfc3339,
+};
+
+const LONGEST_NOTE: usize = 1_000;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExceptionAnswer {
+    id: String,
+    service_reference: String,
+    kind: &'static str,
+    expected: String,
+    found: String,
+    /// An event's id, `confirm` or `resolver`.
+    source: String,
+    at: String,
+    resolution: Option<ResolutionAnswer>,
+}
+
+#[derive(Serialize)]
+struct ResolutionAnswer {
+    at: String,
+    actor: String,
+    note: String,
+}
+
+impl ExceptionAnswer {
+    pub(crate) fn of(stored: &StoredException) -> Self {
+        let exception = &stored.exception;
+        Self {
+            id: exception.id.to_string(),
+            service_reference: stored.reference.to_string(),
+            kind: exception.kind.as_str(),
+            expected: exception.expected.clone(),
+            found: exception.found.clone(),
+            source: exception.source.clone(),
+            at: rfc3339(exception.at),
+            resolution: stored.resolved.as_ref().map(|resolution| ResolutionAnswer {
+                at: rfc3339(resolution.at),
+                actor: resolution.actor.clone(),
+                note: resolution.note.clone(),
+            }),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ResolveBody<'a> {
+    #[serde(borrow)]
+    note: Raw<'a>,
+}
+
+#[derive(Serialize)]
+struct ResolvedAnswer {
+    resolved: bool,
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let open_only = operator.query("open")?.unwrap_or(false);
+    let before = operator.query("before")?;
+    let found = operator.app.engine.exceptions(environment, open_only, before, limit).await;
+    let found = found.map_err(of_reading)?;
+    let last = found.last().map(|stored| stored.exception.id);
+    answer::ok(&ListAnswer::new(found.iter().map(ExceptionAnswer::of).collect(), limit, last))
+}
+
+/// An operator has looked; nothing else changes by it.
+pub(crate) async fn resolve(operator: Operator, body: Body) -> Answer {
+    let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body: ResolveBody<'_> = body::parse_object(&body)?;
+    let mut faults = Faults::default();
+    let note = fields::required_text("note", body.note, LONGEST_NOTE, &mut faults);
+    let note = fields::complete(faults, note)?;
+    let engine = &operator.app.engine;
+    engine
+        .resolve_exception(environment, exception, operator.origin.actor, note)
+        .await
+        .map_err(of_reading)?;
+    answer::ok(&ResolvedAnswer { resolved: true })
+}

@@ -1,0 +1,112 @@
+//! `/admin/v1/environments/<id>/payments`: preparations, whatever became of them, and one with its whole timeline.
+
+use serde::Serialize;
+use tollgate_domain::{ServiceReference, card::Preparation};
+use tollgate_engine::{
+    ReadError,
+    ports::{CardPayment, PaymentFilter},
+};
+
+use crate::{
+    admin_api::{
+        exceptions::ExceptionAnswer,
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+        timeline,
+    },
+    answer::{self, Answer},
+    error::ApiError,
+    payment_answer,
+    timestamp::rfc3339,
+};
+
+/// What an operator sees of a payment beyond what its caller sees.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaymentSummary<P: Serialize> {
+    #[serde(flatten)]
+    payment: P,
+    config_version: u64,
+    provider_object: Option<String>,
+    confirmed: bool,
+    /// When the resolver looks at it next; null when there is nothing left to do.
+    next_look_at: Option<String>,
+    looks: u32,
+    /// Why it waits, where something does not go its ordinary way.
+    waiting_for: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaymentDetail<P: Serialize> {
+    #[serde(flatten)]
+    summary: PaymentSummary<P>,
+    attempts: Vec<AttemptAnswer>,
+    exceptions: Vec<ExceptionAnswer>,
+    timeline: Vec<timeline::LineAnswer>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AttemptAnswer {
+    number: u32,
+    state: &'static str,
+    created_at: String,
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let rule = "must be one of: preparing, prepared, refused, withdrawn, expired";
+    let filter = PaymentFilter {
+        preparation: operator.location.query_as("status", rule, Preparation::parse)?,
+        waiting: operator.query("waiting")?.unwrap_or(false),
+    };
+    let before = match operator.query::<ServiceReference>("before")? {
+        Some(ServiceReference::Card(id)) => Some(id),
+        Some(ServiceReference::Ach(_)) => return Err(nothing_here()),
+        None => None,
+    };
+    let found = operator.app.engine.payments(environment, filter, before, limit).await.map_err(of_reading)?;
+    let last = found.last().map(|payment| payment.order.id);
+    answer::ok(&ListAnswer::new(found.iter().map(summary).collect(), limit, last))
+}
+
+pub(crate) async fn read(operator: Operator) -> Answer {
+    let environment = operator.known_environment()?;
+    let ServiceReference::Card(id) = operator.path("reference")? else { return Err(nothing_here()) };
+    let engine = &operator.app.engine;
+    let read = engine.payment_with_timeline(environment, id).await.map_err(of_reading)?;
+    let configuration = engine.config_version(environment, read.payment.order.config_version).await;
+    let configuration = configuration.ok().map(|read| read.configuration);
+    let attempts = read.payment.attempts.iter().map(|attempt| AttemptAnswer {
+        number: attempt.number,
+        state: attempt.state.as_str(),
+        created_at: rfc3339(attempt.created_at),
+    });
+    answer::ok(&PaymentDetail {
+        attempts: attempts.collect(),
+        exceptions: read.exceptions.iter().map(ExceptionAnswer::of).collect(),
+        timeline: timeline::lines(&read.payment.order, configuration.as_ref(), &read.timeline)?,
+        summary: summary(&read.payment),
+    })
+}
+
+fn summary(payment: &CardPayment) -> PaymentSummary<impl Serialize> {
+    let progress = &payment.progress;
+    PaymentSummary {
+        payment: payment_answer::read_back(payment),
+        config_version: payment.order.config_version,
+        provider_object: progress.object.clone(),
+        confirmed: progress.confirmed,
+        next_look_at: progress.due.map(rfc3339),
+        looks: progress.tries,
+        waiting_for: progress.waiting.clone(),
+    }
+}
+
+pub(crate) fn of_reading(error: ReadError) -> ApiError {
+    match error {
+        ReadError::Missing => nothing_here(),
+        ReadError::Store(error) => error.into(),
+    }
+}

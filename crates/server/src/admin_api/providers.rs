@@ -1,0 +1,41 @@
+//! `GET /admin/v1/environments/<id>/providers`: what is configured, what is missing, where webhooks go.
+
+use serde::Serialize;
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProviderAnswer {
+    name: String,
+    adapter: &'static str,
+    payment_method: &'static str,
+    /// Whether payments can be made with it.
+    ready: bool,
+    /// What the configuration lacks, webhook secrets included.
+    missing: Vec<String>,
+    /// What to give the provider as the address for its webhooks, byte for byte.
+    webhook_url: String,
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let environment = operator.path("environment")?;
+    let engine = &operator.app.engine;
+    let snapshot = engine.directory().snapshot();
+    let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
+    let providers = view.configuration.providers.iter().map(|provider| ProviderAnswer {
+        name: provider.name.to_string(),
+        adapter: provider.adapter.as_str(),
+        payment_method: provider.adapter.method().as_str(),
+        ready: provider.missing_to_pay().is_empty(),
+        missing: provider.missing(),
+        webhook_url: engine.webhook_url(environment, &provider.name),
+    });
+    answer::ok(&ListAnswer::new(providers.collect(), u32::MAX, None::<String>))
+}

@@ -1,0 +1,72 @@
+//! What the client API's handlers begin with: a key that opens an environment, the request's path and query.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use http::{HeaderMap, request::Parts};
+use tollgate_engine::EnvironmentView;
+
+use crate::{
+    app::SharedApp,
+    auth::{Access, authenticate},
+    edge::RequestContext,
+    error::ApiError,
+    location::Location,
+};
+
+/// A caller, let through.
+pub(crate) struct Caller {
+    pub(crate) app: SharedApp,
+    /// What the key opens, as it is configured now.
+    pub(crate) view: Arc<EnvironmentView>,
+    pub(crate) request: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) location: Location,
+}
+
+/// A caller with a secret key.
+pub(crate) struct Backend(pub(crate) Caller);
+
+/// A caller who may prepare card payments.
+pub(crate) struct Preparer(pub(crate) Caller);
+
+impl FromRequestParts<SharedApp> for Backend {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
+        Caller::admit(parts, app, Access::SecretKey).await.map(Self)
+    }
+}
+
+impl FromRequestParts<SharedApp> for Preparer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
+        Caller::admit(parts, app, Access::Preparation).await.map(Self)
+    }
+}
+
+impl Caller {
+    async fn admit(parts: &mut Parts, app: &SharedApp, access: Access) -> Result<Self, ApiError> {
+        let context = RequestContext::of(parts)?;
+        let view = {
+            let snapshot = app.engine.directory().snapshot();
+            let key = authenticate(app, &snapshot, &parts.headers, &context, access)?;
+            Arc::clone(&key.environment)
+        };
+        Ok(Self {
+            app: Arc::clone(app),
+            view,
+            request: context.id.to_string(),
+            headers: parts.headers.clone(),
+            location: Location::of(parts, app).await?,
+        })
+    }
+}
+
+/// Runs to its end what must not stop half way when the caller hangs up.
+pub(crate) async fn to_the_end<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::spawn(work).await.map_err(|error| ApiError::internal(error.to_string()))
+}

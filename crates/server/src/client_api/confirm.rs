@@ -1,0 +1,123 @@
+//! `POST /client/v1/payments/component/<reference>/confirm`: the caller's backend says the browser is done.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_engine::{ConfirmBody, ConfirmError, Confirmed, ports::Confirmation};
+use tollgate_vault::Secret;
+
+use crate::{
+    answer::{self, Answer},
+    body,
+    client_api::{
+        caller::{Backend, to_the_end},
+        payments::no_such_payment,
+    },
+    error::ApiError,
+    fields::{self, Faults, Raw},
+    transaction_answer::TransactionAnswer,
+};
+
+/// Longer than any provider's tokens.
+const LONGEST_TOKEN: usize = 4_096;
+const LONGEST_NAME: usize = 255;
+const LONGEST_STATUS: usize = 100;
+
+/// Both shapes at once; which one counts is decided by the payment's provider.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields<'a> {
+    #[serde(borrow)]
+    payment_intent_id: Raw<'a>,
+    #[serde(borrow)]
+    client_status: Raw<'a>,
+    #[serde(borrow)]
+    source_id: Raw<'a>,
+    #[serde(borrow)]
+    verification_token: Raw<'a>,
+    #[serde(borrow)]
+    buyer_email: Raw<'a>,
+}
+
+#[derive(Serialize)]
+struct ConfirmAnswer {
+    transaction: TransactionAnswer,
+    replayed: bool,
+}
+
+pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> Answer {
+    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+    let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
+    let confirmable = caller.app.engine.confirmable(&caller.view, reference).await?;
+    let body = read(&body, confirmable.confirmation)?;
+    let engine = Arc::clone(&caller.app.engine);
+    let confirmed =
+        to_the_end(async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await });
+    let Confirmed { payment, replayed } = confirmed.await??;
+    let transaction = TransactionAnswer::of_payment(&payment)
+        .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;
+    let response = answer::ok(&ConfirmAnswer { transaction, replayed })?;
+    Ok(if replayed { answer::replayed(response) } else { response })
+}
+
+fn read(bytes: &[u8], confirmation: Confirmation) -> Result<ConfirmBody, ApiError> {
+    let body: Fields<'_> = body::parse_object(bytes)?;
+    let mut faults = Faults::default();
+    let read = match confirmation {
+        Confirmation::Look => read_look(&body, &mut faults),
+        Confirmation::Charge => read_charge(&body, &mut faults),
+    };
+    fields::complete(faults, read)
+}
+
+fn read_look(body: &Fields<'_>, faults: &mut Faults) -> Option<ConfirmBody> {
+    if body.payment_intent_id.is_none() && body.source_id.is_some() {
+        return faults.add(
+            "paymentIntentId",
+            "is required: this payment was prepared with a provider whose component gives a paymentIntentId, not a sourceId",
+        );
+    }
+    let intent = fields::required_text("paymentIntentId", body.payment_intent_id, LONGEST_NAME, faults);
+    let status = fields::optional_text("clientStatus", body.client_status, LONGEST_STATUS, faults);
+    Some(ConfirmBody::Look { payment_intent: intent?, client_status: status })
+}
+
+fn read_charge(body: &Fields<'_>, faults: &mut Faults) -> Option<ConfirmBody> {
+    if body.source_id.is_none() && body.payment_intent_id.is_some() {
+        return faults.add(
+            "sourceId",
+            "is required: this payment was prepared with a provider whose component gives a sourceId, not a paymentIntentId",
+        );
+    }
+    let source = fields::required_text("sourceId", body.source_id, LONGEST_TOKEN, faults);
+    let proof = fields::optional_text("verificationToken", body.verification_token, LONGEST_TOKEN, faults);
+    let email = fields::email("buyerEmail", body.buyer_email, faults);
+    Some(ConfirmBody::Charge {
+        source: Secret::new(source?),
+        verification: proof.map(Secret::new),
+        buyer_email: email,
+    })
+}
+
+impl From<ConfirmError> for ApiError {
+    fn from(error: ConfirmError) -> Self {
+        match error {
+            ConfirmError::Missing => no_such_payment(),
+            ConfirmError::NotConfirmable(why) => Self::conflict("payment_not_confirmable", why),
+            ConfirmError::OtherIntent => {
+                let mut faults = Faults::default();
+                faults.add::<()>("paymentIntentId", "is not the one this payment was prepared with");
+                faults.into_error()
+            }
+            ConfirmError::NotConfigured { provider, missing } => {
+                Self::provider_not_configured(&provider, &missing)
+            }
+            ConfirmError::Rejected(failure) => {
+                Self::provider_rejected(format!("The provider refused: {}", failure.message))
+            }
+            ConfirmError::Seal(error) => Self::internal(error.to_string()),
+            ConfirmError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `POST /client/v1/payments`: a hosted checkout. `GET /client/v1/payments/<reference>`: a preparation read back.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use tollgate_domain::{Flow, ServiceReference};
+use tollgate_engine::ReadError;
+
+use crate::{
+    answer::{self, Answer},
+    body,
+    client_api::{
+        caller::{Backend, Caller, Preparer, to_the_end},
+        prepare_body,
+    },
+    error::ApiError,
+    payment_answer,
+};
+
+/// A hosted checkout.
+pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> Answer {
+    prepare_flow(caller, body, Flow::HostedCheckout).await
+}
+
+/// Both flows are prepared alike; only their answers differ.
+pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> Answer {
+    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+    let request = prepare_body::read(&body, flow, &caller.view.configuration.settings)?;
+    let engine = Arc::clone(&caller.app.engine);
+    let prepared = to_the_end(async move { engine.prepare(&caller.view, request, &caller.request).await });
+    answer::created(&payment_answer::prepared(&prepared.await??))
+}
+
+pub(crate) async fn read(Backend(caller): Backend) -> Answer {
+    let reference: ServiceReference = caller.location.path("reference").map_err(|_| no_such_payment())?;
+    let ServiceReference::Card(id) = reference else { return Err(no_such_payment()) };
+    let payment = caller.app.engine.prepared_payment(caller.view.environment.id, id).await;
+    answer::ok(&payment_answer::read_back(&payment.map_err(of_reading)?))
+}
+
+/// A reference of another environment looks like one that never was.
+pub(crate) fn no_such_payment() -> ApiError {
+    ApiError::not_found("There is no payment with this serviceReference in this key's environment.")
+}
+
+pub(crate) fn of_reading(error: ReadError) -> ApiError {
+    match error {
+        ReadError::Missing => no_such_payment(),
+        ReadError::Store(error) => error.into(),
+    }
+}

@@ -1,0 +1,144 @@
+//! Prepared payments as callers and operators see them.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tollgate_domain::{ServiceReference, card::CardOrder};
+use tollgate_engine::{
+    PreparedPayment,
+    ports::{CardPayment, Component},
+};
+
+use crate::{
+    timestamp::rfc3339,
+    transaction_answer::{AmountsAnswer, FeeAnswer, TransactionAnswer, stored_json},
+};
+
+/// Where a payment was routed, and by what.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RoutingAnswer {
+    provider: String,
+    channel: &'static str,
+    matched_rule_id: Option<String>,
+    matched_condition_ids: Vec<String>,
+    fallback: bool,
+}
+
+impl RoutingAnswer {
+    pub(crate) fn of(order: &CardOrder) -> Self {
+        let matched = order.matched.as_ref();
+        let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
+        Self {
+            provider: order.provider.clone(),
+            channel: order.channel.as_str(),
+            matched_rule_id: matched.map(|matched| matched.rule.to_string()),
+            matched_condition_ids: conditions.map(ToString::to_string).collect(),
+            fallback: matched.is_none(),
+        }
+    }
+}
+
+/// What the browser needs to draw the provider's component.
+#[derive(Serialize)]
+#[serde(tag = "type")]
+enum ComponentAnswer<'a> {
+    #[serde(rename = "card_provider_a_payment_element", rename_all = "camelCase")]
+    PaymentElement { publishable_key: &'a str, client_secret: &'a str, payment_intent_id: &'a str },
+    #[serde(rename = "card_provider_b_web_payments", rename_all = "camelCase")]
+    WebPayments {
+        application_id: &'a str,
+        location_id: &'a str,
+        environment: &'static str,
+        amount_minor: String,
+        currency: String,
+    },
+}
+
+/// What every answer about a preparation has.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaymentAnswer<'a> {
+    service_reference: String,
+    status: &'static str,
+    #[serde(flatten)]
+    amounts: AmountsAnswer,
+    fee: FeeAnswer,
+    currency: String,
+    payment_method: &'static str,
+    provider: &'a str,
+    routing: RoutingAnswer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    component: Option<ComponentAnswer<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkout_url: Option<&'a str>,
+    prepared_at: Option<String>,
+    expires_at: String,
+}
+
+/// A preparation that is read back, with what came of it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaymentReadAnswer<'a> {
+    #[serde(flatten)]
+    payment: PaymentAnswer<'a>,
+    flow: &'static str,
+    description: Option<&'a str>,
+    metadata: Box<RawValue>,
+    transaction: Option<TransactionAnswer>,
+}
+
+/// The answer to a preparation: the only one that carries a component.
+pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
+    let order = &prepared.payment.order;
+    let component = prepared.component.as_ref().map(|component| component_answer(component, order));
+    PaymentAnswer { component, ..payment_answer(&prepared.payment) }
+}
+
+/// A preparation that is read back.
+pub(crate) fn read_back(payment: &CardPayment) -> impl Serialize {
+    PaymentReadAnswer {
+        payment: payment_answer(payment),
+        flow: payment.order.flow.as_str(),
+        description: payment.order.description.as_deref(),
+        metadata: stored_json(&payment.order.metadata),
+        transaction: TransactionAnswer::of_payment(payment),
+    }
+}
+
+fn payment_answer(payment: &CardPayment) -> PaymentAnswer<'_> {
+    let (order, progress) = (&payment.order, &payment.progress);
+    let reference = ServiceReference::Card(order.id);
+    PaymentAnswer {
+        service_reference: reference.to_string(),
+        status: progress.preparation.as_str(),
+        amounts: AmountsAnswer::of(&order.fee),
+        fee: FeeAnswer::of(&order.provider, reference, order.currency, order.channel),
+        currency: order.currency.to_string(),
+        payment_method: reference.method().as_str(),
+        provider: &order.provider,
+        routing: RoutingAnswer::of(order),
+        component: None,
+        checkout_url: progress.checkout_url.as_deref(),
+        prepared_at: progress.prepared_at.map(rfc3339),
+        expires_at: rfc3339(order.expires_at),
+    }
+}
+
+fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> ComponentAnswer<'a> {
+    match component {
+        Component::PaymentElement { publishable_key, client_secret, payment_intent_id } => {
+            ComponentAnswer::PaymentElement {
+                publishable_key,
+                client_secret: client_secret.expose(),
+                payment_intent_id,
+            }
+        }
+        Component::WebPayments { application_id, location_id, environment } => ComponentAnswer::WebPayments {
+            application_id,
+            location_id,
+            environment,
+            amount_minor: order.fee.total_debit.to_string(),
+            currency: order.currency.to_string(),
+        },
+    }
+}

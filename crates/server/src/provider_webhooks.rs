@@ -1,0 +1,58 @@
+//! `POST /webhooks/v1/<environment id>/<provider>`: what providers tell us.
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+};
+use http::StatusCode;
+use serde::Serialize;
+use tollgate_engine::{WebhookError, ports::Unverified};
+
+use crate::{
+    answer::{self, Answer},
+    app::SharedApp,
+    body,
+    edge::RequestContext,
+    error::ApiError,
+    location::{Location, nothing_here},
+};
+
+#[derive(Serialize)]
+struct WebhookAnswer {
+    received: bool,
+}
+
+pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> Answer {
+    let (mut parts, body) = request.into_parts();
+    let context = RequestContext::of(&parts)?;
+    let location = Location::of(&mut parts, &app).await?;
+    let body = body::read_raw(&parts.headers, body, body::WEBHOOK_LIMIT).await?;
+    let environment = location.path("environment")?;
+    let provider: String = location.path("provider")?;
+    let headers: Vec<_> = parts
+        .headers
+        .iter()
+        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+        .collect();
+    let request = context.id.to_string();
+    app.engine.receive_webhook(environment, &provider, &headers, &body, &request).await?;
+    answer::ok(&WebhookAnswer { received: true })
+}
+
+impl From<WebhookError> for ApiError {
+    fn from(error: WebhookError) -> Self {
+        match error {
+            WebhookError::Missing => nothing_here(),
+            WebhookError::Unverified(Unverified::NoSecret) => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "provider_not_configured",
+                "This provider's webhook secret is not configured, so nothing it sends can be checked.",
+            ),
+            WebhookError::Unverified(why) => {
+                Self::unauthenticated(format!("The webhook was refused: {why}."))
+            }
+            WebhookError::Unreadable(_) => Self::malformed("The event is signed, but cannot be read."),
+            WebhookError::Store(error) => error.into(),
+        }
+    }
+}

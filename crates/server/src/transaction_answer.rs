@@ -1,0 +1,198 @@
+//! Transactions as callers and operators see them.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tollgate_domain::{
+    Channel, Currency, Minor, ServiceReference, Timestamp,
+    fee::{BREAKDOWN_VERSION, FeeSnapshot},
+    transaction::{Dispute, Failure, Transaction, TransactionState},
+};
+use tollgate_engine::ports::CardPayment;
+
+use crate::{minor_text::digits, timestamp::rfc3339};
+
+/// The five amounts of every payment.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the API's own names")]
+pub(crate) struct AmountsAnswer {
+    #[serde(serialize_with = "digits")]
+    amount_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    platform_fee_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    organization_fee_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    fee_minor: Minor,
+    #[serde(serialize_with = "digits")]
+    total_debit_minor: Minor,
+}
+
+impl AmountsAnswer {
+    pub(crate) fn of(fee: &FeeSnapshot) -> Self {
+        Self {
+            amount_minor: fee.principal.into(),
+            platform_fee_minor: fee.platform.fee,
+            organization_fee_minor: fee.organization.fee,
+            fee_minor: fee.fee,
+            total_debit_minor: fee.total_debit,
+        }
+    }
+}
+
+/// What the fee was computed for, without its layers.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FeeAnswer {
+    version: u32,
+    provider: String,
+    payment_method: &'static str,
+    currency: String,
+    channel: &'static str,
+}
+
+impl FeeAnswer {
+    pub(crate) fn of(
+        provider: &str,
+        reference: ServiceReference,
+        currency: Currency,
+        channel: Channel,
+    ) -> Self {
+        Self {
+            version: BREAKDOWN_VERSION,
+            provider: provider.to_owned(),
+            payment_method: reference.method().as_str(),
+            currency: currency.to_string(),
+            channel: channel.fee_channel(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct FailureAnswer {
+    code: String,
+    message: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DisputeAnswer {
+    id: String,
+    status: String,
+    reason: Option<String>,
+    amount_minor: Option<String>,
+}
+
+/// A transaction.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TransactionAnswer {
+    service_reference: String,
+    status: &'static str,
+    #[serde(flatten)]
+    amounts: AmountsAnswer,
+    currency: String,
+    payment_method: &'static str,
+    provider: String,
+    channel: &'static str,
+    fee: FeeAnswer,
+    provider_reference: Option<String>,
+    failure: Option<FailureAnswer>,
+    #[serde(serialize_with = "digits")]
+    refunded_minor: Minor,
+    dispute: Option<DisputeAnswer>,
+    description: Option<String>,
+    metadata: Box<RawValue>,
+    created_at: String,
+    updated_at: String,
+}
+
+impl TransactionAnswer {
+    pub(crate) fn of(transaction: &Transaction) -> Self {
+        Self::assembled(
+            &Facts {
+                reference: transaction.reference,
+                provider: &transaction.provider,
+                channel: transaction.channel,
+                currency: transaction.currency,
+                fee: &transaction.fee,
+                description: transaction.description.as_deref(),
+                metadata: &transaction.metadata,
+            },
+            &transaction.state,
+            transaction.created_at,
+            transaction.updated_at,
+        )
+    }
+
+    /// The transaction of a card payment, once there is one.
+    pub(crate) fn of_payment(payment: &CardPayment) -> Option<Self> {
+        let transaction = payment.transaction.as_ref()?;
+        let order = &payment.order;
+        let facts = Facts {
+            reference: ServiceReference::Card(order.id),
+            provider: &order.provider,
+            channel: order.channel,
+            currency: order.currency,
+            fee: &order.fee,
+            description: order.description.as_deref(),
+            metadata: &order.metadata,
+        };
+        Some(Self::assembled(&facts, &transaction.state, transaction.created_at, transaction.updated_at))
+    }
+
+    fn assembled(
+        facts: &Facts<'_>,
+        state: &TransactionState,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+    ) -> Self {
+        Self {
+            service_reference: facts.reference.to_string(),
+            status: state.status.as_str(),
+            amounts: AmountsAnswer::of(facts.fee),
+            currency: facts.currency.to_string(),
+            payment_method: facts.reference.method().as_str(),
+            provider: facts.provider.to_owned(),
+            channel: facts.channel.as_str(),
+            fee: FeeAnswer::of(facts.provider, facts.reference, facts.currency, facts.channel),
+            provider_reference: state.provider_reference.clone(),
+            failure: state.failure.as_ref().map(failure),
+            refunded_minor: state.refunded,
+            dispute: state.dispute.as_ref().map(dispute),
+            description: facts.description.map(str::to_owned),
+            metadata: stored_json(facts.metadata),
+            created_at: rfc3339(created_at),
+            updated_at: rfc3339(updated_at),
+        }
+    }
+}
+
+/// What a transaction has from the payment it belongs to.
+struct Facts<'a> {
+    reference: ServiceReference,
+    provider: &'a str,
+    channel: Channel,
+    currency: Currency,
+    fee: &'a FeeSnapshot,
+    description: Option<&'a str>,
+    metadata: &'a str,
+}
+
+pub(crate) fn failure(failure: &Failure) -> FailureAnswer {
+    FailureAnswer { code: failure.code.clone(), message: failure.message.clone() }
+}
+
+fn dispute(dispute: &Dispute) -> DisputeAnswer {
+    DisputeAnswer {
+        id: dispute.id.clone(),
+        status: dispute.status.clone(),
+        reason: dispute.reason.clone(),
+        amount_minor: dispute.amount.map(|amount| amount.to_string()),
+    }
+}
+
+/// JSON that was stored as text leaves as it came; what is damaged leaves as an empty object.
+pub(crate) fn stored_json(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

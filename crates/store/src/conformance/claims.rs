@@ -1,0 +1,137 @@
+//! Work that is due: taken by one, and by another where that one vanishes.
+
+use std::collections::BTreeSet;
+
+use tollgate_domain::{
+    card::Preparation,
+    id::{EnvironmentId, PaymentId},
+};
+use tollgate_engine::ports::{EventState, Progress};
+
+use super::{
+    Nodes, at,
+    concurrency::at_once,
+    samples::{due, preparing, settled},
+};
+
+pub async fn payments_are_claimed_longest_due_first(nodes: &Nodes) {
+    let (one, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    assert!(nodes.one.claim_payments(at(1_000), at(2_000), 10).await.unwrap().is_empty());
+    let mut payments = Vec::new();
+    for (environment, moment) in [(one, 30), (other, 10), (one, 20), (other, 40), (one, 41)] {
+        let id = nodes.payment_with(&nodes.new_order(environment), &due(at(moment))).await;
+        payments.push((environment, id));
+    }
+    nodes.payment_with(&nodes.new_order(one), &preparing()).await;
+
+    let [third, first, second, fourth, late] = payments.try_into().unwrap();
+    assert!(nodes.one.claim_payments(at(9), at(100), 10).await.unwrap().is_empty(), "nothing is due yet");
+    assert!(nodes.one.claim_payments(at(40), at(100), 0).await.unwrap().is_empty());
+    assert_eq!(nodes.one.claim_payments(at(40), at(100), 3).await.unwrap(), [first, second, third]);
+    assert_eq!(
+        nodes.two.claim_payments(at(40), at(100), 3).await.unwrap(),
+        [fourth],
+        "due means at its moment"
+    );
+    assert!(nodes.one.claim_payments(at(40), at(100), 3).await.unwrap().is_empty());
+    for (environment, id) in [first, second, third, fourth] {
+        let payment = nodes.read(environment, id).await;
+        assert_eq!((payment.revision, payment.progress), (0, Progress { tries: 1, ..due(at(100)) }));
+    }
+    assert_eq!(nodes.read(late.0, late.1).await.progress, due(at(41)), "what was not taken is untouched");
+}
+
+pub async fn a_claim_ends_by_itself(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let id = nodes.payment_with(&nodes.new_order(environment), &due(at(10))).await;
+    let claimed = [(environment, id)];
+    assert_eq!(nodes.one.claim_payments(at(10), at(20), 5).await.unwrap(), claimed);
+    assert!(nodes.two.claim_payments(at(19), at(30), 5).await.unwrap().is_empty(), "somebody has it");
+    assert_eq!(nodes.two.claim_payments(at(20), at(30), 5).await.unwrap(), claimed, "and has vanished");
+    assert_eq!(nodes.read(environment, id).await.progress, Progress { tries: 2, ..due(at(30)) });
+    // Whoever is done says so, and it is not due again.
+    let done = Progress { preparation: Preparation::Expired, ..preparing() };
+    nodes.change(environment, id, &nodes.change_to(0, done)).await;
+    assert!(nodes.one.claim_payments(at(1_000), at(2_000), 5).await.unwrap().is_empty());
+}
+
+pub async fn many_claimers_share_nothing(nodes: &Nodes) {
+    let environments = [nodes.environment().await.id, nodes.environment().await.id];
+    let mut all = BTreeSet::new();
+    for place in 0..90_u8 {
+        let environment = environments[usize::from(place % 2)];
+        let moment = at(i64::from(place));
+        all.insert((environment, nodes.payment_with(&nodes.new_order(environment), &due(moment)).await));
+    }
+    let answers = at_once(nodes, 16, |_, node| async move {
+        let mut taken = Vec::new();
+        // What others hold in the same moment is passed over, so an empty answer does not yet mean that all is taken.
+        for _ in 0..20 {
+            taken.extend(node.claim_payments(at(1_000), at(2_000), 4).await.unwrap());
+        }
+        taken
+    })
+    .await;
+    let taken: Vec<(EnvironmentId, PaymentId)> = answers.into_iter().flatten().collect();
+    assert_eq!(taken.len(), 90, "none was taken twice");
+    assert_eq!(taken.iter().copied().collect::<BTreeSet<_>>(), all, "and all were taken");
+    for (environment, id) in all {
+        assert_eq!(nodes.read(environment, id).await.progress.tries, 1);
+    }
+}
+
+pub async fn events_are_claimed_longest_due_first(nodes: &Nodes) {
+    let (one, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    assert!(nodes.one.claim_events(at(1_000), at(2_000), 10).await.unwrap().is_empty());
+    let mut received = Vec::new();
+    for (environment, id, moment) in [(one, "c", 30), (other, "a", 10), (one, "b", 20), (one, "d", 40)] {
+        let event = nodes.new_event(id);
+        nodes.one.receive_event(environment, &event, at(moment)).await.unwrap();
+        received.push((environment, event));
+    }
+    assert!(nodes.one.claim_events(at(9), at(100), 10).await.unwrap().is_empty(), "nothing is due yet");
+    let claimed = nodes.two.claim_events(at(30), at(100), 2).await.unwrap();
+    assert_eq!(claimed.iter().map(|stored| stored.event.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    for (stored, (environment, event)) in claimed.iter().zip([&received[1], &received[2]]) {
+        assert_eq!((stored.environment, &stored.event), (*environment, event));
+        assert_eq!((stored.state, stored.due, stored.tries), (EventState::Waiting, Some(at(100)), 1));
+    }
+    let claimed = nodes.one.claim_events(at(30), at(100), 2).await.unwrap();
+    assert_eq!(claimed.iter().map(|stored| stored.event.id.as_str()).collect::<Vec<_>>(), ["c"]);
+    assert!(nodes.one.claim_events(at(39), at(100), 2).await.unwrap().is_empty());
+    // Whoever took them has vanished; one of them was settled before, and one put off.
+    assert!(nodes.one.settle_event(one, &settled("b", EventState::Ignored)).await.unwrap());
+    let mut put_off = settled("c", EventState::Waiting);
+    put_off.due = Some(at(500));
+    assert!(nodes.one.settle_event(one, &put_off).await.unwrap());
+    let claimed = nodes.two.claim_events(at(100), at(200), 9).await.unwrap();
+    let shown: Vec<_> = claimed.iter().map(|stored| (stored.event.id.as_str(), stored.tries)).collect();
+    assert_eq!(shown, [("d", 1), ("a", 2)]);
+    let claimed = nodes.two.claim_events(at(500), at(600), 9).await.unwrap();
+    let shown: Vec<_> = claimed.iter().map(|stored| (stored.event.id.as_str(), stored.tries)).collect();
+    assert_eq!(shown.len(), 3);
+    assert!(shown.contains(&("c", 2)), "{shown:?}");
+}
+
+pub async fn many_claimers_share_no_event(nodes: &Nodes) {
+    let environments = [nodes.environment().await.id, nodes.environment().await.id];
+    let mut all = BTreeSet::new();
+    for place in 0..60_u8 {
+        let environment = environments[usize::from(place % 2)];
+        let event = nodes.new_event(&format!("evt_{}", place / 2));
+        nodes.one.receive_event(environment, &event, at(i64::from(place))).await.unwrap();
+        all.insert((environment, event.id));
+    }
+    let answers = at_once(nodes, 16, |_, node| async move {
+        let mut taken = Vec::new();
+        for _ in 0..20 {
+            taken.extend(node.claim_events(at(1_000), at(2_000), 3).await.unwrap());
+        }
+        taken
+    })
+    .await;
+    let taken: Vec<_> =
+        answers.into_iter().flatten().map(|stored| (stored.environment, stored.event.id)).collect();
+    assert_eq!(taken.len(), 60, "none was taken twice");
+    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), all, "and all were taken");
+}

@@ -1,0 +1,162 @@
+//! Providers' events.
+
+use rand::RngExt as _;
+use tollgate_domain::id::EnvironmentId;
+use tollgate_engine::ports::{EventState, ProviderEvent, Received, StoredEvent};
+
+use super::{
+    ALL, Nodes, at,
+    concurrency::at_once,
+    random,
+    samples::{LETTERS, preparing, settled},
+};
+
+impl Nodes {
+    async fn event(&self, environment: EnvironmentId, id: &str) -> StoredEvent {
+        let events = self.two.events(environment, None, None, ALL).await.unwrap();
+        events.into_iter().find(|stored| stored.event.id == id).expect("the event is there")
+    }
+}
+
+pub async fn an_event_is_received_once(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let event = ProviderEvent {
+        kind: LETTERS.to_owned(),
+        notice: format!("{{\"about\":{:?}}}", LETTERS.repeat(500)),
+        request: LETTERS.to_owned(),
+        ..nodes.new_event(LETTERS)
+    };
+    assert_eq!(nodes.one.receive_event(environment, &event, at(1)).await.unwrap(), Received::New);
+    let stored = StoredEvent {
+        environment,
+        event: event.clone(),
+        state: EventState::Waiting,
+        due: Some(at(1)),
+        tries: 0,
+        note: String::new(),
+    };
+    let again = ProviderEvent { notice: "{\"other\":1}".to_owned(), ..nodes.new_event(LETTERS) };
+    for node in [&nodes.one, &nodes.two] {
+        assert_eq!(node.receive_event(environment, &again, at(900)).await.unwrap(), Received::Known);
+    }
+    assert_eq!(nodes.event(environment, LETTERS).await, stored, "the first one stays as it came");
+    // Known also once it is done with.
+    assert!(nodes.one.settle_event(environment, &settled(LETTERS, EventState::Applied)).await.unwrap());
+    assert_eq!(nodes.two.receive_event(environment, &again, at(900)).await.unwrap(), Received::Known);
+    assert_eq!(nodes.event(environment, LETTERS).await.state, EventState::Applied);
+    // Names are exact, and a provider's own.
+    for (provider, id) in [("stripe-main", "evt"), ("stripe-main", "EVT"), ("square", "evt")] {
+        let event = ProviderEvent { provider: provider.to_owned(), ..nodes.new_event(id) };
+        assert_eq!(nodes.one.receive_event(environment, &event, at(1)).await.unwrap(), Received::New);
+    }
+    let nowhere = EnvironmentId::from_bytes([9; 16]);
+    assert!(nodes.one.receive_event(nowhere, &event, at(1)).await.is_err());
+    assert!(nodes.two.events(nowhere, None, None, ALL).await.unwrap().is_empty());
+}
+
+pub async fn one_of_many_deliveries_is_new(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let answers = at_once(nodes, 24, |_, node| {
+        let event = nodes.new_event("evt_1");
+        async move { node.receive_event(environment, &event, at(1)).await.unwrap() }
+    })
+    .await;
+    let new = answers.iter().filter(|answer| **answer == Received::New).count();
+    assert_eq!(new, 1, "{answers:?}");
+    assert_eq!(nodes.two.events(environment, None, None, ALL).await.unwrap().len(), 1);
+}
+
+pub async fn a_settled_event_stays(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    assert!(!nodes.one.settle_event(environment, &settled("evt_0", EventState::Applied)).await.unwrap());
+    for (id, state) in [("evt_1", EventState::Applied), ("evt_2", EventState::Ignored)] {
+        nodes.one.receive_event(environment, &nodes.new_event(id), at(1)).await.unwrap();
+        // It may wait on, as often as it likes.
+        let mut waits = settled(id, EventState::Waiting);
+        (waits.due, waits.note) = (Some(at(77)), "the payment is not there yet".to_owned());
+        for _ in 0..2 {
+            assert!(nodes.one.settle_event(environment, &waits).await.unwrap());
+        }
+        let stored = nodes.event(environment, id).await;
+        assert_eq!(
+            (stored.state, stored.due, stored.note),
+            (EventState::Waiting, waits.due, waits.note.clone())
+        );
+        // A due moment means nothing for what is done with.
+        let mut done = settled(id, state);
+        done.due = Some(at(88));
+        assert!(nodes.two.settle_event(environment, &done).await.unwrap());
+        let stored = nodes.event(environment, id).await;
+        assert_eq!((stored.state, stored.due, stored.note.as_str()), (state, None, LETTERS));
+
+        for late in EventState::ALL {
+            let mut late = settled(id, late);
+            (late.due, late.note) = (Some(at(99)), "late".to_owned());
+            assert!(!nodes.one.settle_event(environment, &late).await.unwrap());
+            // Nor does a change of a payment move it, which is made all the same.
+            let payment = nodes.payment(environment).await;
+            let mut change = nodes.change_to(0, preparing());
+            change.event = Some(late);
+            assert_eq!(nodes.change(environment, payment, &change).await.revision, 1);
+        }
+        assert_eq!(nodes.event(environment, id).await, stored);
+        assert!(nodes.one.claim_events(at(1_000), at(2_000), ALL).await.unwrap().is_empty());
+    }
+}
+
+pub async fn a_change_may_leave_its_event_waiting(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let payment = nodes.payment(environment).await;
+    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    let mut change = nodes.change_to(0, preparing());
+    let mut waits = settled("evt_1", EventState::Waiting);
+    waits.due = Some(at(50));
+    change.event = Some(waits);
+    nodes.change(environment, payment, &change).await;
+    let stored = nodes.event(environment, "evt_1").await;
+    assert_eq!((stored.state, stored.due, stored.tries), (EventState::Waiting, Some(at(50)), 0));
+    // An event nobody has heard of is no obstacle.
+    let mut change = nodes.change_to(1, preparing());
+    change.event = Some(settled("evt_unheard", EventState::Applied));
+    nodes.change(environment, payment, &change).await;
+    assert_eq!(nodes.two.events(environment, None, None, ALL).await.unwrap().len(), 1);
+}
+
+/// Random events under every filter, in pages, against the plainest model there is.
+pub async fn events_are_listed_newest_first(nodes: &Nodes) {
+    let (seed, mut random) = random();
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let mut model: Vec<StoredEvent> = Vec::new();
+    for place in 0..50 {
+        let id = format!("evt_{place}");
+        let event = nodes.new_event(&id);
+        let scope = if place % 9 == 8 { other } else { environment };
+        nodes.one.receive_event(scope, &event, at(5)).await.unwrap();
+        let state = EventState::ALL[random.random_range(0..3)];
+        if state != EventState::Waiting {
+            assert!(nodes.one.settle_event(scope, &settled(&id, state)).await.unwrap());
+        }
+        if scope == environment {
+            let due = (state == EventState::Waiting).then(|| at(5));
+            let note = if due.is_none() { LETTERS.to_owned() } else { String::new() };
+            model.insert(0, StoredEvent { environment, event, state, due, tries: 0, note });
+        }
+    }
+    for state in EventState::ALL.into_iter().map(Some).chain([None]) {
+        let expected: Vec<_> =
+            model.iter().filter(|stored| state.is_none_or(|state| stored.state == state)).cloned().collect();
+        let mut listed: Vec<StoredEvent> = Vec::new();
+        loop {
+            let limit = random.random_range(1..=9);
+            let before = listed.last().map(|stored| stored.event.received_at);
+            let page = nodes.two.events(environment, state, before, limit).await.unwrap();
+            assert!(page.len() <= usize::try_from(limit).unwrap());
+            if page.is_empty() {
+                break;
+            }
+            listed.extend(page);
+        }
+        assert_eq!(listed, expected, "seed {seed}, {state:?}");
+        assert!(nodes.two.events(environment, state, None, 0).await.unwrap().is_empty());
+    }
+}

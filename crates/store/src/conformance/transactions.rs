@@ -1,0 +1,127 @@
+//! Lists of transactions.
+
+use rand::RngExt as _;
+use tollgate_domain::{
+    PaymentMethod, Timestamp,
+    id::TransactionId,
+    transaction::{Status, Transaction},
+};
+use tollgate_engine::ports::TransactionFilter;
+
+use super::{
+    ALL, Nodes, at, random,
+    samples::{card, in_status, preparing},
+};
+
+fn holds(filter: &TransactionFilter, transaction: &Transaction) -> bool {
+    filter.status.is_none_or(|status| transaction.state.status == status)
+        && filter.method.is_none_or(|method| transaction.reference.method() == method)
+        && filter.provider.as_ref().is_none_or(|provider| transaction.provider == *provider)
+        && filter.created_from.is_none_or(|from| transaction.created_at >= from)
+        && filter.created_before.is_none_or(|before| transaction.created_at < before)
+}
+
+/// Random transactions under random filters, in pages, against the plainest model there is.
+pub async fn lists_agree_with_a_model(nodes: &Nodes) {
+    let (seed, mut random) = random();
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let providers = ["stripe-main", "square", "square "];
+    let mut model: Vec<Transaction> = Vec::new();
+    for place in 0..80_u64 {
+        let mut order = nodes.new_order(if place % 10 == 9 { other } else { environment });
+        order.provider = providers[random.random_range(0..3)].to_owned();
+        let id = nodes.payment_with(&order, &preparing()).await;
+        let mut change = nodes.change_to(0, preparing());
+        // Recorded on another node's clock, some minutes off: lists are in the order of ids all the same.
+        change.at = at(random.random_range(0..20) * 60_000);
+        let status = Status::ALL[random.random_range(0..6)];
+        change.transaction = Some((nodes.new_transaction_id(), in_status(status)));
+        nodes.change(order.environment, id, &change).await;
+        if order.environment == environment {
+            model.insert(0, nodes.two.transaction(environment, card(id)).await.unwrap().unwrap());
+        }
+    }
+    for round in 0..60 {
+        let mut sometimes = |odds: u32| random.random_range(0..odds) == 0;
+        let (by_status, by_method, by_provider) = (sometimes(2), sometimes(4), sometimes(3));
+        let (by_start, by_end) = (sometimes(3), sometimes(3));
+        let filter = TransactionFilter {
+            status: by_status.then(|| Status::ALL[random.random_range(0..6)]),
+            method: by_method.then(|| PaymentMethod::ALL[random.random_range(0..2)]),
+            provider: by_provider.then(|| providers[random.random_range(0..3)].to_owned()),
+            created_from: by_start.then(|| at(random.random_range(0..20) * 60_000)),
+            created_before: by_end.then(|| at(random.random_range(0..20) * 60_000)),
+        };
+        let expected: Vec<_> =
+            model.iter().filter(|transaction| holds(&filter, transaction)).cloned().collect();
+        let mut listed: Vec<Transaction> = Vec::new();
+        loop {
+            let limit = random.random_range(1..=20);
+            let before = listed.last().map(|transaction| transaction.id);
+            let page = nodes.two.transactions(environment, &filter, before, limit).await.unwrap();
+            assert!(page.len() <= usize::try_from(limit).unwrap());
+            if page.is_empty() {
+                break;
+            }
+            listed.extend(page);
+        }
+        assert_eq!(listed, expected, "seed {seed}, round {round}: {filter:?}");
+    }
+}
+
+pub async fn a_list_has_exact_ends(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let mut ids: Vec<TransactionId> = Vec::new();
+    for moment in [10, 20, 30] {
+        let id = nodes.payment(environment).await;
+        let mut change = nodes.change_to(0, preparing());
+        (change.at, change.transaction) =
+            (at(moment), Some((nodes.new_transaction_id(), in_status(Status::Pending))));
+        nodes.change(environment, id, &change).await;
+        ids.push(change.transaction.unwrap().0);
+    }
+    let (earliest, last) = (Timestamp::from_unix_millis(i64::MIN), Timestamp::from_unix_millis(i64::MAX));
+    for (from, before, expected) in [
+        (None, None, &ids[..]),
+        (Some(at(10)), Some(at(30)), &ids[..2]),
+        (Some(at(11)), Some(at(31)), &ids[1..]),
+        (Some(at(20)), Some(at(20)), &[]),
+        (Some(at(31)), Some(at(10)), &[]),
+        (Some(earliest), Some(last), &ids[..]),
+        (Some(last), None, &[]),
+        (None, Some(earliest), &[]),
+    ] {
+        let filter =
+            TransactionFilter { created_from: from, created_before: before, ..TransactionFilter::default() };
+        let mut listed: Vec<_> = nodes
+            .two
+            .transactions(environment, &filter, None, ALL)
+            .await
+            .unwrap()
+            .iter()
+            .map(|transaction| transaction.id)
+            .collect();
+        listed.reverse();
+        assert_eq!(listed, expected, "{from:?} to {before:?}");
+    }
+    let all = TransactionFilter::default();
+    assert!(nodes.two.transactions(environment, &all, None, 0).await.unwrap().is_empty());
+    let first = Some(TransactionId::from_bytes([0; 16]));
+    assert!(nodes.two.transactions(environment, &all, first, ALL).await.unwrap().is_empty());
+    let beyond = Some(TransactionId::from_bytes([0xff; 16]));
+    assert_eq!(nodes.two.transactions(environment, &all, beyond, ALL).await.unwrap().len(), 3);
+}
+
+/// A status that moved is found under its new name only.
+pub async fn a_list_follows_the_status(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let id = nodes.payment(environment).await;
+    for status in [Status::Pending, Status::Processing, Status::Succeeded, Status::Refunded] {
+        nodes.record(environment, id, in_status(status)).await;
+        for listed in Status::ALL {
+            let filter = TransactionFilter { status: Some(listed), ..TransactionFilter::default() };
+            let found = nodes.two.transactions(environment, &filter, None, ALL).await.unwrap();
+            assert_eq!(found.len(), usize::from(listed == status), "{listed:?} while {status:?}");
+        }
+    }
+}

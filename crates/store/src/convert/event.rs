@@ -1,0 +1,54 @@
+//! Providers' events.
+
+use tollgate_domain::{Timestamp, id::EnvironmentId};
+use tollgate_engine::ports::{EventState, ProviderEvent, SettledEvent, StoredEvent};
+
+use super::cells::Cells;
+
+/// The columns that [`read`] takes, of provider_events as `e`.
+macro_rules! event_columns {
+    () => {
+        "e.environment_id, e.provider, e.id, e.kind, e.notice, e.request, e.received_at, e.state, e.due_at, e.tries,
+         e.note"
+    };
+}
+
+pub(crate) use event_columns;
+
+pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredEvent, C::Fault> {
+    Ok(StoredEvent {
+        environment: EnvironmentId::from_bytes(cells.id()?),
+        event: ProviderEvent {
+            provider: cells.text()?,
+            id: cells.text()?,
+            kind: cells.text()?,
+            notice: cells.text()?,
+            request: cells.text()?,
+            received_at: cells.moment()?,
+        },
+        state: cells.word("state of an event", EventState::parse)?,
+        due: cells.moment_or_none()?,
+        tries: cells.count("number of tries")?,
+        note: cells.text()?,
+    })
+}
+
+/// When a settled event is due again: never, once it is done with.
+pub(crate) fn due(settled: &SettledEvent) -> Option<i64> {
+    settled.due.filter(|_| settled.state == EventState::Waiting).map(Timestamp::unix_millis)
+}
+
+/// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
+pub(crate) fn states(wanted: Option<EventState>) -> Vec<EventState> {
+    wanted.map_or_else(|| EventState::ALL.to_vec(), |state| vec![state])
+}
+
+/// The order in which events are shown, and how many of them.
+pub(crate) fn newest_first(events: &mut Vec<StoredEvent>, limit: u32) {
+    events.sort_by(|one, other| {
+        let (one, other) = (&one.event, &other.event);
+        let by_name = || (&one.provider, &one.id).cmp(&(&other.provider, &other.id));
+        other.received_at.cmp(&one.received_at).then_with(by_name)
+    });
+    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+}

@@ -1,0 +1,201 @@
+//! The methods of the payments' port, each handed to the writer or to a reader.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    ServiceReference, Timestamp,
+    card::CardOrder,
+    id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    transaction::Transaction,
+};
+use tollgate_engine::ports::{
+    CardPayment, Changed, Entry, EventState, Inserted, PaymentChange, PaymentFilter, PaymentStore, Progress,
+    ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent, StoredException,
+    TransactionFilter,
+};
+
+use super::{
+    SqliteStore, events, exceptions, payment_change, payments, timeline, transactions, writer::Effect,
+};
+
+#[async_trait]
+impl PaymentStore for SqliteStore {
+    async fn insert_payment(
+        &self,
+        environment: EnvironmentId,
+        order: &CardOrder,
+        progress: &Progress,
+        entries: &[Entry],
+    ) -> Result<Inserted, StoreError> {
+        let (order, progress, entries) = (order.clone(), progress.clone(), entries.to_vec());
+        self.writer
+            .write(move |connection| payments::insert(connection, environment, &order, &progress, &entries))
+            .await
+    }
+
+    async fn payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<Option<CardPayment>, StoreError> {
+        self.readers.read(move |connection| payments::find(connection, environment, id)).await
+    }
+
+    async fn payment_of_object(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        object: &str,
+    ) -> Result<Option<PaymentId>, StoreError> {
+        let (provider, object) = (provider.to_owned(), object.to_owned());
+        self.readers
+            .read(move |connection| payments::of_object(connection, environment, &provider, &object))
+            .await
+    }
+
+    async fn change_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        change: &PaymentChange,
+    ) -> Result<Changed, StoreError> {
+        let change = change.clone();
+        self.writer
+            .write(move |connection| payment_change::change(connection, environment, id, &change))
+            .await
+    }
+
+    async fn payments(
+        &self,
+        environment: EnvironmentId,
+        filter: PaymentFilter,
+        before: Option<PaymentId>,
+        limit: u32,
+    ) -> Result<Vec<PaymentId>, StoreError> {
+        self.readers
+            .read(move |connection| payments::list(connection, environment, filter, before, limit))
+            .await
+    }
+
+    async fn claim_payments(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+        if !self.readers.read(move |connection| payments::is_any_due(connection, now)).await? {
+            return Ok(Vec::new());
+        }
+        self.writer.write(move |connection| payments::claim(connection, now, until, limit)).await
+    }
+
+    async fn transaction(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Option<Transaction>, StoreError> {
+        self.readers.read(move |connection| transactions::find(connection, environment, reference)).await
+    }
+
+    async fn transactions(
+        &self,
+        environment: EnvironmentId,
+        filter: &TransactionFilter,
+        before: Option<TransactionId>,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, StoreError> {
+        let filter = filter.clone();
+        self.readers
+            .read(move |connection| transactions::list(connection, environment, &filter, before, limit))
+            .await
+    }
+
+    async fn timeline(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Vec<Entry>, StoreError> {
+        self.readers.read(move |connection| timeline::of_reference(connection, environment, reference)).await
+    }
+
+    async fn receive_event(
+        &self,
+        environment: EnvironmentId,
+        event: &ProviderEvent,
+        due: Timestamp,
+    ) -> Result<Received, StoreError> {
+        let event = event.clone();
+        self.writer.write(move |connection| events::receive(connection, environment, &event, due)).await
+    }
+
+    async fn claim_events(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        if !self.readers.read(move |connection| events::is_any_due(connection, now)).await? {
+            return Ok(Vec::new());
+        }
+        self.writer.write(move |connection| events::claim(connection, now, until, limit)).await
+    }
+
+    async fn settle_event(
+        &self,
+        environment: EnvironmentId,
+        settled: &SettledEvent,
+    ) -> Result<bool, StoreError> {
+        let settled = settled.clone();
+        self.writer
+            .write(move |connection| {
+                events::settle(connection, environment, &settled).map(|done| match done {
+                    true => Effect::Written(true),
+                    false => Effect::Nothing(false),
+                })
+            })
+            .await
+    }
+
+    async fn events(
+        &self,
+        environment: EnvironmentId,
+        state: Option<EventState>,
+        before: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.readers.read(move |connection| events::list(connection, environment, state, before, limit)).await
+    }
+
+    async fn exceptions(
+        &self,
+        environment: EnvironmentId,
+        open_only: bool,
+        before: Option<ExceptionId>,
+        limit: u32,
+    ) -> Result<Vec<StoredException>, StoreError> {
+        self.readers
+            .read(move |connection| exceptions::list(connection, environment, open_only, before, limit))
+            .await
+    }
+
+    async fn exceptions_of(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Vec<StoredException>, StoreError> {
+        self.readers
+            .read(move |connection| exceptions::of_reference(connection, environment, reference))
+            .await
+    }
+
+    async fn resolve_exception(
+        &self,
+        environment: EnvironmentId,
+        id: ExceptionId,
+        resolution: &Resolution,
+    ) -> Result<bool, StoreError> {
+        let resolution = resolution.clone();
+        self.writer
+            .write(move |connection| exceptions::resolve(connection, environment, id, &resolution))
+            .await
+    }
+}
