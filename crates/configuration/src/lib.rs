@@ -6,6 +6,7 @@
 //! every fault at once, each with the path of the field it is about.
 
 mod adapter;
+mod calendar;
 mod document;
 mod fault;
 mod fees;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value, json};
 use tollgate_domain::{PaymentMethod, routing::RoutingTable};
 
 pub use adapter::Adapter;
+pub use calendar::AchCalendar;
 pub use document::{DocumentFault, parse_document};
 pub use fault::{Fault, Faults};
 pub use fees::Fees;

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{fault::Faults, reader::Node};
+use crate::{
+    calendar::{self, AchCalendar},
+    fault::Faults,
+    reader::Node,
+};
 
 /// Ten years, beyond which a lifetime is surely a slip of the hand.
 const LONGEST_LIFETIME_SECONDS: u64 = 315_360_000;
@@ -27,6 +31,14 @@ pub struct Settings {
     pub return_origins: Option<Vec<String>>,
     /// How long a customer token opens; `None` is for ever.
     pub customer_token_lifetime_seconds: Option<u64>,
+    /// The generation of the key new customer tokens are made with; raising it rotates the key.
+    pub customer_token_key: Option<u32>,
+    /// The oldest generation whose tokens still open.
+    pub customer_token_oldest_key: Option<u32>,
+    /// Whether a transfer is refused when the provider's funding account is known to lack the principal.
+    pub check_provider_funds: bool,
+    /// The bank network's cut-offs, limits and closed days; `None` is as published.
+    pub ach_calendar: Option<AchCalendar>,
     /// How many requests each key may make per second; `None` is any number.
     pub rate_limit_per_second: Option<u64>,
 }
@@ -35,6 +47,16 @@ impl Settings {
     /// How long a card preparation waits to be paid.
     pub fn preparation_lifetime(&self) -> Duration {
         self.preparation_lifetime_seconds.map_or(USUAL_PREPARATION, Duration::from_secs)
+    }
+
+    /// The generation of the key new customer tokens are made with.
+    pub fn token_key(&self) -> u32 {
+        self.customer_token_key.unwrap_or(1)
+    }
+
+    /// Whether tokens of this generation still open.
+    pub fn opens_token_key(&self, generation: u32) -> bool {
+        (self.customer_token_oldest_key.unwrap_or(1)..=self.token_key()).contains(&generation)
     }
 
     /// Whether customers may be sent back to an address of this origin (`https://shop.example`).
@@ -50,9 +72,27 @@ pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> Settings {
     let preparation = object.optional("preparationLifetimeSeconds");
     let origins = object.optional("returnOrigins");
     let lifetime = object.optional("customerTokenLifetimeSeconds");
+    let token_key = object.optional("customerTokenKey");
+    let oldest_key = object.optional("customerTokenOldestKey");
+    let ach_calendar = object.optional("achCalendar");
+    let provider_funds = object.optional("checkProviderFunds");
     let rate = object.optional("rateLimitPerSecond");
     object.finish(faults);
+    let generation = |node: Node<'_>, faults: &mut Faults| {
+        node.integer(1, u64::from(u32::MAX), faults).and_then(|number| u32::try_from(number).ok())
+    };
+    let customer_token_key = token_key.and_then(|node| generation(node, faults));
+    let customer_token_oldest_key = oldest_key.as_ref().and_then(|node| generation(node.clone(), faults));
+    if let Some(node) = oldest_key
+        && customer_token_oldest_key > Some(customer_token_key.unwrap_or(1))
+    {
+        node.fault(faults, "must not be above customerTokenKey: no token would open");
+    }
     Settings {
+        customer_token_key,
+        customer_token_oldest_key,
+        ach_calendar: ach_calendar.map(|node| calendar::read(&node, faults)),
+        check_provider_funds: provider_funds.and_then(|node| node.boolean(faults)).unwrap_or_default(),
         secret_key_for_preparation: secret_key.and_then(|node| node.boolean(faults)).unwrap_or_default(),
         preparation_lifetime_seconds: preparation
             .and_then(|node| node.integer(LEAST_PREPARATION_SECONDS, LONGEST_PREPARATION_SECONDS, faults)),
@@ -87,6 +127,10 @@ pub(crate) fn write(settings: &Settings) -> Value {
         "preparationLifetimeSeconds": settings.preparation_lifetime_seconds,
         "returnOrigins": settings.return_origins,
         "customerTokenLifetimeSeconds": settings.customer_token_lifetime_seconds,
+        "customerTokenKey": settings.customer_token_key,
+        "customerTokenOldestKey": settings.customer_token_oldest_key,
+        "achCalendar": settings.ach_calendar.as_ref().map(calendar::write),
+        "checkProviderFunds": settings.check_provider_funds,
         "rateLimitPerSecond": settings.rate_limit_per_second,
     })
 }

@@ -3,8 +3,10 @@
 //! Nothing in this crate does IO, reads a clock, draws randomness, waits or knows JSON. Values come in, decisions
 //! go out, and every decision can be explained afterwards.
 
+pub mod ach;
 pub mod card;
 pub mod currency;
+pub mod customer;
 pub mod fee;
 pub mod id;
 pub mod ledger;

@@ -3,6 +3,7 @@
 mod payments;
 mod provider;
 mod store;
+mod transfers;
 
 use tollgate_domain::Timestamp;
 
@@ -12,13 +13,18 @@ pub use payments::{
     StoredException, TransactionFilter,
 };
 pub use provider::{
-    Call, CallError, CallLog, Cards, Charge, Component, Confirmation, Delivery, Notice, Prepared, Refusal,
-    RefusalKind, Subject, Trouble, Try, Unreadable, Unverified, WebhookReader, Wires,
+    AchTransfers, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation, Delivery,
+    Notice, Prepared, Refusal, RefusalKind, Subject, Trouble, Try, Unreadable, Unverified, WebhookReader,
+    Wires,
 };
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,
     Delta, DirectoryVersion, EnvironmentState, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store,
     StoreError,
+};
+pub use transfers::{
+    Audit, AuditFinding, NewTransfer, Reserved, Transfer, TransferChange, TransferPosting, TransferProgress,
+    TransferStore,
 };
 
 /// The time of day. Domain and engine never read a clock by themselves.

@@ -13,7 +13,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{
     Engine, NewKey, Origin, StartError, SystemClock,
-    ports::{Cards, WebhookReader, Wires},
+    ports::{AchTransfers, Cards, WebhookReader, Wires},
 };
 use tollgate_store::Options;
 use tollgate_vault::{Digest, MasterKey, Secret};
@@ -23,6 +23,10 @@ struct NoWires;
 
 impl Wires for NoWires {
     fn cards(&self, _: Adapter) -> Option<&dyn Cards> {
+        None
+    }
+
+    fn transfers(&self, _: Adapter) -> Option<&dyn AchTransfers> {
         None
     }
 

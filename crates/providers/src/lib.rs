@@ -20,7 +20,7 @@ mod text;
 use std::sync::Arc;
 
 use tollgate_configuration::Adapter;
-use tollgate_engine::ports::{Cards, WebhookReader, Wires};
+use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
 
 use crate::{http::HttpClient, square::Square, stripe::Stripe};
 
@@ -54,6 +54,12 @@ impl Wires for Providers {
             Adapter::Stripe => Some(&self.stripe),
             Adapter::Square => Some(&self.square),
             Adapter::Increase => None,
+        }
+    }
+
+    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
+        match adapter {
+            Adapter::Stripe | Adapter::Square | Adapter::Increase => None,
         }
     }
 

@@ -9,7 +9,7 @@ pub(crate) mod transaction;
 
 use tollgate_domain::{
     Currency, Minor, Timestamp,
-    ledger::{Account, Balances, Cause},
+    ledger::{Account, Balances, PostingCause},
     tenant::{EnvironmentName, KeyKind},
 };
 use tollgate_engine::ports::{LedgerLine, StoreError};
@@ -47,8 +47,8 @@ pub(crate) fn account(stored: &str) -> Result<Account, Damaged> {
     Account::parse(stored).ok_or(Damaged("ledger account"))
 }
 
-pub(crate) fn cause(stored: &str) -> Result<Cause, Damaged> {
-    Cause::parse(stored).ok_or(Damaged("cause of a posting"))
+pub(crate) fn cause(stored: &str) -> Result<PostingCause, Damaged> {
+    PostingCause::parse(stored).ok_or(Damaged("cause of a posting"))
 }
 
 pub(crate) fn key_kind(stored: &str) -> Result<KeyKind, Damaged> {

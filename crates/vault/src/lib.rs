@@ -5,6 +5,7 @@
 mod admin_token;
 mod api_key;
 mod checksum;
+mod customer_token;
 mod digest;
 mod keyed_digest;
 mod random;
@@ -13,6 +14,7 @@ mod secret;
 
 pub use admin_token::{AdminToken, AdminTokenFault};
 pub use api_key::{ApiKeyFault, IssuedKey, contains_secret_key, shape_of_key};
+pub use customer_token::{TokenKey, TokenRefused, token_generation};
 pub use digest::Digest;
 pub use keyed_digest::Digester;
 pub use random::{RandomnessUnavailable, random_bytes};

@@ -75,7 +75,7 @@ impl MasterKey {
         Digester::new(key)
     }
 
-    fn derive(&self, info: &[u8], out: &mut [u8]) {
+    pub(crate) fn derive(&self, info: &[u8], out: &mut [u8]) {
         let source = Hkdf::<Sha256>::new(None, self.material.expose().as_bytes());
         // Expanding fails only for outputs beyond 8,160 bytes; ours are at most 64.
         let derived = source.expand(info, out);

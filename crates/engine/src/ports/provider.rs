@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Flow, Minor, Timestamp,
+    ach::{AchSighting, TransferOrder},
     card::{CardOrder, Sighting},
     transaction::{Dispute, Failure},
 };
@@ -16,6 +17,9 @@ use tollgate_vault::Secret;
 pub trait Wires: Send + Sync + 'static {
     /// The wire's card payments, if it carries any.
     fn cards(&self, adapter: Adapter) -> Option<&dyn Cards>;
+
+    /// The wire's bank transfers, if it carries any.
+    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers>;
 
     /// The reader of the wire's webhooks, if it sends any.
     fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader>;
@@ -205,6 +209,38 @@ pub trait Cards: Send + Sync {
     /// Takes back what was made at preparation, so that nobody can pay on it any more, and says where the payment then
     /// stands: also where it turns out to have been paid.
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting>;
+}
+
+/// Where money goes. Neither number is ever printed.
+#[derive(Debug, Clone)]
+pub struct BankAccount {
+    /// The bank's routing number: nine digits.
+    pub routing_number: Secret,
+    /// The account's number: four to seventeen digits.
+    pub account_number: Secret,
+}
+
+/// Bank transfers over one wire.
+///
+/// Each method bounds its own tries and time. The order's id is the idempotency key of everything that is sent.
+#[async_trait]
+pub trait AchTransfers: Send + Sync {
+    /// Pays out the principal. A bank that does not take part in the order's channel is a refusal.
+    async fn send(
+        &self,
+        provider: &Provider,
+        order: &TransferOrder,
+        account: &BankAccount,
+    ) -> Call<AchSighting>;
+
+    /// Whether the provider took a transfer under the order's key, and how it stands.
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchSighting>>;
+
+    /// Reads a transfer by the provider's name for it.
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting>;
+
+    /// What the provider's funding account has available.
+    async fn funds(&self, provider: &Provider) -> Call<Minor>;
 }
 
 /// A webhook as it came.

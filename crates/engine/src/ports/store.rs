@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     id::{ApplicationId, ChangeId, EnvironmentId, KeyId, OrganizationId, PostingId},
-    ledger::{Account, Balances, Cause, Movement},
+    ledger::{Account, Balances, Movement, PostingCause},
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 
@@ -198,7 +198,7 @@ pub struct LedgerLine {
     /// The posting.
     pub posting: PostingId,
     /// Why it was made.
-    pub cause: Cause,
+    pub cause: PostingCause,
     /// The cause's own name.
     pub reference: String,
     /// Who asked.

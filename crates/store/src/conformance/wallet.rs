@@ -172,7 +172,7 @@ pub async fn words_keep_their_letters(nodes: &Nodes) {
     let lines = nodes.two.ledger(environment, Currency::USD, None, ALL).await.unwrap();
     let line = &lines[1];
     assert_eq!((&line.reference, &line.actor), (&movement.reference, &movement.actor));
-    assert_eq!((line.posting, line.cause, line.at), (movement.posting, Cause::Fund, movement.at));
+    assert_eq!((line.posting, line.cause, line.at), (movement.posting, Cause::Fund.into(), movement.at));
     // Two ways of writing the same letter are two references.
     nodes.fund(environment, 1, "caf\u{e9}").await;
     nodes.fund(environment, 1, "cafe\u{301}").await;

@@ -1,0 +1,96 @@
+//! The `achCalendar` setting: the bank network's rules from their days on, and days on which nothing settles.
+
+use jiff::civil::{Date, Time};
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Minor,
+    ach::{Calendar, RailRules},
+};
+
+use crate::{fault::Faults, reader::Node};
+
+const MOST_RULES: usize = 100;
+const MOST_DAYS: usize = 1_000;
+
+/// A calendar as configured, beside the one the engine works with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AchCalendar {
+    rules: Vec<RailRules>,
+    closed_days: Vec<Date>,
+    calendar: Calendar,
+}
+
+impl AchCalendar {
+    /// The calendar to reckon with.
+    pub fn calendar(&self) -> &Calendar {
+        &self.calendar
+    }
+}
+
+pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> AchCalendar {
+    let Some(mut object) = node.object(faults) else { return AchCalendar::default() };
+    let (rules, days) = (object.optional("rules"), object.optional("closedDays"));
+    object.finish(faults);
+    let rules: Vec<_> =
+        rules.into_iter().flat_map(|node| node.items(MOST_RULES, faults).collect::<Vec<_>>()).collect();
+    let rules: Vec<_> = rules.iter().filter_map(|node| read_rules(node, faults)).collect();
+    let days: Vec<_> =
+        days.into_iter().flat_map(|node| node.items(MOST_DAYS, faults).collect::<Vec<_>>()).collect();
+    let closed_days: Vec<_> = days.iter().filter_map(|node| read_day(node, faults)).collect();
+    AchCalendar { calendar: Calendar::new(rules.clone(), closed_days.clone()), rules, closed_days }
+}
+
+fn read_rules(node: &Node<'_>, faults: &mut Faults) -> Option<RailRules> {
+    let mut object = node.object(faults)?;
+    let from = object.required("from", faults);
+    let limit = object.required("sameDayLimitMinor", faults);
+    let same_day = object.required("sameDayCutoff", faults);
+    let standard = object.required("standardCutoff", faults);
+    object.finish(faults);
+    let from = from.and_then(|node| read_day(&node, faults));
+    let limit = limit.and_then(|node| {
+        let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
+        if read.is_none() {
+            node.fault(faults, "must be a whole number of minor units");
+        }
+        read
+    });
+    let same_day_cutoff = same_day.and_then(|node| read_time(&node, faults));
+    let standard_cutoff = standard.and_then(|node| read_time(&node, faults));
+    Some(RailRules {
+        from: from?,
+        same_day_limit: limit?,
+        same_day_cutoff: same_day_cutoff?,
+        standard_cutoff: standard_cutoff?,
+    })
+}
+
+fn read_day(node: &Node<'_>, faults: &mut Faults) -> Option<Date> {
+    let read = node.text(10, faults)?.parse().ok();
+    if read.is_none() {
+        node.fault(faults, "must be a day such as `2026-12-24`");
+    }
+    read
+}
+
+fn read_time(node: &Node<'_>, faults: &mut Faults) -> Option<Time> {
+    let read = Time::strptime("%H:%M", node.text(5, faults)?).ok();
+    if read.is_none() {
+        node.fault(faults, "must be a time of day in Eastern Time such as `16:45`");
+    }
+    read
+}
+
+pub(crate) fn write(calendar: &AchCalendar) -> Value {
+    let time = |time: Time| time.strftime("%H:%M").to_string();
+    let rules = calendar.rules.iter().map(|rules| {
+        json!({
+            "from": rules.from.to_string(),
+            "sameDayLimitMinor": rules.same_day_limit.to_string(),
+            "sameDayCutoff": time(rules.same_day_cutoff),
+            "standardCutoff": time(rules.standard_cutoff),
+        })
+    });
+    let days = calendar.closed_days.iter().map(ToString::to_string);
+    json!({ "rules": rules.collect::<Vec<_>>(), "closedDays": days.collect::<Vec<_>>() })
+}

@@ -1,0 +1,198 @@
+//! Bank transfers and the wallet they are paid from, as whole units of work.
+//!
+//! A transfer's record, its transaction and the funds it sets aside come into being together; from then on each change
+//! takes effect exactly when the transfer is still as its changer saw it, with its posting in the same transaction.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Minor, Timestamp,
+    ach::TransferOrder,
+    id::{ChangeId, EnvironmentId, PostingId, TransactionId, TransferId},
+    ledger::{self, PostingCause},
+    transaction::TransactionState,
+};
+
+use super::{Changed, Entry, NewException, SettledEvent, StoreError};
+
+/// The part of a transfer that changes, its transaction aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferProgress {
+    /// The bank details, sealed; gone once the provider has taken the transfer or refused it.
+    pub sealed_account: Option<String>,
+    /// The day it is expected to arrive, as `YYYY-MM-DD`.
+    pub expected_on: Option<String>,
+    /// What the receiving bank asked to be corrected, as a JSON list.
+    pub corrections: String,
+    /// When the resolver looks at it next; `None` when there is nothing left to do.
+    pub due: Option<Timestamp>,
+    /// How often the resolver has looked since something last changed.
+    pub tries: u32,
+    /// Why it waits, in words for an operator.
+    pub waiting: Option<String>,
+}
+
+/// A transfer with all that belongs to it, seen at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// Counts the changes; 0 as reserved.
+    pub revision: u64,
+    /// Its transaction's place in lists.
+    pub transaction: TransactionId,
+    /// What was asked for and decided.
+    pub order: TransferOrder,
+    /// By which a repeated request is told from another: a JSON object of keyed digests by field.
+    pub fingerprints: String,
+    /// Where it stands.
+    pub progress: TransferProgress,
+    /// Its transaction's state; the provider's name for the transfer is its `provider_reference`.
+    pub state: TransactionState,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A transfer to be made. It begins `pending`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTransfer {
+    /// Its transaction's place in lists.
+    pub transaction: TransactionId,
+    /// What was asked for and decided.
+    pub order: TransferOrder,
+    /// As in [`Transfer`].
+    pub fingerprints: String,
+    /// Where it stands at first.
+    pub progress: TransferProgress,
+    /// The posting that sets its total debit aside: cause `reserve`, reference the transfer's own.
+    pub posting: PostingId,
+}
+
+/// What became of a reservation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reserved {
+    /// The funds are set aside and the transfer is recorded.
+    Created,
+    /// This very transfer was made before (also when this call is the repetition of one whose answer was lost, told by
+    /// `transaction`): nothing was done.
+    Existing(Box<Transfer>),
+    /// The available funds are below the total debit: nothing was done.
+    Insufficient {
+        /// What is there.
+        available: Minor,
+    },
+    /// There is no such environment.
+    EnvironmentMissing,
+}
+
+/// A posting that goes with a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferPosting {
+    /// Its own id.
+    pub id: PostingId,
+    /// Why; its reference is the transfer's own.
+    pub cause: PostingCause,
+    /// Its entries, which sum to zero.
+    pub entries: Vec<ledger::Entry>,
+}
+
+/// A change of a transfer: everything in it, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferChange {
+    /// The change's own id: made twice, it is made once.
+    pub id: ChangeId,
+    /// The revision it was decided on. Another revision in the store means the decision is out of date.
+    pub from_revision: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The transaction's state from now on; `None` leaves it.
+    pub state: Option<TransactionState>,
+    /// Where the transfer stands from now on.
+    pub progress: TransferProgress,
+    /// What becomes of the funds.
+    pub posting: Option<TransferPosting>,
+    /// Lines to add to the timeline.
+    pub entries: Vec<Entry>,
+    /// Disagreements to record.
+    pub exceptions: Vec<NewException>,
+    /// The provider's event that led here, which is settled with it.
+    pub event: Option<SettledEvent>,
+}
+
+/// Something in the books that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditFinding {
+    /// Where.
+    pub environment: EnvironmentId,
+    /// What about: a wallet's currency, a posting, a transfer.
+    pub subject: String,
+    /// What is wrong, in a sentence.
+    pub problem: String,
+}
+
+/// What an audit looked at, and what it found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Audit {
+    /// How many wallets were added up.
+    pub wallets: u64,
+    /// How many postings.
+    pub postings: u64,
+    /// How many transfers.
+    pub transfers: u64,
+    /// What is wrong; at most a thousand things.
+    pub findings: Vec<AuditFinding>,
+}
+
+/// The part of the store that keeps transfers.
+#[async_trait]
+pub trait TransferStore: Send + Sync + 'static {
+    /// Sets the total debit aside and records the transfer as pending, or does neither. Many at once share a commit.
+    async fn reserve_transfer(
+        &self,
+        environment: EnvironmentId,
+        new: &NewTransfer,
+    ) -> Result<Reserved, StoreError>;
+
+    /// The transfer, if there is one.
+    async fn transfer(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+    ) -> Result<Option<Transfer>, StoreError>;
+
+    /// The transfer a provider knows by this name.
+    async fn transfer_of_object(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        object: &str,
+    ) -> Result<Option<TransferId>, StoreError>;
+
+    /// Changes a transfer, if it is still as it was seen. Many at once share a commit.
+    async fn change_transfer(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        change: &TransferChange,
+    ) -> Result<Changed, StoreError>;
+
+    /// Takes up to `limit` transfers of any environment that are due at `now`, the longest due first, and makes each due
+    /// again at `until`. Counts a try for each; the revision stays.
+    async fn claim_transfers(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, TransferId)>, StoreError>;
+
+    /// Transfers that say why they wait, newest first, below `before` where that is given.
+    async fn waiting_transfers(
+        &self,
+        environment: EnvironmentId,
+        before: Option<TransactionId>,
+        limit: u32,
+    ) -> Result<Vec<Transfer>, StoreError>;
+
+    /// Recomputes every balance from its entries and checks what must always hold: each posting's entries sum to zero;
+    /// each balance is the sum of its entries and, but for the outside world's side, never negative; what is reserved is
+    /// the total debit of the open transfers; what is settled out and earned in fees is that of the succeeded ones; and
+    /// every transfer has exactly the postings its status demands. One consistent read.
+    async fn audit(&self) -> Result<Audit, StoreError>;
+}
