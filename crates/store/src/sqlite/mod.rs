@@ -16,6 +16,8 @@ mod migrate;
 mod payment_change;
 mod payment_store;
 mod payments;
+#[cfg(test)]
+mod plans;
 mod readers;
 mod store;
 mod timeline;
