@@ -8,7 +8,7 @@ mod transfers;
 use tollgate_domain::Timestamp;
 
 pub use payments::{
-    CardPayment, CardTransaction, Changed, Entry, EventState, Inserted, NewException, PaymentChange,
+    CardPayment, CardTransaction, Changed, Entry, EventPlace, EventState, Inserted, NewException, PaymentChange,
     PaymentFilter, PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoredEvent,
     StoredException, TransactionFilter,
 };

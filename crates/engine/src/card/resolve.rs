@@ -2,7 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::watch, task::JoinSet, time::sleep};
+use tokio::{
+    sync::watch,
+    task::{JoinError, JoinSet},
+    time::sleep,
+};
 use tollgate_domain::{
     Timestamp,
     card::{Attempt, AttemptState, Occasion, Preparation, Standing},
@@ -12,7 +16,7 @@ use tollgate_domain::{
 use tracing::warn;
 
 use super::{
-    CardProvider,
+    CardProvider, MOST_ROUNDS,
     draft::Draft,
     look::{open_attempt, subject},
 };
@@ -21,8 +25,11 @@ use crate::{
     ports::{Call, CallError, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
 };
 
-/// Pieces of work taken at once, and worked on at once: a provider in trouble must not use up the node.
-const TAKEN: u32 = 16;
+/// Pieces of work of each kind taken at once.
+const TAKEN: usize = 16;
+/// Pieces of work done at once. A provider that hangs holds on to its own for as long as a call may take, and must leave
+/// room for the others'.
+const AT_ONCE: usize = 128;
 /// As long as a provider surely remembers the key of a charge. Later, the charge is looked for instead of repeated.
 const KEY_TRUSTED: Duration = Duration::from_hours(1);
 /// How much clocks may differ between here and a provider.
@@ -33,8 +40,9 @@ const STORE_PAUSE: Duration = Duration::from_secs(2);
 impl Engine {
     /// Does whatever is due, until told to stop; what is begun is finished.
     pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+        let mut work = Work::new();
         while !*stop.borrow() {
-            let pause = match self.resolve_due().await {
+            let pause = match self.begin_due(&mut work).await {
                 Ok(0) => self.options.resolver.poll,
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
@@ -44,33 +52,36 @@ impl Engine {
             };
             tokio::select! {
                 () = sleep(pause) => {}
+                Some(done) = work.join_next() => tell(done),
                 _ = stop.wait_for(|stopped| *stopped) => {}
             }
+            while let Some(done) = work.try_join_next() {
+                tell(done);
+            }
+        }
+        while let Some(done) = work.join_next().await {
+            tell(done);
         }
     }
 
-    /// Takes what is due, does it, and says how much it was.
-    pub async fn resolve_due(self: &Arc<Self>) -> Result<usize, StoreError> {
+    /// Takes what is due, as far as there is room for it, begins it, and says how much it was.
+    async fn begin_due(self: &Arc<Self>, work: &mut Work) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let until = now.saturating_add(self.options.resolver.lease);
-        let events = self.store.claim_events(now, until, TAKEN).await?;
-        let payments = self.store.claim_payments(now, until, TAKEN).await?;
-        let count = events.len() + payments.len();
-        let mut work = JoinSet::new();
-        for event in events {
-            let engine = Arc::clone(self);
-            work.spawn(async move { engine.apply_event(event).await });
-        }
-        for (environment, id) in payments {
-            let engine = Arc::clone(self);
-            work.spawn(async move { engine.look_after(environment, id).await });
-        }
-        while let Some(done) = work.join_next().await {
-            if let Ok(Err(error)) = done {
-                warn!(%error, "a payment could not be looked after; it will be tried again");
+        let before = work.len();
+        if let Some(room) = room(work) {
+            for event in self.store.claim_events(now, until, room).await? {
+                let engine = Arc::clone(self);
+                work.spawn(async move { engine.apply_event(event).await });
             }
         }
-        Ok(count)
+        if let Some(room) = room(work) {
+            for (environment, id) in self.store.claim_payments(now, until, room).await? {
+                let engine = Arc::clone(self);
+                work.spawn(async move { engine.look_after(environment, id).await });
+            }
+        }
+        Ok(work.len() - before)
     }
 
     /// One look at one payment. Where somebody else changes it meanwhile, that was the better look.
@@ -154,6 +165,7 @@ impl Engine {
         payment: CardPayment,
         end: Preparation,
     ) -> Result<(), StoreError> {
+        let (environment, id) = (payment.order.environment, payment.order.id);
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
         let mut draft = Draft::of(self, payment, None);
@@ -184,7 +196,18 @@ impl Engine {
             }
             Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(&trouble),
         }
-        draft.commit().await?;
+        if draft.commit().await?.is_some() {
+            return Ok(());
+        }
+        // The provider's own word that it is closed can be faster than its answer; that we asked for it is still told.
+        for _ in 0..MOST_ROUNDS {
+            let Some(payment) = self.store.payment(environment, id).await? else { break };
+            let mut draft = Draft::of(self, payment, None);
+            draft.called(&call.logs);
+            if draft.commit().await?.is_some() {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -272,6 +295,23 @@ impl Engine {
         }
         draft.commit().await?;
         Ok(())
+    }
+}
+
+/// What the resolver is at.
+type Work = JoinSet<Result<(), StoreError>>;
+
+/// How much more may be taken; `None` where there is no room.
+fn room(work: &Work) -> Option<u32> {
+    let room = AT_ONCE.saturating_sub(work.len()).min(TAKEN);
+    u32::try_from(room).ok().filter(|room| *room > 0)
+}
+
+fn tell(done: Result<Result<(), StoreError>, JoinError>) {
+    match done {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => warn!(%error, "a payment could not be looked after; it will be tried again"),
+        Err(error) => warn!(%error, "looking after a payment broke off; it will be tried again"),
     }
 }
 

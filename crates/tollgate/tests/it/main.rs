@@ -19,6 +19,14 @@ mod support;
 
 mod admin;
 mod authentication;
+mod browser;
+mod card_crash;
+mod card_faults;
+mod card_nodes;
+mod card_races;
+mod card_resolver;
+mod card_webhooks;
+mod cards;
 mod configuration;
 mod crash;
 mod hostile_bodies;

@@ -1,17 +1,48 @@
 //! What the tests share: a running server, a plain HTTP client, a throw-away PostgreSQL database.
 
 mod alone;
+mod audit;
 mod client;
+mod inbox;
 mod postgres;
 mod proxy;
 mod seed;
 mod server;
+mod shop;
+mod signature;
+mod simulator;
 mod tenant;
 
+/// The same tests on both stores, each a function that takes the store's kind.
+macro_rules! on_both_stores {
+    ($($name:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                super::$name($crate::support::StoreKind::Sqlite);
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                super::$name($crate::support::StoreKind::Postgres);
+            })*
+        }
+    };
+}
+
 pub use alone::alone;
+pub use audit::{Audit, audit, wait_agreement};
 pub use client::{Answer, Client};
+pub use inbox::{Inbox, Letter};
 pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
 pub use seed::{randomness, seed};
-pub use server::{Server, Start, wait_until};
+pub use server::{ADMIN_TOKEN, MASTER_KEY, Server, Start, wait_until};
+pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop, Store, StoreKind, World};
+pub use signature::{signature_header, square_signature, stripe_signature, unix_seconds};
+pub use simulator::{
+    DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Truth, Wire, truth,
+};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
+pub(crate) use on_both_stores;

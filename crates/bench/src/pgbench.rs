@@ -1,0 +1,268 @@
+//! The yardstick that everybody has: `pgbench`, sending the product's statements one by one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::Fault;
+use crate::cell::Cell;
+use crate::databases::NO_WHOLE_TABLES;
+use crate::launch::last_lines;
+use crate::load::{Measured, Until};
+use crate::plan::{Made, Names, Slot, Statement, Unit};
+use crate::process::Process;
+
+/// How long after its end a round may still take.
+const GRACE: Duration = Duration::from_secs(30);
+const THREADS: u32 = 2;
+/// What is left for a round's numbers, so that no two rounds make the same names.
+const NUMBERS_PER_ROUND: u64 = 1 << 40;
+
+/// The wallets, numbered from 1; `pgbench` can pick a number and nothing else.
+pub(crate) const NUMBER_WALLETS: &str = "
+    CREATE TABLE bench_wallets AS
+        SELECT row_number() OVER (ORDER BY environment_id) AS number, environment_id
+        FROM ledger_accounts WHERE account = 'available' AND currency = 'USD';
+    ALTER TABLE bench_wallets ADD PRIMARY KEY (number);
+    ANALYZE bench_wallets;";
+
+/// A script and where it runs.
+pub(crate) struct Pgbench {
+    program: PathBuf,
+    url: String,
+    directory: PathBuf,
+    name: String,
+    wallets: usize,
+    script: Script,
+    rounds: AtomicU64,
+}
+
+/// The text, and the values it refers to: within the text, a colon in a value would be taken for a name.
+#[derive(Debug, PartialEq, Eq)]
+struct Script {
+    text: String,
+    variables: BTreeMap<String, String>,
+}
+
+impl Pgbench {
+    /// The name is that of its files in the directory.
+    pub(crate) fn new(
+        program: &Path,
+        url: &str,
+        directory: &Path,
+        name: &str,
+        wallets: usize,
+        (units, names): (&[Unit], &Names),
+    ) -> Result<Self, Fault> {
+        let script = Script::new(units, names)?;
+        std::fs::write(directory.join(format!("{name}.sql")), &script.text)?;
+        Ok(Self {
+            program: program.to_owned(),
+            url: url.to_owned(),
+            directory: directory.to_owned(),
+            name: name.to_owned(),
+            wallets,
+            script,
+            rounds: AtomicU64::new(0),
+        })
+    }
+
+    /// One run of the program, with as many clients.
+    pub(crate) async fn run(&self, clients: u32, until: Until) -> Result<Measured, Fault> {
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("{}-{round}", self.name);
+        let output = self.directory.join(format!("{prefix}.output"));
+        let file = std::fs::File::create(&output)?;
+        let mut command = Command::new(&self.program);
+        // Settings meant for the caller's own server must not reach this one.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("PG") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(["--no-vacuum", "--protocol=prepared", "--log"])
+            .arg(format!("--log-prefix={}", self.directory.join(&prefix).display()))
+            .arg(format!("--client={clients}"))
+            .arg(format!("--jobs={}", THREADS.min(clients)))
+            .arg(format!("--time={}", until.duration.as_secs().max(1)))
+            .arg(format!("--file={}", self.directory.join(format!("{}.sql", self.name)).display()))
+            .arg(format!("--define=n={}", round * NUMBERS_PER_ROUND))
+            .arg(format!("--define=wallets={}", self.wallets));
+        for (name, value) in &self.script.variables {
+            command.arg(format!("--define={name}={value}"));
+        }
+        command.arg(&self.url).env("PGOPTIONS", NO_WHOLE_TABLES);
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        let status = Process::spawn("pgbench", &mut command)?.finish(until.duration + GRACE).await?;
+        if !status.success() {
+            return Err(format!("pgbench failed ({status}):\n{}", last_lines(&output)).into());
+        }
+        self.read_logs(&prefix)
+    }
+
+    /// Each thread writes a log of its own.
+    fn read_logs(&self, prefix: &str) -> Result<Measured, Fault> {
+        let mut lines = String::new();
+        for entry in std::fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name.to_string_lossy().starts_with(&format!("{prefix}."))
+                && entry.path() != self.output(prefix)
+            {
+                lines.push_str(&std::fs::read_to_string(entry.path())?);
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        read_log(&lines)
+    }
+
+    fn output(&self, prefix: &str) -> PathBuf {
+        self.directory.join(format!("{prefix}.output"))
+    }
+}
+
+/// Lines of `client transaction latency script second microsecond`; the moment is that of the end, and the latency's
+/// place may hold a word instead.
+fn read_log(lines: &str) -> Result<Measured, Fault> {
+    let mut measured = Measured::new();
+    let (mut first, mut last) = (u64::MAX, 0);
+    for line in lines.lines() {
+        let mut fields = line.split_whitespace().skip(2);
+        let latency = fields.next().ok_or("a line of pgbench's log is too short")?;
+        let mut number = |skip| fields.nth(skip).and_then(|field| field.parse::<u64>().ok());
+        let end = number(1).zip(number(0)).map(|(seconds, micros)| seconds * 1_000_000 + micros);
+        let end = end.ok_or_else(|| format!("pgbench's log has a line without a moment: {line}"))?;
+        last = last.max(end);
+        measured.answers += 1;
+        let Ok(latency) = latency.parse::<u64>() else {
+            measured.refusals += 1;
+            continue;
+        };
+        first = first.min(end.saturating_sub(latency));
+        measured.latencies.record(Duration::from_micros(latency));
+    }
+    measured.elapsed = Duration::from_micros(last.saturating_sub(first));
+    if measured.answers == 0 { Err("pgbench did nothing".into()) } else { Ok(measured) }
+}
+
+impl Script {
+    /// Each unit is a transaction. The first statement picks the wallet and makes the names.
+    fn new(units: &[Unit], names: &Names) -> Result<Self, Fault> {
+        let mut script = Self { text: String::new(), variables: BTreeMap::new() };
+        script.text.push_str("\\set n :n + 1\n\\set wallet random(1, :wallets)\n");
+        let mut statements = units.iter().flatten();
+        let first = statements.next().ok_or("a script without a statement")?;
+        for (number, unit) in units.iter().enumerate() {
+            script.text.push_str("BEGIN;\n");
+            for statement in unit {
+                if number == 0 && std::ptr::eq(statement, first) {
+                    let sql = script.render(statement, PICKED);
+                    let _ = writeln!(script.text, "{sql} RETURNING {} \\gset", made(names));
+                } else {
+                    let sql = script.render(statement, ":environment");
+                    let _ = writeln!(script.text, "{sql};");
+                }
+            }
+            script.text.push_str("COMMIT;\n");
+        }
+        Ok(script)
+    }
+
+    fn render(&mut self, statement: &Statement, environment: &str) -> String {
+        statement.render(|slot| match slot {
+            Slot::Same(Cell::Null) => "NULL".to_owned(),
+            Slot::Same(Cell::Flag(flag)) => flag.to_string(),
+            Slot::Same(Cell::Integer(number)) => number.to_string(),
+            Slot::Same(Cell::Text(text)) => self.variable(text),
+            Slot::Same(Cell::Id(id)) => format!("'{}'", uuid::Uuid::from_bytes(*id)),
+            Slot::Made(Made::Environment) => environment.to_owned(),
+            Slot::Made(Made::Id(number)) => format!(":id_{number}"),
+            Slot::Made(Made::Scattered) => ":scattered".to_owned(),
+            Slot::Made(Made::Text(number)) => format!(":text_{number}"),
+        })
+    }
+
+    fn variable(&mut self, value: &str) -> String {
+        let known = self.variables.iter().find(|(_, known)| *known == value).map(|(name, _)| name.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = format!("value_{}", self.variables.len());
+            self.variables.insert(name.clone(), value.to_owned());
+            name
+        });
+        format!(":{name}")
+    }
+}
+
+const PICKED: &str = "(SELECT environment_id FROM bench_wallets WHERE number = :wallet)";
+const CHANCE: &str = "md5(CAST(:n AS text) || '-' || CAST(:client_id AS text))";
+
+/// The names as the server makes them: ids in the order of their making, and what is scattered from a digest.
+fn made(names: &Names) -> String {
+    let mut made = vec!["environment_id AS environment".to_owned()];
+    for number in 0..names.ids() {
+        made.push(format!(
+            "CAST('0190' || lpad(to_hex(CAST(:n AS bigint)), 16, '0') || \
+             lpad(to_hex(CAST(:client_id AS bigint)), 8, '0') || '{number:04x}' AS uuid) AS id_{number}"
+        ));
+    }
+    made.push(format!("CAST({CHANCE} AS uuid) AS scattered"));
+    for (number, shape) in names.shapes().iter().enumerate() {
+        made.push(format!("'{}' || substr({CHANCE}, 1, {}) AS text_{number}", shape.prefix, shape.digits));
+    }
+    made.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_counted_and_timed() {
+        let log = "0 1 1500 0 1700000000 500000\n1 1 2500 0 1700000001 0\n0 2 failed 0 1700000001 100\n";
+        let measured = read_log(log).unwrap();
+        assert_eq!((measured.answers, measured.refusals), (3, 1));
+        // From 1.5 ms before the first end to the last end.
+        assert_eq!(measured.elapsed, Duration::from_micros(501_600));
+        assert!(measured.latencies.percentile(1000) >= Duration::from_micros(2500));
+        assert!(read_log("").is_err());
+        assert!(read_log("0 1 1500").is_err());
+    }
+
+    #[test]
+    fn the_script_picks_a_wallet_and_keeps_values_out_of_its_text() {
+        let (wallet, id, reference) = (Cell::Id([1; 16]), Cell::Id([2; 16]), Cell::Id([3; 16]));
+        let mut names = Names::default();
+        names.environment(&wallet);
+        names.scattered(&reference);
+        names.text("ach_0123456789abcdefghjkmnpqrs");
+        let json = Cell::text(r#"{"enabled":true}"#);
+        let units = [
+            vec![
+                names.statement("UPDATE a SET n = n + {} WHERE e = {}", &[Cell::Integer(-5), wallet.clone()]),
+                names.statement("INSERT INTO t VALUES ({}, {}, {})", &[wallet, id, json.clone()]),
+            ],
+            vec![names.statement(
+                "UPDATE t SET r = {}, name = {}, j = {}, x = {}",
+                &[reference, Cell::text("ach_0123456789abcdefghjkmnpqrs"), json, Cell::Null],
+            )],
+        ];
+        let script = Script::new(&units, &names).unwrap();
+        let lines: Vec<&str> = script.text.lines().collect();
+        assert_eq!(lines[2], "BEGIN;");
+        let picked =
+            format!("UPDATE a SET n = n + -5 WHERE e = {PICKED} RETURNING environment_id AS environment");
+        assert!(lines[3].starts_with(&picked) && lines[3].ends_with("\\gset"), "{}", lines[3]);
+        assert!(lines[3].contains("substr("), "{}", lines[3]);
+        assert_eq!(lines[4], "INSERT INTO t VALUES (:environment, :id_0, :value_0);");
+        assert_eq!(lines[5..7], ["COMMIT;", "BEGIN;"]);
+        assert_eq!(lines[7], "UPDATE t SET r = :scattered, name = :text_0, j = :value_0, x = NULL;");
+        assert_eq!(
+            script.variables.into_iter().collect::<Vec<_>>(),
+            [("value_0".to_owned(), r#"{"enabled":true}"#.to_owned())]
+        );
+    }
+}
