@@ -55,7 +55,8 @@ impl Engine {
         let until = now.saturating_add(self.options.resolver.lease);
         let events = self.store.claim_events(now, until, TAKEN).await?;
         let payments = self.store.claim_payments(now, until, TAKEN).await?;
-        let count = events.len() + payments.len();
+        let transfers = self.store.claim_transfers(now, until, TAKEN).await?;
+        let count = events.len() + payments.len() + transfers.len();
         let mut work = JoinSet::new();
         for event in events {
             let engine = Arc::clone(self);
@@ -64,6 +65,10 @@ impl Engine {
         for (environment, id) in payments {
             let engine = Arc::clone(self);
             work.spawn(async move { engine.look_after(environment, id).await });
+        }
+        for (environment, id) in transfers {
+            let engine = Arc::clone(self);
+            work.spawn(async move { engine.look_after_transfer(environment, id).await });
         }
         while let Some(done) = work.join_next().await {
             if let Ok(Err(error)) = done {
