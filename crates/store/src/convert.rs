@@ -6,6 +6,7 @@ pub(crate) mod exception;
 pub(crate) mod fee;
 pub(crate) mod payment;
 pub(crate) mod transaction;
+pub(crate) mod transfer;
 
 use tollgate_domain::{
     Currency, Minor, Timestamp,
