@@ -71,7 +71,7 @@ impl Settings {
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
             master_key: text("TOLLGATE_MASTER_KEY")?.or(file.master_key).map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
-            public_url: text("TOLLGATE_PUBLIC_URL")?.or(file.public_url).map(public_url).transpose()?,
+            public_url: text("TOLLGATE_PUBLIC_URL")?.or(file.public_url).as_deref().map(public_url).transpose()?,
             providers: providers(file.provider_timeout_ms, file.provider_deadline_ms)?,
             resolver: ResolverOptions {
                 poll: millis("TOLLGATE_RESOLVER_POLL_MS", file.resolver_poll_ms, usual.poll)?,
@@ -121,7 +121,7 @@ fn providers(timeout: Option<u64>, deadline: Option<u64>) -> Result<tollgate_pro
 }
 
 /// An address without anything behind it but a path.
-fn public_url(text: String) -> Result<String, Failure> {
+fn public_url(text: &str) -> Result<String, Failure> {
     let is_address = text.starts_with("https://") || text.starts_with("http://");
     if is_address && !text.contains(['?', '#', ' ', '@']) {
         return Ok(text.trim_end_matches('/').to_owned());
