@@ -9,6 +9,7 @@ mod clock;
 mod configure;
 mod directory;
 mod engine;
+mod failpoint;
 mod growing;
 mod keys;
 mod meter;

@@ -14,6 +14,7 @@ use tollgate_domain::{
 
 use crate::{
     engine::Engine,
+    failpoint::failpoint,
     growing::growing,
     ports::{CallLog, Changed, SettledEvent, StoreError, Transfer, TransferChange, TransferPosting, Trouble},
     timeline::{self, Line},
@@ -170,8 +171,10 @@ impl<'e> Draft<'e> {
             event: self.event,
         };
         let order = &transfer.order;
+        failpoint!("transfer.before_change");
         match engine.store.change_transfer(order.environment, order.id, &change).await? {
             Changed::Done => {
+                failpoint!("transfer.after_change");
                 transfer.revision = self.from_revision.saturating_add(1);
                 Ok(Some(transfer))
             }

@@ -8,6 +8,7 @@ use tollgate_domain::{
 use super::{AchProvider, draft::Draft};
 use crate::{
     engine::Engine,
+    failpoint::{failpoint, planted},
     ports::{CallError, StoreError, Transfer, Trouble},
 };
 
@@ -40,12 +41,21 @@ impl Engine {
     /// Nobody knows whether the provider took it: asked by our key first, and sent again under the same key where it
     /// did not.
     async fn ask_again(&self, provider: &AchProvider<'_>, transfer: Transfer) -> Result<(), StoreError> {
-        let asked = provider.wire.find(provider.provider, &transfer.order).await;
+        let mut asked = provider.wire.find(provider.provider, &transfer.order).await;
+        if planted("new_key_on_retry") {
+            asked.outcome = Ok(None);
+        }
         let sealed = transfer.progress.sealed_account.as_deref();
         let account = self.open_account(&transfer.order, sealed);
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
-                let mut call = provider.wire.send(provider.provider, &transfer.order, &account).await;
+                failpoint!("resolver.before_send");
+                let mut order = transfer.order.clone();
+                if planted("new_key_on_retry") {
+                    order.id = self.fresh(TransferId::new)?;
+                }
+                let mut call = provider.wire.send(provider.provider, &order, &account).await;
+                failpoint!("resolver.after_send");
                 call.logs.splice(0..0, asked.logs);
                 self.record_sending(transfer, &call, None).await?;
             }

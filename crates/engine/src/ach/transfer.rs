@@ -15,6 +15,7 @@ use tollgate_vault::{RandomnessUnavailable, SealError};
 use super::{AchProvider, MOST_ROUNDS, draft::Draft, fingerprint::differences};
 use crate::{
     engine::Engine,
+    failpoint::{failpoint, planted},
     ports::{
         BankAccount, Call, CallError, NewTransfer, RefusalKind, Reserved, StoreError, Transfer,
         TransferProgress,
@@ -159,6 +160,15 @@ impl Engine {
             progress,
             posting: self.fresh(PostingId::new)?,
         };
+        failpoint!("transfer.before_reserve");
+        if planted("acknowledge_before_commit") {
+            let (store, later) = (std::sync::Arc::clone(&self.store), new.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                store.reserve_transfer(environment, &later).await
+            });
+            return Ok(TransferMade { transfer: begun(new), replayed: false });
+        }
         let transfer = match self.store.reserve_transfer(environment, &new).await? {
             Reserved::Created => begun(new),
             // Our own call, whose answer was lost on the way.
@@ -171,7 +181,9 @@ impl Engine {
                 );
             }
         };
+        failpoint!("transfer.before_send");
         let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
+        failpoint!("transfer.after_send");
         let transfer = self.record_sending(transfer, &call, Some(request_id)).await?;
         if let (Status::Failed, Err(CallError::Refused(refusal))) = (transfer.state.status, call.outcome) {
             return Err(if refusal.kind == RefusalKind::Credentials {
@@ -259,6 +271,10 @@ impl Engine {
             match &call.outcome {
                 Ok(sighting) => draft.sight(sighting, "transfer"),
                 Err(CallError::Refused(refusal)) if is_pending => draft.refuse(refusal.failure.clone()),
+                Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
+                    let (code, message) = ("timed_out".to_owned(), "It took too long.".to_owned());
+                    draft.refuse(Failure { code, message });
+                }
                 Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) if is_pending => {
                     draft.try_again(trouble);
                 }

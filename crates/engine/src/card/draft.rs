@@ -11,6 +11,7 @@ use tollgate_domain::{
 use super::schedule;
 use crate::{
     engine::Engine,
+    failpoint::failpoint,
     ports::{
         CallLog, CardPayment, CardTransaction, Changed, PaymentChange, Progress, SettledEvent, StoreError,
         Trouble,
@@ -196,8 +197,10 @@ impl<'e> Draft<'e> {
             event: self.event,
         };
         let order = &payment.order;
+        failpoint!("payment.before_change");
         match engine.store.change_payment(order.environment, order.id, &change).await? {
             Changed::Done => {
+                failpoint!("payment.after_change");
                 payment.revision = from_revision.saturating_add(1);
                 Ok(Some(payment))
             }

@@ -26,6 +26,8 @@ pub mod payments;
 pub mod samples;
 pub mod tenancy;
 pub mod transactions;
+pub mod transfer_samples;
+pub mod transfers;
 pub mod wallet;
 
 use std::sync::{
@@ -76,6 +78,11 @@ macro_rules! conformance_suite {
             claims:
                 payments_are_claimed_longest_due_first, a_claim_ends_by_itself, many_claimers_share_nothing,
                 events_are_claimed_longest_due_first, many_claimers_share_no_event;
+            transfers:
+                a_transfer_goes_round, a_changed_transfer_goes_round, an_existing_transfer_is_returned_whole,
+                funds_suffice_to_the_last_cent, a_wallet_never_funded_has_nothing,
+                a_reservation_needs_its_environment, funds_follow_the_transfer, objects_lead_to_their_transfer,
+                waiting_transfers_are_listed_newest_first;
             transactions:
                 lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
             events:

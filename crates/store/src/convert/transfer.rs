@@ -82,11 +82,11 @@ pub(crate) fn begun(new: &NewTransfer) -> Transfer {
 }
 
 /// How much a posting moves: what it adds to accounts, which is what it takes from others. `None` for entries that make
-/// no posting: none at all, two for one account, or such as do not sum to zero.
+/// no posting: none at all, empty ones, two for one account, or such as do not sum to zero.
 pub(crate) fn amount_moved(entries: &[ledger::Entry]) -> Option<i64> {
     let (mut added, mut taken) = (0_i64, 0_i64);
     for (place, entry) in entries.iter().enumerate() {
-        if entries.iter().take(place).any(|before| before.account == entry.account) {
+        if entry.amount_minor == 0 || entries.iter().take(place).any(|before| before.account == entry.account) {
             return None;
         }
         let sum = if entry.amount_minor > 0 { &mut added } else { &mut taken };
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(moved(&[(Reserved, -7), (SettledOut, 5), (PlatformFees, 2)]), Some(7));
         for wrong in [
             &[][..],
-            &[(Available, 0), (Reserved, 0)],
+            &[(Available, -5), (Reserved, 5), (SettledOut, 0)],
             &[(Available, -5), (Reserved, 4)],
             &[(Available, -5), (Available, 5)],
             &[(Available, i64::MIN), (Reserved, i64::MAX)],
