@@ -103,7 +103,8 @@ pub(crate) fn declined(code: Code) -> CallError {
 pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
     let mut failure = code.failure();
     if let Some(reason) = reason.map(quote).filter(|reason| !reason.is_empty()) {
-        failure.message = format!("{} It says: {reason}", failure.message);
+        let stop = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
+        failure.message = format!("{} It says: {reason}{stop}", failure.message);
     }
     CallError::Refused(Refusal { kind: RefusalKind::Invalid, failure })
 }

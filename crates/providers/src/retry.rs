@@ -59,12 +59,21 @@ pub(crate) struct Errand<'a> {
     http: &'a HttpClient,
     settings: &'a Settings,
     ends: Instant,
+    /// Texts of the customer's that no refusal may repeat.
+    private: Vec<String>,
     logs: Vec<CallLog>,
 }
 
 impl<'a> Errand<'a> {
     pub(crate) fn new(http: &'a HttpClient, settings: &'a Settings) -> Self {
-        Self { http, settings, ends: Instant::now() + settings.deadline, logs: Vec::new() }
+        let ends = Instant::now() + settings.deadline;
+        Self { http, settings, ends, private: Vec::new(), logs: Vec::new() }
+    }
+
+    /// Keeps a text out of what providers say about it.
+    pub(crate) fn hiding(mut self, text: Option<&str>) -> Self {
+        self.private.extend(text.filter(|text| !text.is_empty()).map(str::to_owned));
+        self
     }
 
     /// The outcome together with what was asked on the way.
@@ -80,7 +89,12 @@ impl<'a> Errand<'a> {
     ) -> Result<T, CallError> {
         let mut log =
             CallLog { operation: ask.operation, idempotency_key: ask.key.clone(), tries: Vec::new() };
-        let outcome = self.try_until_clear(ask, judge, &mut log.tries).await;
+        let mut outcome = self.try_until_clear(ask, judge, &mut log.tries).await;
+        if let Err(CallError::Refused(refusal)) = &mut outcome {
+            for private in &self.private {
+                refusal.failure.message = refusal.failure.message.replace(private, "[hidden]");
+            }
+        }
         self.logs.push(log);
         outcome
     }

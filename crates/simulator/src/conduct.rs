@@ -55,6 +55,8 @@ pub(crate) struct Answer {
     pub(crate) body: Arc<str>,
     /// The request this is the repeated answer of.
     pub(crate) replay_of: Option<String>,
+    /// How long the caller is asked to wait.
+    retry_after: Option<Duration>,
     ending: Ending,
 }
 
@@ -69,12 +71,16 @@ enum Ending {
 
 impl Answer {
     fn whole(status: StatusCode, body: &Value) -> Self {
-        Self { status, body: body.to_string().into(), replay_of: None, ending: Ending::Whole }
+        Self::of(status, body.to_string().into(), None)
+    }
+
+    fn of(status: StatusCode, body: Arc<str>, replay_of: Option<String>) -> Self {
+        Self { status, body, replay_of, retry_after: None, ending: Ending::Whole }
     }
 
     fn cut() -> Self {
-        let ending = Ending::Cut;
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, body: Arc::from(""), replay_of: None, ending }
+        let answer = Self::of(StatusCode::INTERNAL_SERVER_ERROR, Arc::from(""), None);
+        Self { ending: Ending::Cut, ..answer }
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -100,6 +106,10 @@ impl Answer {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.ending == Ending::Torn {
             response.headers_mut().insert(header::CONTENT_LENGTH, length);
+        }
+        if let Some(pause) = self.retry_after {
+            let seconds = pause.as_secs() + u64::from(pause.subsec_nanos() > 0);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -137,7 +147,7 @@ where
     let (answer, notices) = match claim {
         Some((_, Claim::Answered(saved))) => {
             let Saved { status, body, request_id } = saved;
-            (Answer { status, body, replay_of: Some(request_id), ending: Ending::Whole }, Vec::new())
+            (Answer::of(status, body, Some(request_id)), Vec::new())
         }
         Some((key, Claim::Reused(first))) => {
             let (status, body) = M::key_reused(key, first.as_deref());
@@ -185,7 +195,10 @@ async fn strike_before<M: Manners>(simulator: &Simulator, fault: &Fault, operati
             let (status, body) = M::refusal(operation, fault.code.as_deref());
             Some(Answer::whole(status, &body))
         }
-        Kind::RateLimited => Some(Answer::whole(StatusCode::TOO_MANY_REQUESTS, &M::rate_limited())),
+        Kind::RateLimited => {
+            let answer = Answer::whole(StatusCode::TOO_MANY_REQUESTS, &M::rate_limited());
+            Some(Answer { retry_after: Some(fault.delay()), ..answer })
+        }
         _ => None,
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct Fault {
     pub(crate) kind: Kind,
     #[serde(default = "once")]
     pub(crate) count: u64,
-    /// How long a timeout hangs, an answer or a webhook is held back.
+    /// How long a timeout hangs, an answer or a webhook is held back, or a caller that asks too often is to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
     /// The status of a server error.

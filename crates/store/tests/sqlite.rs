@@ -8,10 +8,10 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::time::Instant;
 use tollgate_domain::{Currency, ledger::Cause};
-use tollgate_engine::ports::{DirectoryVersion, Moved, Store, StoreError};
+use tollgate_engine::ports::{DirectoryVersion, Moved, PaymentStore as _, Store, StoreError};
 use tollgate_store::{
     OpenError, Options,
-    conformance::{Nodes, created, minor, wallet::books_balance},
+    conformance::{Nodes, at, created, minor, samples::due, wallet::books_balance},
     sqlite::{Settings, SqliteStore},
 };
 
@@ -166,6 +166,8 @@ async fn reopening_finds_everything() {
     let environment = nodes.environment().await;
     nodes.key(environment.id).await;
     nodes.fund(environment.id, 77, "f").await;
+    let payment = nodes.payment_with(&nodes.new_full_order(environment.id), &due(at(1))).await;
+    let payment = nodes.change(environment.id, payment, &nodes.full_change(0, "evt_1")).await;
     let before = nodes.one.directory_since(DirectoryVersion::default()).await.unwrap();
     drop(nodes);
 
@@ -173,6 +175,88 @@ async fn reopening_finds_everything() {
     assert_eq!(store.directory_since(DirectoryVersion::default()).await.unwrap(), before);
     let balances = store.balances(environment.id, Currency::USD).await.unwrap().unwrap();
     assert_eq!(balances.available, minor(77));
+    assert_eq!(store.payment(environment.id, payment.order.id).await.unwrap(), Some(payment));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_for_work_writes_nothing_while_there_is_none() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await.id;
+    nodes.payment_with(&nodes.new_order(environment), &due(at(10))).await;
+    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(10)).await.unwrap();
+    let before = store.commits();
+    for _ in 0..10 {
+        assert!(store.claim_payments(at(9), at(100), 5).await.unwrap().is_empty());
+        assert!(store.claim_events(at(9), at(100), 5).await.unwrap().is_empty());
+    }
+    // Not even while another process holds the lock that writing needs.
+    let stranger = folder.stranger();
+    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(store.claim_payments(at(9), at(100), 5).await.unwrap().is_empty());
+    stranger.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(store.commits(), before);
+    assert_eq!(store.claim_payments(at(10), at(100), 5).await.unwrap().len(), 1);
+    assert_eq!(store.claim_events(at(10), at(100), 5).await.unwrap().len(), 1);
+    assert_eq!(store.commits(), before + 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_read_is_named() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await.id;
+    let id = nodes.payment_with(&nodes.new_full_order(environment), &due(at(1))).await;
+    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.change(environment, id, &nodes.full_change(0, "evt_1")).await;
+    let stranger = folder.stranger();
+    stranger.execute_batch("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF").unwrap();
+    let layers = "json_set(fee_layers, '$.platform.";
+    for (table, change, named) in [
+        ("card_payments", "flow = 'unheard of'", "flow"),
+        ("card_payments", "channel = ''", "channel"),
+        ("card_payments", "matched = '{}'", "matched rule"),
+        ("card_payments", "config_version = -1", "version of a configuration"),
+        ("card_payments", "currency = 'XTS'", "currency"),
+        ("card_payments", "principal_minor = 0", "principal"),
+        ("card_payments", "total_debit_minor = -1", "negative amount"),
+        ("card_payments", "fee_layers = 'null'", "fee"),
+        ("card_payments", &format!("fee_layers = {layers}fixedMinor', -1)"), "fee"),
+        ("card_payments", &format!("fee_layers = {layers}percentBps', 10001)"), "percentage of a fee"),
+        ("card_payments", &format!("fee_layers = {layers}bound', 'floor')"), "bound of a fee"),
+        ("card_payments", "preparation = 'done'", "preparation"),
+        ("card_payments", "tries = 4294967296", "number of tries"),
+        ("card_attempts", "state = 'lost'", "state of an attempt"),
+        ("transactions", "status = 'paid'", "status"),
+        ("transactions", "failure_message = NULL", "half of a failure"),
+        ("transactions", "dispute_id = NULL", "half of a dispute"),
+        ("provider_events", "state = 'lost'", "state of an event"),
+        ("reconciliation_exceptions", "kind = 'mood'", "kind of disagreement"),
+        ("reconciliation_exceptions", "resolved_at = 1", "part of a resolution"),
+    ] {
+        // Changed and changed back, so that each is met alone.
+        let kept = format!("CREATE TEMP TABLE kept AS SELECT * FROM {table}; UPDATE {table} SET {change}");
+        stranger.execute_batch(&kept).unwrap();
+        let error = match table {
+            "provider_events" => {
+                // Lists look for states by name; a claim meets whatever is due.
+                stranger.execute_batch("UPDATE provider_events SET due_at = 0").unwrap();
+                store.claim_events(at(1), at(2), 5).await.unwrap_err()
+            }
+            "reconciliation_exceptions" => store.exceptions(environment, false, None, 5).await.unwrap_err(),
+            _ => store.payment(environment, id).await.unwrap_err(),
+        };
+        let expected = format!("holds a {named} that this version cannot read");
+        assert!(
+            matches!(&error, StoreError::Broken(reason) if reason.contains(&expected)),
+            "{table} {change}: {error}"
+        );
+        let back = format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept; DROP TABLE kept");
+        stranger.execute_batch(&back).unwrap();
+        assert!(store.payment(environment, id).await.unwrap().is_some(), "{table} {change}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

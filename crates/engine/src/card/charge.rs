@@ -100,9 +100,11 @@ impl Engine {
         draft.attempt(Attempt { number: charge.number, source_digest, sealed_source, state, created_at });
         let next = match draft.payment().transaction.as_ref().map(|it| it.state.clone()) {
             None => Some(TransactionState::pending()),
-            // The customer tries again: `pending` does not follow `failed`, `processing` does.
+            // The customer tries again: `pending` does not follow `failed`, `processing` does. What the provider called
+            // the declined charge is not the name of this one.
             Some(state) if state.status == Status::Failed => {
-                Some(TransactionState { status: Status::Processing, failure: None, ..state })
+                let (status, provider_reference, failure) = (Status::Processing, None, None);
+                Some(TransactionState { status, provider_reference, failure, ..state })
             }
             Some(_) => None,
         };

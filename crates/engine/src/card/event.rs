@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use tollgate_domain::{
-    PaymentMethod, Timestamp,
+    Flow, PaymentMethod, Timestamp,
     card::{AttemptState, Occasion, Sighting, Standing, disagreements},
     id::{EnvironmentId, PaymentId},
-    transaction::TransactionState,
+    transaction::{Status, TransactionState},
 };
 
 use super::{
@@ -21,8 +21,8 @@ use crate::{
     engine::Engine,
     growing::growing,
     ports::{
-        Call, CallError, CardPayment, Confirmation, EventState, Notice, SettledEvent, StoreError,
-        StoredEvent, Subject,
+        Call, CallError, CardPayment, Confirmation, EventState, Notice, RefusalKind, SettledEvent,
+        StoreError, StoredEvent, Subject,
     },
 };
 
@@ -116,6 +116,12 @@ impl Engine {
                 draft.look_later();
                 self.finish(draft, stored, notice, "").await
             }
+            // Until somebody corrects the credentials; what the event told of must not be lost meanwhile.
+            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+                let note = format!("waits for the provider: {}", refusal.failure.code);
+                self.set_aside(stored, EventState::Waiting, &note).await?;
+                Ok(true)
+            }
             Err(CallError::Refused(refusal)) => {
                 let note = format!("the provider does not show the payment: {}", refusal.failure.code);
                 self.finish(draft, stored, notice, &note).await
@@ -195,10 +201,14 @@ fn settled(stored: &StoredEvent, state: EventState, due: Option<Timestamp>, note
 }
 
 fn take_in(draft: &mut Draft<'_>, sighting: &Sighting, notice: &Notice, confirmation: Confirmation) {
-    let is_charging = confirmation == Confirmation::Charge && open_attempt(draft.payment()).is_some();
+    let payment = draft.payment();
+    let is_charging = confirmation == Confirmation::Charge && open_attempt(payment).is_some();
+    let on_our_word = confirmation == Confirmation::Charge && payment.order.flow == Flow::PaymentComponent;
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     let declined = matches!(sighting.standing, Standing::Failed(_));
-    // A decline told while a charge is under way may be an earlier attempt's; the charge's own answer will tell.
-    if !(is_charging && declined) {
+    // The charge's own answer tells of its decline. One told by an event may be an earlier attempt's, come late.
+    let is_old_news = declined && (is_charging || (on_our_word && status == Some(Status::Failed)));
+    if !is_old_news {
         draft.sight(sighting, Occasion::Notice, &notice.event);
         if is_charging && !draft.disagrees() {
             draft.close_attempt(AttemptState::Taken);

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, CardPayment, RefusalKind, StoreError, Subject, Trouble},
+    ports::{Call, CallError, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
 };
 
 /// Pieces of work taken at once, and worked on at once: a provider in trouble must not use up the node.
@@ -117,6 +117,11 @@ impl Engine {
                     draft.lease();
                     true
                 }
+                // That we are not let in says nothing about what was made when we were.
+                Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+                    draft.try_again(&in_doubt(&refusal));
+                    false
+                }
                 Err(CallError::Refused(refusal)) => {
                     draft.preparation(Preparation::Refused, Some(&refusal.failure));
                     draft.look_later();
@@ -200,7 +205,8 @@ impl Engine {
         let charge = self.open_source(&payment.order, attempt);
         let key_is_trusted = now < attempt.created_at.saturating_add(KEY_TRUSTED);
         if let Some(charge) = charge.filter(|_| key_is_trusted) {
-            let call = provider.cards.charge(provider.provider, &payment.order, &charge).await;
+            let mut call = provider.cards.charge(provider.provider, &payment.order, &charge).await;
+            call.outcome = call.outcome.map_err(after_a_lost_answer);
             self.record_charge(payment, attempt.number, &call, None).await?;
             return Ok(());
         }
@@ -272,6 +278,25 @@ impl Engine {
         draft.commit().await?;
         Ok(())
     }
+}
+
+/// What the answer to a repeated charge means for the first one. A decline under the same key is what became of that
+/// key; anything else can be said before the key is looked at, or because the first charge has used up the token.
+fn after_a_lost_answer(error: CallError) -> CallError {
+    let unsure = ["card_token_used", "processing_error"];
+    match error {
+        CallError::Refused(refusal)
+            if refusal.kind != RefusalKind::Declined || unsure.contains(&refusal.failure.code.as_str()) =>
+        {
+            CallError::Unknown(in_doubt(&refusal))
+        }
+        other => other,
+    }
+}
+
+fn in_doubt(refusal: &Refusal) -> Trouble {
+    let reason = format!("an answer was lost; then the provider refused: {}", refusal.failure.code);
+    Trouble { reason, retry_after: None }
 }
 
 /// Whether time alone ends it: money that is on its way is waited for.

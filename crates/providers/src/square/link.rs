@@ -14,7 +14,7 @@ use super::{
     wire::{Deleted, Order, OrderBody, PaymentLinkBody},
 };
 use crate::{
-    failure::{Code, refused},
+    failure::{Code, refused, unknown},
     retry::Errand,
     text::is_id,
 };
@@ -65,12 +65,32 @@ pub(super) async fn withdraw(
         Err(error @ CallError::Refused(_)) => Some(error),
         Err(error) => return Err(error),
     };
-    let sold = get_order(errand, stop, &id).await?;
-    match (paid_for(errand, stop, &sold).await?, refusal) {
-        (Some(paid), _) => Ok(paid),
-        (None, Some(refusal)) => Err(refusal),
+    let deleted = refusal.is_none();
+    match (after_deletion(errand, stop, &id).await, refusal) {
+        (Ok((_, Some(paid))), _) => Ok(paid),
+        (Ok((_, None)), Some(refusal)) => Err(refusal),
         // Its order may be canceled only a moment later, but nobody can pay it any more.
-        (None, None) => Ok(Sighting { standing: Standing::Canceled, ..unpaid(&sold) }),
+        (Ok((sold, None)), None) => Ok(Sighting { standing: Standing::Canceled, ..unpaid(&sold) }),
+        // The link is gone, so that nobody can be told that nothing was done.
+        (Err(error), _) if deleted => Err(in_doubt(error)),
+        (Err(error), _) => Err(error),
+    }
+}
+
+async fn after_deletion(
+    errand: &mut Errand<'_>,
+    stop: Stop<'_>,
+    id: &str,
+) -> Result<(Order, Option<Sighting>), CallError> {
+    let sold = get_order(errand, stop, id).await?;
+    let paid = paid_for(errand, stop, &sold).await?;
+    Ok((sold, paid))
+}
+
+fn in_doubt(error: CallError) -> CallError {
+    match error {
+        CallError::Unsent(trouble) | CallError::Unknown(trouble) => CallError::Unknown(trouble),
+        CallError::Refused(refusal) => unknown(format!("deleted, and then {}", refusal.failure.code)),
     }
 }
 
@@ -116,7 +136,7 @@ fn unpaid(order: &Order) -> Sighting {
         payment: None,
         standing: status::order_standing(&order.state),
         amount: total.map(|money| money.amount),
-        currency: total.map(|money| money.currency.clone()),
+        currency: total.map(|money| money.currency.to_ascii_uppercase()),
         reference: order.reference_id.clone(),
         refunded: Minor::ZERO,
     }

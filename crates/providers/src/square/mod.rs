@@ -26,7 +26,7 @@ use tollgate_engine::ports::{
 };
 
 use crate::{
-    failure::{Code, not_offered, refused},
+    failure::{Code, not_offered, refused, unknown},
     http::HttpClient,
     retry::Errand,
     settings::Settings,
@@ -72,7 +72,7 @@ impl Cards for Square {
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let mut errand = self.errand();
+        let mut errand = self.errand().hiding(order.customer_email.as_deref());
         let outcome = prepare(&mut errand, self.stop(provider), order).await;
         errand.finish(outcome)
     }
@@ -86,7 +86,7 @@ impl Cards for Square {
     }
 
     async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<Sighting> {
-        let mut errand = self.errand();
+        let mut errand = self.errand().hiding(charge.buyer_email.as_deref());
         let outcome = pay(&mut errand, self.stop(provider), order, charge).await;
         errand.finish(outcome)
     }
@@ -148,7 +148,7 @@ async fn prepare(errand: &mut Errand<'_>, stop: Stop<'_>, order: &CardOrder) -> 
     // The longer address is the page itself; the short one leads to it and is all that is promised.
     let checkout_url = link.url.or(link.long_url);
     if checkout_url.is_none() {
-        return Err(crate::failure::unknown("the answer has no address to pay at"));
+        return Err(unknown("the answer has no address to pay at"));
     }
     Ok(Prepared { object: link.id, also: vec![link.order_id], checkout_url, client_secret: None })
 }

@@ -115,3 +115,105 @@ fn decline(code: &str) -> Option<Code> {
     };
     Some(code)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(category: &str, code: &str, field: Option<&str>) -> Error {
+        Error {
+            category: category.to_owned(),
+            code: code.to_owned(),
+            detail: Some("Their words.".to_owned()),
+            field: field.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn every_code_about_a_card_the_wire_publishes() {
+        for (code, expected) in [
+            ("GENERIC_DECLINE", "card_declined"),
+            ("INSUFFICIENT_FUNDS", "insufficient_funds"),
+            ("CVV_FAILURE", "incorrect_cvc"),
+            ("ADDRESS_VERIFICATION_FAILURE", "incorrect_zip"),
+            ("INVALID_EXPIRATION", "invalid_expiry"),
+            ("EXPIRATION_FAILURE", "expired_card"),
+            ("CARD_EXPIRED", "expired_card"),
+            ("PAN_FAILURE", "incorrect_number"),
+            ("INVALID_ACCOUNT", "invalid_card"),
+            ("INVALID_CARD", "invalid_card"),
+            ("INVALID_CARD_DATA", "invalid_card"),
+            ("TRANSACTION_LIMIT", "amount_limit"),
+            ("PAYMENT_LIMIT_EXCEEDED", "amount_limit"),
+            ("VOICE_FAILURE", "card_declined"),
+            ("CARD_NOT_SUPPORTED", "card_not_supported"),
+            ("INVALID_POSTAL_CODE", "incorrect_zip"),
+            ("CARD_DECLINED_VERIFICATION_REQUIRED", "authentication_required"),
+            ("CARD_DECLINED", "card_declined"),
+            ("CARD_DECLINED_CALL_ISSUER", "card_declined"),
+            ("BAD_EXPIRATION", "invalid_expiry"),
+            ("TEMPORARY_ERROR", "processing_error"),
+            ("ONE_FROM_THE_FUTURE", "card_declined"),
+        ] {
+            for status in [StatusCode::BAD_REQUEST, StatusCode::PAYMENT_REQUIRED] {
+                let errors = [error("PAYMENT_METHOD_ERROR", code, None)];
+                let verdict = verdict::<()>(status, &errors, Asked::Charge);
+                let Err(CallError::Refused(refusal)) = verdict.outcome else { panic!("{code}") };
+                assert_eq!((refusal.kind, refusal.failure.code.as_str()), (RefusalKind::Declined, expected));
+                assert!(!refusal.failure.message.contains("Their words"));
+                assert_eq!(verdict.again, code == "TEMPORARY_ERROR");
+                assert_eq!(failure(&errors).code, expected, "{code}");
+            }
+        }
+        assert_eq!(failure(&[]).code, "card_declined");
+    }
+
+    #[test]
+    fn every_other_kind_of_refusal() {
+        use RefusalKind::{Credentials, Declined, Invalid, Missing, State};
+        let (request, money) = ("INVALID_REQUEST_ERROR", Some("amount_money.amount"));
+        for (status, category, code, field, expected) in [
+            (400, request, "BAD_REQUEST", None, (Invalid, "provider_refused")),
+            (400, request, "VALUE_TOO_LONG", Some("note"), (Invalid, "provider_refused")),
+            (400, request, "VALUE_TOO_LOW", money, (Invalid, "amount_limit")),
+            (400, request, "VALUE_TOO_HIGH", money, (Invalid, "amount_limit")),
+            (400, request, "VALUE_TOO_LOW", Some("limit"), (Invalid, "provider_refused")),
+            (400, request, "INVALID_LOCATION", None, (Invalid, "provider_refused")),
+            (400, request, "IDEMPOTENCY_KEY_REUSED", None, (Invalid, "provider_refused")),
+            (400, request, "VERSION_MISMATCH", None, (State, "provider_state")),
+            (400, request, "CARD_TOKEN_USED", None, (Declined, "card_token_used")),
+            (400, request, "CARD_TOKEN_EXPIRED", None, (Declined, "card_token_expired")),
+            (400, "REFUND_ERROR", "REFUND_DECLINED", None, (Invalid, "provider_refused")),
+            (401, "AUTHENTICATION_ERROR", "UNAUTHORIZED", None, (Credentials, "provider_credentials")),
+            (403, "AUTHENTICATION_ERROR", "INSUFFICIENT_SCOPES", None, (Credentials, "provider_credentials")),
+            (403, request, "FORBIDDEN", None, (Credentials, "provider_credentials")),
+            (404, request, "NOT_FOUND", None, (Missing, "provider_object_missing")),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let verdict = verdict::<()>(status, &[error(category, code, field)], Asked::Anything);
+            let Err(CallError::Refused(refusal)) = verdict.outcome else { panic!("{status} {code}") };
+            assert_eq!((refusal.kind, refusal.failure.code.as_str()), expected, "{status} {code}");
+            assert!(!verdict.again);
+        }
+    }
+
+    #[test]
+    fn charges_that_may_have_been_made_and_tokens_nobody_knows() {
+        let status = StatusCode::BAD_REQUEST;
+        let reused = [error("INVALID_REQUEST_ERROR", "IDEMPOTENCY_KEY_REUSED", None)];
+        let outcome = verdict::<()>(status, &reused, Asked::Charge).outcome;
+        assert!(matches!(outcome, Err(CallError::Unknown(_))));
+        let unknown_token = [error("INVALID_REQUEST_ERROR", "NOT_FOUND", Some("source_id"))];
+        let outcome = verdict::<()>(StatusCode::NOT_FOUND, &unknown_token, Asked::Charge).outcome;
+        assert_eq!(outcome, Err(declined(Code::InvalidCard)));
+        // Of several errors the one about the card tells most.
+        let both = [
+            error("INVALID_REQUEST_ERROR", "BAD_REQUEST", None),
+            error("PAYMENT_METHOD_ERROR", "CVV_FAILURE", None),
+        ];
+        let outcome = verdict::<()>(status, &both, Asked::Charge).outcome;
+        assert_eq!(outcome, Err(declined(Code::IncorrectCvc)));
+        let failed = [error("API_ERROR", "INTERNAL_SERVER_ERROR", None)];
+        assert!(verdict::<()>(status, &failed, Asked::Charge).again);
+    }
+}

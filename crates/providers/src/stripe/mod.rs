@@ -68,7 +68,7 @@ impl Cards for Stripe {
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let mut errand = self.errand();
+        let mut errand = self.errand().hiding(order.customer_email.as_deref());
         let outcome = prepare(&mut errand, self.stop(provider), order).await;
         errand.finish(outcome)
     }

@@ -104,3 +104,132 @@ fn decline_code(code: &str) -> Code {
         _ => Code::CardDeclined,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tollgate_engine::ports::CallError;
+
+    use super::*;
+
+    fn error(kind: &str, code: &str, decline_code: Option<&str>) -> Error {
+        Error {
+            kind: Some(kind.to_owned()),
+            code: Some(code.to_owned()).filter(|code| !code.is_empty()),
+            decline_code: decline_code.map(str::to_owned),
+            message: Some("Their words.".to_owned()),
+        }
+    }
+
+    #[test]
+    fn every_decline_code_the_wire_publishes() {
+        let plain = [
+            "call_issuer",
+            "do_not_honor",
+            "do_not_try_again",
+            "duplicate_transaction",
+            "fraudulent",
+            "generic_decline",
+            "incorrect_pin",
+            "invalid_pin",
+            "lost_card",
+            "merchant_blacklist",
+            "no_action_taken",
+            "not_permitted",
+            "offline_pin_required",
+            "online_or_offline_pin_required",
+            "pickup_card",
+            "pin_try_exceeded",
+            "restricted_card",
+            "revocation_of_all_authorizations",
+            "revocation_of_authorization",
+            "security_violation",
+            "service_not_allowed",
+            "stolen_card",
+            "stop_payment_order",
+            "testmode_decline",
+            "transaction_not_allowed",
+            "one_from_the_future",
+        ];
+        let telling = [
+            ("authentication_required", "authentication_required"),
+            ("approve_with_id", "processing_error"),
+            ("card_not_supported", "card_not_supported"),
+            ("card_velocity_exceeded", "amount_limit"),
+            ("currency_not_supported", "card_not_supported"),
+            ("expired_card", "expired_card"),
+            ("incorrect_number", "incorrect_number"),
+            ("incorrect_cvc", "incorrect_cvc"),
+            ("incorrect_zip", "incorrect_zip"),
+            ("insufficient_funds", "insufficient_funds"),
+            ("invalid_account", "invalid_card"),
+            ("invalid_amount", "amount_limit"),
+            ("invalid_cvc", "incorrect_cvc"),
+            ("invalid_expiry_month", "invalid_expiry"),
+            ("invalid_expiry_year", "invalid_expiry"),
+            ("invalid_number", "incorrect_number"),
+            ("issuer_not_available", "processing_error"),
+            ("new_account_information_available", "invalid_card"),
+            ("processing_error", "processing_error"),
+            ("reenter_transaction", "processing_error"),
+            ("try_again_later", "processing_error"),
+            ("withdrawal_count_limit_exceeded", "amount_limit"),
+        ];
+        for (given, expected) in plain.map(|code| (code, "card_declined")).into_iter().chain(telling) {
+            let failure = failure(&error("card_error", "card_declined", Some(given)));
+            assert_eq!(failure.code, expected, "{given}");
+            assert!(!failure.message.contains("Their words"));
+        }
+    }
+
+    #[test]
+    fn every_card_code_the_wire_publishes() {
+        for (code, expected) in [
+            ("card_declined", "card_declined"),
+            ("expired_card", "expired_card"),
+            ("incorrect_cvc", "incorrect_cvc"),
+            ("incorrect_number", "incorrect_number"),
+            ("incorrect_zip", "incorrect_zip"),
+            ("invalid_cvc", "incorrect_cvc"),
+            ("invalid_expiry_month", "invalid_expiry"),
+            ("invalid_expiry_year", "invalid_expiry"),
+            ("invalid_number", "incorrect_number"),
+            ("processing_error", "processing_error"),
+            ("authentication_required", "authentication_required"),
+            ("payment_intent_authentication_failure", "authentication_failed"),
+            ("", "card_declined"),
+        ] {
+            assert_eq!(failure(&error("card_error", code, None)).code, expected, "{code}");
+            // A bank that says nothing in particular does not hide what the provider knows.
+            assert_eq!(failure(&error("card_error", code, Some("generic_decline"))).code, expected, "{code}");
+        }
+        assert_eq!(failure(&error("api_error", "", None)).code, "processing_error");
+    }
+
+    #[test]
+    fn every_kind_of_refusal() {
+        use RefusalKind::{Credentials, Declined, Invalid, Missing, State};
+        for (status, kind, code, expected) in [
+            (400, "invalid_request_error", "parameter_missing", (Invalid, "provider_refused")),
+            (400, "invalid_request_error", "parameter_unknown", (Invalid, "provider_refused")),
+            (400, "invalid_request_error", "amount_too_small", (Invalid, "amount_limit")),
+            (400, "invalid_request_error", "amount_too_large", (Invalid, "amount_limit")),
+            (400, "invalid_request_error", "payment_intent_unexpected_state", (State, "provider_state")),
+            (400, "invalid_request_error", "charge_already_refunded", (State, "provider_state")),
+            (400, "invalid_request_error", "charge_disputed", (State, "provider_state")),
+            (400, "invalid_request_error", "email_invalid", (Invalid, "provider_refused")),
+            (400, "idempotency_error", "", (Invalid, "provider_refused")),
+            (401, "invalid_request_error", "", (Credentials, "provider_credentials")),
+            (402, "card_error", "expired_card", (Declined, "expired_card")),
+            (402, "invalid_request_error", "card_declined", (Declined, "card_declined")),
+            (403, "invalid_request_error", "", (Credentials, "provider_credentials")),
+            (404, "invalid_request_error", "resource_missing", (Missing, "provider_object_missing")),
+            (404, "invalid_request_error", "", (Invalid, "provider_refused")),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let verdict = verdict::<()>(status, &error(kind, code, None));
+            let Err(CallError::Refused(refusal)) = verdict.outcome else { panic!("{status} {kind} {code}") };
+            let found = (refusal.kind, refusal.failure.code.as_str());
+            assert_eq!((found, verdict.again), (expected, false), "{status} {kind} {code}");
+        }
+    }
+}

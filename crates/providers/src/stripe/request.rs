@@ -72,17 +72,17 @@ pub(super) fn session(order: &CardOrder) -> Result<Form, CallError> {
 
 /// Taking an intent back.
 pub(super) fn cancel() -> Form {
-    Form::new().with("cancellation_reason", "abandoned").with("expand[0]", "latest_charge")
+    Form::new().with("cancellation_reason", "abandoned").with("expand[]", "latest_charge")
 }
 
 /// An intent with its charge, which alone knows what was paid back.
 pub(super) fn intent_query() -> Form {
-    Form::new().with("expand[0]", "latest_charge")
+    Form::new().with("expand[]", "latest_charge")
 }
 
 /// A session with its intent and that one's charge.
 pub(super) fn session_query() -> Form {
-    Form::new().with("expand[0]", "payment_intent").with("expand[1]", "payment_intent.latest_charge")
+    Form::new().with("expand[]", "payment_intent").with("expand[]", "payment_intent.latest_charge")
 }
 
 fn currency(order: &CardOrder) -> String {

@@ -1,9 +1,12 @@
-//! The adapters over real HTTP: against the simulator, against scripted answers, and against the providers' own
-//! documents.
+//! The adapters over real HTTP: against the simulator, against scripted answers, against the providers' own documents,
+//! and against a fake that somebody else wrote.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod child;
+mod deliveries;
+mod events;
+mod faults;
 mod increase;
 mod increase_faults;
 mod increase_privacy;
@@ -11,3 +14,11 @@ mod increase_script;
 mod increase_support;
 mod increase_validation;
 mod increase_webhooks;
+mod localstripe;
+mod mutations;
+mod retry;
+mod signatures;
+mod square;
+mod stripe;
+mod support;
+mod validators;

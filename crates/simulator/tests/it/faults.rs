@@ -154,3 +154,22 @@ async fn a_fault_strikes_as_often_as_asked_and_only_where_asked() {
     let refused = running.try_send("POST", "/control/faults", &[], r#"{"fault":"explode"}"#.to_owned()).await;
     refused.unwrap().expect(400);
 }
+
+#[tokio::test]
+async fn whoever_asks_too_often_is_told_how_long_to_wait() {
+    let running = start().await;
+    for (delay_ms, seconds) in [(json!(null), "2"), (json!(1), "1"), (json!(1_001), "2"), (json!(7_000), "7")] {
+        for wire in ["stripe", "square", "increase"] {
+            let fault = json!({ "wire": wire, "operation": "*", "fault": "rate_limited", "delay_ms": delay_ms });
+            running.fault(fault).await;
+        }
+        let replies = [
+            running.try_stripe("POST", "payment_intents", PAID, "key").await,
+            running.try_square("GET", "payments", &Value::Null).await,
+            running.try_increase("GET", "ach_transfers", &Value::Null, "").await,
+        ];
+        for reply in replies.map(Result::unwrap) {
+            assert_eq!((reply.status.as_u16(), reply.header("retry-after")), (429, Some(seconds)));
+        }
+    }
+}

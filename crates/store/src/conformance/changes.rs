@@ -8,7 +8,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{
     CardPayment, CardTransaction, Changed, Entry, EventState, PaymentChange, Progress, StoredEvent,
-    StoredException,
+    StoredException, TransactionFilter,
 };
 
 use super::{
@@ -37,7 +37,11 @@ impl Everything {
         Self {
             payment: nodes.two.payment(environment, id).await.unwrap(),
             timeline: nodes.two.timeline(environment, card(id)).await.unwrap(),
-            transactions: nodes.two.transactions(environment, &Default::default(), None, ALL).await.unwrap(),
+            transactions: nodes
+                .two
+                .transactions(environment, &TransactionFilter::default(), None, ALL)
+                .await
+                .unwrap(),
             exceptions: nodes.two.exceptions(environment, false, None, ALL).await.unwrap(),
             events: nodes.two.events(environment, None, None, ALL).await.unwrap(),
             objects: owners,
@@ -177,7 +181,7 @@ pub async fn a_transaction_is_recorded_once(nodes: &Nodes) {
     let payment = nodes.change(environment, id, &nodes.change_to(3, preparing())).await;
     assert_eq!(payment.transaction.unwrap().updated_at, expected.updated_at);
     assert_eq!(nodes.two.transaction(environment, card(id)).await.unwrap(), Some(expected.clone()));
-    let listed = nodes.two.transactions(environment, &Default::default(), None, ALL).await.unwrap();
+    let listed = nodes.two.transactions(environment, &TransactionFilter::default(), None, ALL).await.unwrap();
     assert_eq!(listed, [expected]);
     let transfer = ServiceReference::from_bytes(PaymentMethod::Ach, id.to_bytes());
     assert_eq!(nodes.two.transaction(environment, transfer).await.unwrap(), None);
@@ -235,7 +239,8 @@ pub async fn one_of_many_changes_wins(nodes: &Nodes) {
         assert_eq!(nodes.read(environment, id).await.revision, from + 1);
         assert_eq!(nodes.two.timeline(environment, card(id)).await.unwrap().len(), 2 * revision);
     }
-    let transactions = nodes.two.transactions(environment, &Default::default(), None, ALL).await.unwrap();
+    let transactions =
+        nodes.two.transactions(environment, &TransactionFilter::default(), None, ALL).await.unwrap();
     assert!(transactions.len() <= 1, "{transactions:?}");
 }
 

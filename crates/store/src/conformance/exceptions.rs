@@ -86,7 +86,10 @@ pub async fn the_first_resolution_stays(nodes: &Nodes) {
         assert!(node.resolve_exception(environment, exception.id, &resolution("late")).await.unwrap());
     }
     let expected = StoredException { reference: card(id), exception, resolved: Some(first) };
-    assert_eq!(nodes.two.exceptions_of(environment, card(id)).await.unwrap(), [expected.clone()]);
+    assert_eq!(
+        nodes.two.exceptions_of(environment, card(id)).await.unwrap(),
+        std::slice::from_ref(&expected)
+    );
     // What an operator is done with does not come back with the next look at the provider.
     let mut change = nodes.change_to(1, preparing());
     change.exceptions = vec![nodes.new_exception(DisagreementKind::SecondPayment, "pi_2")];

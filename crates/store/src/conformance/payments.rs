@@ -104,7 +104,7 @@ pub async fn objects_lead_to_their_payment(nodes: &Nodes) {
     let (first, second) = (nodes.payment(environment).await, nodes.payment(environment).await);
     let other_provider = {
         let mut order = nodes.new_order(environment);
-        order.provider = "square".to_owned();
+        order.provider = String::from("square");
         nodes.payment_with(&order, &preparing()).await
     };
     let name = async |id: PaymentId, from: u64, objects: &[&str]| {
@@ -142,7 +142,7 @@ pub async fn the_timeline_is_oldest_first(nodes: &Nodes) {
     let mut lines: Vec<Entry> = (0..6).map(|place| nodes.new_entry(&format!("kind {place}"))).collect();
     lines[0].request = Some(LETTERS.to_owned());
     lines[1].detail = format!("{{\"said\":{:?}}}", LETTERS.repeat(200));
-    lines[2].kind = LETTERS.to_owned();
+    lines[2].kind = String::from(LETTERS);
     // The order of ids counts, neither that of arrival nor that of the clocks.
     lines[3].at = at(-5);
     nodes

@@ -20,7 +20,7 @@ pub(crate) trait Cells {
     /// A text that `parse` knows.
     fn word<T>(&mut self, what: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Self::Fault>;
 
-    /// A number that never leaves the bounds of a smaller type.
+    /// A number within the bounds of `T`.
     fn count<T: TryFrom<i64>>(&mut self, what: &'static str) -> Result<T, Self::Fault> {
         Ok(T::try_from(self.number()?).map_err(|_| Damaged(what))?)
     }

@@ -20,7 +20,7 @@ pub(super) struct Found<'a> {
     pub(super) ids: Vec<Uuid>,
     pub(super) kinds: Vec<&'static str>,
     pub(super) expected: Vec<&'a str>,
-    pub(super) found: Vec<&'a str>,
+    pub(super) words: Vec<&'a str>,
     pub(super) digests: Vec<Vec<u8>>,
     pub(super) sources: Vec<&'a str>,
     pub(super) moments: Vec<i64>,
@@ -33,7 +33,7 @@ impl<'a> Found<'a> {
             ids: exceptions.iter().map(|exception| uuid(exception.id.to_bytes())).collect(),
             kinds: exceptions.iter().map(|exception| exception.kind.as_str()).collect(),
             expected: exceptions.iter().map(|exception| exception.expected.as_str()).collect(),
-            found: exceptions.iter().map(|exception| exception.found.as_str()).collect(),
+            words: exceptions.iter().map(|exception| exception.found.as_str()).collect(),
             digests: exceptions.iter().map(|exception| found_digest(exception).to_vec()).collect(),
             sources: exceptions.iter().map(|exception| exception.source.as_str()).collect(),
             moments: exceptions.iter().map(|exception| exception.at.unix_millis()).collect(),
@@ -53,6 +53,9 @@ macro_rules! list {
     };
 }
 
+const LIST: &str = list!("");
+const LIST_OPEN: &str = list!(" AND resolved_at IS NULL");
+
 pub(super) async fn list(
     client: &ClientWrapper,
     environment: EnvironmentId,
@@ -61,7 +64,7 @@ pub(super) async fn list(
     limit: u32,
 ) -> Result<Vec<StoredException>, Fault> {
     let Some(last) = convert::up_to_before(before.map(ExceptionId::to_bytes)) else { return Ok(Vec::new()) };
-    let sql = if open_only { list!(" AND resolved_at IS NULL") } else { list!("") };
+    let sql = if open_only { LIST_OPEN } else { LIST };
     let statement = client.prepare_cached(sql).await?;
     let rows =
         client.query(&statement, &[&uuid(environment.to_bytes()), &uuid(last), &i64::from(limit)]).await?;

@@ -46,6 +46,10 @@ macro_rules! list {
     };
 }
 
+/// A text for each, so that a status is looked up in its index.
+const LIST: &str = list!(" AND $8::text IS NULL");
+const LIST_BY_STATUS: &str = list!(" AND t.status = $8");
+
 pub(super) async fn list(
     client: &ClientWrapper,
     environment: EnvironmentId,
@@ -54,9 +58,7 @@ pub(super) async fn list(
     limit: u32,
 ) -> Result<Vec<Transaction>, Fault> {
     let Some(bounds) = Bounds::new(filter, before) else { return Ok(Vec::new()) };
-    // A text of its own for each, so that a status is looked up in its index.
-    let sql =
-        if filter.status.is_some() { list!(" AND t.status = $8") } else { list!(" AND $8::text IS NULL") };
+    let sql = if filter.status.is_some() { LIST_BY_STATUS } else { LIST };
     let statement = client.prepare_cached(sql).await?;
     let rows = client
         .query(

@@ -453,7 +453,7 @@ impl<'a> More<'a> {
             &self.found.ids,
             &self.found.kinds,
             &self.found.expected,
-            &self.found.found,
+            &self.found.words,
             &self.found.digests,
             &self.found.sources,
             &self.found.moments,

@@ -42,12 +42,18 @@ pub(super) fn receive(
     Ok(Effect::Nothing(Received::Known))
 }
 
+pub(super) const ANY_DUE: &str = "SELECT EXISTS (SELECT 1 FROM provider_events WHERE due_at <= ?1)";
+
 /// Asked before claiming, so that looking for work writes nothing while there is none.
 pub(super) fn is_any_due(connection: &Connection, now: Timestamp) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM provider_events WHERE due_at <= ?1)")?
-        .query_row(params![now.unix_millis()], |row| row.get(0))?)
+    Ok(connection.prepare_cached(ANY_DUE)?.query_row(params![now.unix_millis()], |row| row.get(0))?)
 }
+
+pub(super) const DUE: &str = concat!(
+    "SELECT ",
+    event_columns!(),
+    " FROM provider_events e WHERE e.due_at <= ?1 ORDER BY e.due_at LIMIT ?2"
+);
 
 pub(super) fn claim(
     connection: &Connection,
@@ -56,11 +62,7 @@ pub(super) fn claim(
     limit: u32,
 ) -> Result<Effect<Vec<StoredEvent>>, Fault> {
     let mut due = connection
-        .prepare_cached(concat!(
-            "SELECT ",
-            event_columns!(),
-            " FROM provider_events e WHERE e.due_at <= ?1 ORDER BY e.due_at LIMIT ?2"
-        ))?
+        .prepare_cached(DUE)?
         .query_and_then(params![now.unix_millis(), limit], |row| read(&mut RowCells::new(row, 0)))?
         .collect::<Result<Vec<_>, Fault>>()?;
     if due.is_empty() {
@@ -105,6 +107,13 @@ pub(super) fn settle(
     Ok(changed == 1)
 }
 
+pub(super) const LIST: &str = concat!(
+    "SELECT ",
+    event_columns!(),
+    " FROM provider_events e WHERE e.environment_id = ?1 AND e.state = ?2 AND e.received_at <= ?3
+     ORDER BY e.received_at DESC, e.provider, e.id LIMIT ?4"
+);
+
 pub(super) fn list(
     connection: &Connection,
     environment: EnvironmentId,
@@ -113,12 +122,7 @@ pub(super) fn list(
     limit: u32,
 ) -> Result<Vec<StoredEvent>, Fault> {
     let Some(last) = convert::until_before(before) else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(concat!(
-        "SELECT ",
-        event_columns!(),
-        " FROM provider_events e WHERE e.environment_id = ?1 AND e.state = ?2 AND e.received_at <= ?3
-         ORDER BY e.received_at DESC, e.provider, e.id LIMIT ?4"
-    ))?;
+    let mut statement = connection.prepare_cached(LIST)?;
     let mut events = Vec::new();
     for state in convert::event::states(state) {
         let rows = statement

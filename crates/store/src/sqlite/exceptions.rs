@@ -56,6 +56,9 @@ macro_rules! list {
     };
 }
 
+pub(super) const LIST: &str = list!("");
+pub(super) const LIST_OPEN: &str = list!(" AND resolved_at IS NULL");
+
 pub(super) fn list(
     connection: &Connection,
     environment: EnvironmentId,
@@ -65,10 +68,18 @@ pub(super) fn list(
 ) -> Result<Vec<StoredException>, Fault> {
     let Some(last) = convert::up_to_before(before.map(ExceptionId::to_bytes)) else { return Ok(Vec::new()) };
     connection
-        .prepare_cached(if open_only { list!(" AND resolved_at IS NULL") } else { list!("") })?
+        .prepare_cached(if open_only { LIST_OPEN } else { LIST })?
         .query_and_then(params![environment.to_bytes(), last, limit], |row| read(&mut RowCells::new(row, 0)))?
         .collect()
 }
+
+/// The plus keeps SQLite from reading the whole environment for the sake of the order.
+pub(super) const OF_REFERENCE: &str = concat!(
+    "SELECT ",
+    exception_columns!(),
+    " FROM reconciliation_exceptions
+     WHERE environment_id = ?1 AND method = ?2 AND reference = ?3 ORDER BY +id"
+);
 
 pub(super) fn of_reference(
     connection: &Connection,
@@ -76,12 +87,7 @@ pub(super) fn of_reference(
     reference: ServiceReference,
 ) -> Result<Vec<StoredException>, Fault> {
     connection
-        .prepare_cached(concat!(
-            "SELECT ",
-            exception_columns!(),
-            " FROM reconciliation_exceptions
-             WHERE environment_id = ?1 AND method = ?2 AND reference = ?3 ORDER BY id"
-        ))?
+        .prepare_cached(OF_REFERENCE)?
         .query_and_then(
             params![environment.to_bytes(), reference.method().as_str(), reference.to_bytes()],
             |row| read(&mut RowCells::new(row, 0)),

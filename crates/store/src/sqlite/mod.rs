@@ -17,6 +17,8 @@ mod migrate;
 mod payment_change;
 mod payment_store;
 mod payments;
+#[cfg(test)]
+mod plans;
 mod postings;
 mod readers;
 mod store;

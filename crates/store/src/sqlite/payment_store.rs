@@ -147,10 +147,8 @@ impl PaymentStore for SqliteStore {
         let settled = settled.clone();
         self.writer
             .write(move |connection| {
-                events::settle(connection, environment, &settled).map(|done| match done {
-                    true => Effect::Written(true),
-                    false => Effect::Nothing(false),
-                })
+                let done = events::settle(connection, environment, &settled)?;
+                Ok(if done { Effect::Written(true) } else { Effect::Nothing(false) })
             })
             .await
     }

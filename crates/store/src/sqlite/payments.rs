@@ -140,6 +140,14 @@ pub(super) fn of_object(
         .optional()?)
 }
 
+pub(super) fn list_sql(filter: PaymentFilter) -> String {
+    let conditions = convert::payment::list_conditions(filter);
+    format!(
+        "SELECT id FROM card_payments WHERE environment_id = ?1 AND id <= ?2{conditions}
+         ORDER BY id DESC LIMIT ?3"
+    )
+}
+
 pub(super) fn list(
     connection: &Connection,
     environment: EnvironmentId,
@@ -148,24 +156,23 @@ pub(super) fn list(
     limit: u32,
 ) -> Result<Vec<PaymentId>, Fault> {
     let Some(last) = convert::up_to_before(before.map(PaymentId::to_bytes)) else { return Ok(Vec::new()) };
-    let conditions = convert::payment::list_conditions(filter);
     connection
-        .prepare_cached(&format!(
-            "SELECT id FROM card_payments WHERE environment_id = ?1 AND id <= ?2{conditions}
-             ORDER BY id DESC LIMIT ?3"
-        ))?
+        .prepare_cached(&list_sql(filter))?
         .query_and_then(params![environment.to_bytes(), last, limit], |row| {
             Ok(PaymentId::from_bytes(row.get(0)?))
         })?
         .collect()
 }
 
+pub(super) const ANY_DUE: &str = "SELECT EXISTS (SELECT 1 FROM card_payments WHERE due_at <= ?1)";
+
 /// Asked before claiming, so that looking for work writes nothing while there is none.
 pub(super) fn is_any_due(connection: &Connection, now: Timestamp) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM card_payments WHERE due_at <= ?1)")?
-        .query_row(params![now.unix_millis()], |row| row.get(0))?)
+    Ok(connection.prepare_cached(ANY_DUE)?.query_row(params![now.unix_millis()], |row| row.get(0))?)
 }
+
+pub(super) const DUE: &str =
+    "SELECT environment_id, id FROM card_payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2";
 
 pub(super) fn claim(
     connection: &Connection,
@@ -174,9 +181,7 @@ pub(super) fn claim(
     limit: u32,
 ) -> Result<Effect<Vec<(EnvironmentId, PaymentId)>>, Fault> {
     let due: Vec<(EnvironmentId, PaymentId)> = connection
-        .prepare_cached(
-            "SELECT environment_id, id FROM card_payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
-        )?
+        .prepare_cached(DUE)?
         .query_and_then(params![now.unix_millis(), limit], |row| {
             Ok((EnvironmentId::from_bytes(row.get(0)?), PaymentId::from_bytes(row.get(1)?)))
         })?

@@ -34,17 +34,19 @@ pub(super) fn add(
     Ok(())
 }
 
+pub(super) const OF_REFERENCE: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM timeline WHERE environment_id = ?1 AND method = ?2 AND reference = ?3 ORDER BY id"
+);
+
 pub(super) fn of_reference(
     connection: &Connection,
     environment: EnvironmentId,
     reference: ServiceReference,
 ) -> Result<Vec<Entry>, Fault> {
     connection
-        .prepare_cached(concat!(
-            "SELECT ",
-            entry_columns!(),
-            " FROM timeline WHERE environment_id = ?1 AND method = ?2 AND reference = ?3 ORDER BY id"
-        ))?
+        .prepare_cached(OF_REFERENCE)?
         .query_and_then(
             params![environment.to_bytes(), reference.method().as_str(), reference.to_bytes()],
             |row| read_entry(&mut RowCells::new(row, 0)),

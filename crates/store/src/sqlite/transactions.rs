@@ -44,6 +44,10 @@ macro_rules! list {
     };
 }
 
+/// A text for each, so that a status is looked up in its index.
+pub(super) const LIST: &str = list!(" AND ?8 IS NULL");
+pub(super) const LIST_BY_STATUS: &str = list!(" AND t.status = ?8");
+
 pub(super) fn list(
     connection: &Connection,
     environment: EnvironmentId,
@@ -52,8 +56,7 @@ pub(super) fn list(
     limit: u32,
 ) -> Result<Vec<Transaction>, Fault> {
     let Some(bounds) = Bounds::new(filter, before) else { return Ok(Vec::new()) };
-    // A text of its own for each, so that a status is looked up in its index.
-    let sql = if filter.status.is_some() { list!(" AND t.status = ?8") } else { list!(" AND ?8 IS NULL") };
+    let sql = if filter.status.is_some() { LIST_BY_STATUS } else { LIST };
     connection
         .prepare_cached(sql)?
         .query_and_then(

@@ -4,10 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tollgate_domain::{Currency, ledger::Cause};
-use tollgate_engine::ports::{ConfigPut, DirectoryVersion, Issued, Moved, Rotated, StoreError};
+use tollgate_engine::ports::{
+    Changed, ConfigPut, DirectoryVersion, Inserted, Issued, Moved, PaymentChange, Rotated, StoreError,
+};
 use tollgate_store::{
     OpenError,
-    conformance::{Nodes, at, wallet::books_balance},
+    conformance::{
+        Nodes, at,
+        samples::{card, preparing},
+        wallet::books_balance,
+    },
     postgres::{PostgresStore, Settings},
 };
 
@@ -90,6 +96,51 @@ async fn a_lost_answer_is_asked_for_again() {
         assert!(proxy.has_swallowed());
         assert!(matches!(answer, Rotated::Done(_)), "{answer:?}");
         assert_eq!(nodes.keys(environment).await.len(), 5);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
+    with_database(async |database| {
+        let (proxy, nodes) = behind_a_proxy(database, &Settings { connections: 1, ..settings() }).await;
+        let environment = nodes.environment().await.id;
+        // Statements are prepared by this one, so the next answer is that of the unit itself. A lost connection takes
+        // its statements along.
+        let warm = async || {
+            let id = nodes.payment(environment).await;
+            nodes.change(environment, id, &nodes.change_to(0, preparing())).await;
+            nodes.change(environment, id, &nodes.full_change(1, "evt_0")).await;
+            nodes.one.receive_event(environment, &nodes.new_event("evt_0"), at(1)).await.unwrap();
+        };
+        warm().await;
+        let (order, entries) = (nodes.new_order(environment), [nodes.new_entry("request")]);
+        proxy.swallow_answer(1);
+        let answer = nodes.one.insert_payment(environment, &order, &preparing(), &entries).await.unwrap();
+        assert!(proxy.has_swallowed());
+        assert_eq!(answer, Inserted::Done);
+
+        let short = PaymentChange {
+            objects: vec!["cs_1".to_owned()],
+            entries: vec![nodes.new_entry("provider_call")],
+            ..nodes.change_to(0, preparing())
+        };
+        for change in [short, nodes.full_change(1, "evt_1")] {
+            warm().await;
+            proxy.swallow_answer(1);
+            let answer = nodes.one.change_payment(environment, order.id, &change).await.unwrap();
+            assert!(proxy.has_swallowed());
+            assert_eq!(answer, Changed::Done);
+        }
+        assert_eq!(nodes.read(environment, order.id).await.revision, 2, "each was made once");
+        assert_eq!(nodes.two.timeline(environment, card(order.id)).await.unwrap().len(), 4);
+
+        warm().await;
+        proxy.swallow_answer(1);
+        nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+        assert!(proxy.has_swallowed());
+        let due = nodes.two.claim_events(at(1), at(9), 9).await.unwrap();
+        assert_eq!(due.iter().filter(|stored| stored.event.id == "evt_1").count(), 1, "once, and due");
     })
     .await;
 }

@@ -1,0 +1,207 @@
+//! What events say: one row for every kind the providers publish, and what cannot be read.
+
+use serde_json::{Value, json};
+use tollgate_configuration::Adapter;
+use tollgate_domain::transaction::Dispute;
+use tollgate_engine::ports::{Notice, Wires as _};
+
+use crate::signatures::{SQUARE_VECTOR, STRIPE_VECTOR};
+use crate::support::{minor, providers};
+
+fn stripe_event(kind: &str, object: &Value) -> Vec<u8> {
+    json!({ "id": "evt_1", "object": "event", "type": kind, "created": 1, "data": { "object": object } })
+        .to_string()
+        .into_bytes()
+}
+
+fn square_event(kind: &str, name: &str, object: &Value) -> Vec<u8> {
+    let data = json!({ "type": name, "id": "data_id", "object": { name: object } });
+    json!({ "merchant_id": "M", "type": kind, "event_id": "e1", "created_at": "…", "data": data })
+        .to_string()
+        .into_bytes()
+}
+
+/// A notice of this kind with nothing in it yet.
+fn notice(event: &str, kind: &str) -> Notice {
+    Notice { event: event.to_owned(), kind: kind.to_owned(), relevant: true, ..Notice::default() }
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn every_stripe_event() {
+    let providers = providers();
+    let translate = |body: &[u8]| providers.webhooks(Adapter::Stripe).unwrap().translate(body).unwrap();
+    let metadata = json!({ "tollgate_reference": "pay_1", "other": "x" });
+    let (amount, currency) = (Some(minor(2_000)), Some("USD".to_owned()));
+
+    let intent = json!({ "id": "pi_1", "object": "payment_intent", "amount": 2000, "currency": "usd",
+        "metadata": metadata, "status": "x", "latest_charge": "ch_1", "payment_intent": null });
+    for name in [
+        "succeeded",
+        "processing",
+        "requires_action",
+        "amount_capturable_updated",
+        "payment_failed",
+        "canceled",
+    ] {
+        let kind = format!("payment_intent.{name}");
+        let expected = Notice {
+            objects: names(&["pi_1"]),
+            payment: Some("pi_1".to_owned()),
+            reference: Some("pay_1".to_owned()),
+            amount,
+            currency: currency.clone(),
+            ..notice("evt_1", &kind)
+        };
+        assert_eq!(translate(&stripe_event(&kind, &intent)), expected);
+    }
+
+    for name in ["completed", "async_payment_succeeded", "async_payment_failed", "expired"] {
+        let kind = format!("checkout.session.{name}");
+        for (intent, objects) in [(json!("pi_1"), &["cs_1", "pi_1"][..]), (Value::Null, &["cs_1"][..])] {
+            let session = json!({ "id": "cs_1", "amount_total": 2000, "currency": "usd", "payment_intent": intent,
+                "client_reference_id": "pay_1", "metadata": {} });
+            let expected = Notice {
+                objects: names(objects),
+                payment: intent.as_str().map(str::to_owned),
+                reference: Some("pay_1".to_owned()),
+                amount,
+                currency: currency.clone(),
+                ..notice("evt_1", &kind)
+            };
+            assert_eq!(translate(&stripe_event(&kind, &session)), expected);
+        }
+    }
+    let by_metadata = json!({ "id": "cs_1", "metadata": metadata, "payment_intent": { "id": "pi_1" } });
+    let told = translate(&stripe_event("checkout.session.completed", &by_metadata));
+    assert_eq!((told.reference.as_deref(), told.payment.as_deref()), (Some("pay_1"), Some("pi_1")));
+
+    let charge = json!({ "id": "ch_1", "amount": 2000, "amount_refunded": 5, "currency": "usd",
+        "payment_intent": "pi_1", "metadata": metadata });
+    let expected = Notice {
+        objects: names(&["pi_1", "ch_1"]),
+        payment: Some("pi_1".to_owned()),
+        reference: Some("pay_1".to_owned()),
+        amount,
+        currency,
+        ..notice("evt_1", "charge.refunded")
+    };
+    assert_eq!(translate(&stripe_event("charge.refunded", &charge)), expected);
+
+    let refund = json!({ "id": "re_1", "amount": 5, "currency": "usd", "charge": "ch_1", "payment_intent": "pi_1",
+        "metadata": {}, "status": "succeeded", "reason": null });
+    for kind in ["refund.created", "refund.updated", "refund.failed", "charge.refund.updated"] {
+        let expected = Notice {
+            objects: names(&["pi_1", "ch_1"]),
+            payment: Some("pi_1".to_owned()),
+            ..notice("evt_1", kind)
+        };
+        assert_eq!(translate(&stripe_event(kind, &refund)), expected);
+    }
+
+    let dispute = json!({ "id": "dp_1", "amount": 7, "currency": "usd", "charge": { "id": "ch_1" },
+        "payment_intent": "pi_1", "reason": "fraudulent", "status": "lost", "metadata": {} });
+    for kind in ["charge.dispute.created", "charge.dispute.closed", "charge.dispute.funds_withdrawn"] {
+        let told = Dispute {
+            id: "dp_1".to_owned(),
+            status: "lost".to_owned(),
+            reason: Some("fraudulent".to_owned()),
+            amount: Some(minor(7)),
+        };
+        let expected = Notice {
+            objects: names(&["pi_1", "ch_1"]),
+            payment: Some("pi_1".to_owned()),
+            dispute: Some(told),
+            ..notice("evt_1", kind)
+        };
+        assert_eq!(translate(&stripe_event(kind, &dispute)), expected);
+    }
+
+    for kind in ["payment_intent.created", "charge.succeeded", "customer.created", ""] {
+        let expected = Notice { relevant: false, ..notice("evt_1", kind) };
+        assert_eq!(translate(&stripe_event(kind, &json!("anything"))), expected);
+    }
+    let told = translate(STRIPE_VECTOR.as_bytes());
+    assert_eq!((told.event.as_str(), told.amount), ("evt_test_000001", Some(minor(1_999))));
+}
+
+#[test]
+fn every_square_event() {
+    let providers = providers();
+    let translate = |body: &[u8]| providers.webhooks(Adapter::Square).unwrap().translate(body).unwrap();
+    let payment = json!({ "id": "p1", "order_id": "o1", "reference_id": "pay_1", "status": "COMPLETED",
+        "amount_money": { "amount": 2000, "currency": "USD" } });
+    for kind in ["payment.created", "payment.updated"] {
+        let expected = Notice {
+            objects: names(&["p1", "o1"]),
+            payment: Some("p1".to_owned()),
+            reference: Some("pay_1".to_owned()),
+            amount: Some(minor(2_000)),
+            currency: Some("USD".to_owned()),
+            ..notice("e1", kind)
+        };
+        assert_eq!(translate(&square_event(kind, "payment", &payment)), expected);
+    }
+    let refund = json!({ "id": "r1", "payment_id": "p1", "order_id": "o1", "status": "PENDING",
+        "amount_money": { "amount": 5, "currency": "USD" } });
+    for kind in ["refund.created", "refund.updated"] {
+        let expected =
+            Notice { objects: names(&["p1", "o1"]), payment: Some("p1".to_owned()), ..notice("e1", kind) };
+        assert_eq!(translate(&square_event(kind, "refund", &refund)), expected);
+    }
+    for (kind, id) in [("dispute.created", Some("d1")), ("dispute.state.updated", None)] {
+        let dispute = json!({ "id": id, "state": "EVIDENCE_REQUIRED", "reason": "NO_KNOWLEDGE",
+            "amount_money": { "amount": 7, "currency": "USD" }, "disputed_payment": { "payment_id": "p1" } });
+        let told = Dispute {
+            id: id.unwrap_or("data_id").to_owned(),
+            status: "EVIDENCE_REQUIRED".to_owned(),
+            reason: Some("NO_KNOWLEDGE".to_owned()),
+            amount: Some(minor(7)),
+        };
+        let expected = Notice {
+            objects: names(&["p1"]),
+            payment: Some("p1".to_owned()),
+            dispute: Some(told),
+            ..notice("e1", kind)
+        };
+        assert_eq!(translate(&square_event(kind, "dispute", &dispute)), expected);
+    }
+    for kind in ["order.updated", "customer.created", ""] {
+        let expected = Notice { relevant: false, ..notice("e1", kind) };
+        assert_eq!(translate(&square_event(kind, "whatever", &json!(1))), expected);
+    }
+    let told = translate(SQUARE_VECTOR.as_bytes());
+    assert_eq!(told.objects, ["hYy9pRFVxpDsO1FB05SunFWUe9JZY", "order_1"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_unreadable() {
+    let providers = providers();
+    let amount = json!({ "id": "pi_1", "amount": -1 });
+    for body in [
+        b"".to_vec(),
+        b"{}".to_vec(),
+        b"[1]".to_vec(),
+        b"\xff\xfe".to_vec(),
+        STRIPE_VECTOR.as_bytes()[..100].to_vec(),
+        stripe_event("payment_intent.succeeded", &json!({})),
+        stripe_event("payment_intent.succeeded", &json!("pi_1")),
+        stripe_event("payment_intent.succeeded", &amount),
+        [b"[".repeat(10_000), b"]".repeat(10_000)].concat(),
+    ] {
+        for adapter in [Adapter::Stripe, Adapter::Square] {
+            assert!(providers.webhooks(adapter).unwrap().translate(&body).is_err(), "{body:?}");
+        }
+    }
+    let square = providers.webhooks(Adapter::Square).unwrap();
+    for body in [
+        square_event("payment.updated", "payment", &json!({})),
+        square_event("payment.updated", "refund", &json!({ "id": "x" })),
+        json!({ "type": "payment.updated", "event_id": "e" }).to_string().into_bytes(),
+    ] {
+        assert!(square.translate(&body).is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! The Square adapter against the simulator.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tollgate_domain::card::{Sighting, Standing};
+use tollgate_domain::{Flow, Timestamp};
+use tollgate_engine::ports::{CallError, Component, Confirmation, RefusalKind, Subject};
+use tollgate_vault::Secret;
+
+use crate::support::{
+    LOCATION, World, asked, charge, failed_code, hasty, minor, now, order, provider, refused, start,
+    start_with,
+};
+
+const GOOD: &str = "4242424242424242";
+const DECLINED: &str = "4000000000000002";
+const OK: &str = "cnon:card-nonce-ok";
+
+async fn payment(world: &World, id: &str) -> Sighting {
+    let order = order(Flow::PaymentComponent);
+    world.square_cards().read(&world.square, &order, Subject::Payment(id)).await.outcome.unwrap()
+}
+
+#[tokio::test]
+async fn a_component_payment_from_charge_to_refund() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
+    assert_eq!(cards.confirmation(), Confirmation::Charge);
+    assert!(!cards.asks_to_prepare(Flow::PaymentComponent) && cards.asks_to_prepare(Flow::HostedCheckout));
+    refused(cards.prepare(&world.square, &order).await, RefusalKind::Invalid);
+    let Some(Component::WebPayments { application_id, location_id, environment }) =
+        cards.component(&world.square, None)
+    else {
+        panic!("web payments were expected");
+    };
+    assert_eq!(
+        (application_id.as_str(), location_id.as_str(), environment),
+        ("sandbox-sq0idb-simulator", LOCATION, "sandbox")
+    );
+
+    let call = cards.charge(&world.square, &order, &charge(1, OK)).await;
+    assert_eq!(asked(&call), [("payments.create", 1)]);
+    let key = format!("{}-1", order.id);
+    assert!(key.len() <= 45 && order.id.to_string().len() <= 40);
+    assert_eq!(call.logs[0].idempotency_key.as_ref(), Some(&key));
+    assert!(!format!("{call:?}").contains("cnon:"));
+    let paid = call.outcome.unwrap();
+    let id = paid.payment.clone().unwrap();
+    assert_eq!(
+        paid,
+        Sighting {
+            payment: Some(id.clone()),
+            standing: Standing::Succeeded,
+            amount: Some(minor(2_000)),
+            currency: Some("USD".to_owned()),
+            reference: Some(order.id.to_string()),
+            refunded: minor(0),
+        }
+    );
+    let made = world.state("square", "payments").await;
+    assert_eq!((&made[0]["idempotency_key"], &made[0]["id"]), (&json!(key), &json!(id)));
+    assert_eq!(payment(&world, &id).await, paid);
+    for (amount, refunded) in [(json!({ "amount": 300 }), 300), (json!({}), 2_000)] {
+        world.control("POST", &format!("square/payments/{id}/refund"), amount).await;
+        assert_eq!(payment(&world, &id).await, Sighting { refunded: minor(refunded), ..paid.clone() });
+    }
+}
+
+#[tokio::test]
+async fn declines_are_told_in_our_words_and_another_card_may_follow() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
+    for (number, (source, code)) in (1..).zip([
+        ("cnon:card-nonce-declined", "card_declined"),
+        ("cnon:card-nonce-rejected-cvv", "incorrect_cvc"),
+        ("cnon:card-nonce-rejected-postalcode", "incorrect_zip"),
+        ("cnon:card-nonce-rejected-expiration", "invalid_expiry"),
+        ("cnon:card-nonce-insufficient-funds", "insufficient_funds"),
+        ("cnon:card-nonce-requires-verification", "authentication_required"),
+        ("cnon:card-nonce-already-used", "card_token_used"),
+        ("cnon:made-up", "invalid_card"),
+    ]) {
+        let call = cards.charge(&world.square, &order, &charge(number, source)).await;
+        assert_eq!(asked(&call), [("payments.create", 1)]);
+        assert_eq!(refused(call, RefusalKind::Declined), code, "{source}");
+        let again = cards.charge(&world.square, &order, &charge(number, source)).await;
+        assert_eq!(refused(again, RefusalKind::Declined), code, "{source} again");
+    }
+    let failed = world.state("square", "payments").await;
+    let failed = failed.as_array().unwrap().iter().find(|one| one["status"] == "FAILED").unwrap().clone();
+    let seen = payment(&world, failed["id"].as_str().unwrap()).await;
+    assert_eq!(failed_code(&seen), "authentication_required");
+
+    let mut verified = charge(20, "cnon:card-nonce-requires-verification");
+    verified.verification = Some(Secret::new("verf:proof"));
+    cards.charge(&world.square, &order, &verified).await.outcome.unwrap();
+    assert_eq!(world.count("square", "payments_charged").await, 1);
+}
+
+#[tokio::test]
+async fn a_passing_trouble_is_tried_again_and_then_a_decline() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
+    let fault = |count| {
+        json!({ "wire": "square", "operation": "payments.create", "fault": "refuse",
+                "code": "TEMPORARY_ERROR", "count": count })
+    };
+    world.control("POST", "faults", fault(2)).await;
+    let call = cards.charge(&world.square, &order, &charge(1, OK)).await;
+    assert_eq!(asked(&call), [("payments.create", 3)]);
+    call.outcome.unwrap();
+    world.control("POST", "faults", fault(3)).await;
+    let call = cards.charge(&world.square, &order, &charge(2, OK)).await;
+    assert_eq!(refused(call, RefusalKind::Declined), "processing_error");
+    assert_eq!(world.count("square", "payments").await, 1);
+}
+
+#[tokio::test]
+async fn a_hosted_payment_from_link_to_refund() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::HostedCheckout));
+    let call = cards.prepare(&world.square, &order).await;
+    assert_eq!(asked(&call), [("payment_links.create", 1)]);
+    let prepared = call.outcome.unwrap();
+    let again = cards.prepare(&world.square, &order).await.outcome.unwrap();
+    assert_eq!((&again.object, &again.also), (&prepared.object, &prepared.also));
+    let (link, page) = (prepared.object.as_str(), prepared.checkout_url.unwrap());
+    let read = async || cards.read(&world.square, &order, Subject::Object(link)).await;
+
+    let untouched = read().await;
+    assert_eq!(asked(&untouched), [("payment_links.get", 1), ("orders.get", 1)]);
+    let untouched = untouched.outcome.unwrap();
+    assert_eq!(
+        untouched,
+        Sighting {
+            payment: None,
+            standing: Standing::Untouched,
+            amount: Some(minor(2_000)),
+            currency: Some("USD".to_owned()),
+            reference: Some(order.id.to_string()),
+            refunded: minor(0),
+        }
+    );
+    world.pay_page(&page, DECLINED).await;
+    assert_eq!(read().await.outcome.unwrap(), untouched, "a declined try leaves the order as it was");
+    assert_eq!(world.pay_page(&page, GOOD).await.status, 303);
+    let paid = read().await;
+    assert_eq!(asked(&paid), [("payment_links.get", 1), ("orders.get", 1), ("payments.get", 1)]);
+    let paid = paid.outcome.unwrap();
+    assert_eq!((&paid.standing, &paid.reference), (&Standing::Succeeded, &Some(order.id.to_string())));
+    let id = paid.payment.clone().unwrap();
+    let state = world.state("square", "payments").await;
+    assert_eq!(state[0]["order_id"], prepared.also[0]);
+    world.control("POST", &format!("square/payments/{id}/refund"), json!({ "amount": 1 })).await;
+    assert_eq!(read().await.outcome.unwrap().refunded, minor(1));
+
+    // Taken back too late, it turns out paid; and it is found though the link is gone.
+    for _ in 0..2 {
+        let late = cards.withdraw(&world.square, &order, link).await.outcome.unwrap();
+        assert_eq!((&late.standing, &late.payment), (&Standing::Succeeded, &Some(id.clone())));
+    }
+    assert_eq!(read().await.outcome.unwrap().standing, Standing::Succeeded);
+}
+
+#[tokio::test]
+async fn a_withdrawn_link_cannot_be_paid() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::HostedCheckout));
+    let prepared = cards.prepare(&world.square, &order).await.outcome.unwrap();
+    let call = cards.withdraw(&world.square, &order, &prepared.object).await;
+    let steps = [("payment_links.get", 1), ("payment_links.delete", 1), ("orders.get", 1)];
+    assert_eq!(asked(&call), steps);
+    let withdrawn = call.outcome.unwrap();
+    assert_eq!(
+        (&withdrawn.standing, &withdrawn.reference),
+        (&Standing::Canceled, &Some(order.id.to_string()))
+    );
+    assert_eq!(world.pay_page(&prepared.checkout_url.unwrap(), GOOD).await.status, 404);
+    for _ in 0..2 {
+        let again = cards.withdraw(&world.square, &order, &prepared.object).await.outcome.unwrap();
+        assert_eq!(again.standing, Standing::Canceled);
+        let read = cards.read(&world.square, &order, Subject::Object(&prepared.object)).await;
+        assert_eq!(read.outcome.unwrap().standing, Standing::Canceled);
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_whose_answer_is_lost_is_a_deletion() {
+    let world = start_with(hasty()).await;
+    for kind in ["timeout_after", "error_after", "torn", "malformed"] {
+        let order = order(Flow::HostedCheckout);
+        let prepared = world.square_cards().prepare(&world.square, &order).await.outcome.unwrap();
+        world.fault("square", "payment_links.delete", kind, 1).await;
+        let call = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
+        let steps = [("payment_links.get", 1), ("payment_links.delete", 2), ("orders.get", 1)];
+        assert_eq!(asked(&call), steps, "{kind}");
+        assert_eq!(call.outcome.unwrap().standing, Standing::Canceled, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_is_not_denied_because_the_order_cannot_be_read() {
+    let world = start().await;
+    for kind in ["rate_limited", "refuse", "error_before"] {
+        let order = order(Flow::HostedCheckout);
+        let prepared = world.square_cards().prepare(&world.square, &order).await.outcome.unwrap();
+        world.fault("square", "orders.get", kind, 3).await;
+        let call = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
+        assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{kind} {call:?}");
+        world.control("DELETE", "faults", Value::Null).await;
+        let again = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
+        assert_eq!(again.outcome.unwrap().standing, Standing::Canceled, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_charge_is_found_by_its_reference() {
+    let world = start().await;
+    let cards = world.square_cards();
+    let (began, mut mine) = (now(), order(Flow::PaymentComponent));
+    mine.created_at = began;
+    let find = async |order, from, until| cards.find_charge(&world.square, order, from, until).await;
+    assert_eq!(find(&mine, began, now()).await.outcome, Ok(None));
+
+    // More than a page of other people's payments over the same amount.
+    for number in 1..=120 {
+        let other = order(Flow::PaymentComponent);
+        cards.charge(&world.square, &other, &charge(number, OK)).await.outcome.unwrap();
+    }
+    assert_eq!(find(&mine, began, now()).await.outcome, Ok(None));
+    refused(
+        cards.charge(&world.square, &mine, &charge(1, "cnon:card-nonce-declined")).await,
+        RefusalKind::Declined,
+    );
+    let declined = find(&mine, began, now()).await.outcome.unwrap().unwrap();
+    assert_eq!(failed_code(&declined), "card_declined");
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(
+        find(&mine, now(), now()).await.outcome,
+        Ok(None),
+        "an earlier attempt's decline is not this one's"
+    );
+    cards.charge(&world.square, &mine, &charge(2, OK)).await.outcome.unwrap();
+    let call = find(&mine, began, now()).await;
+    assert_eq!(asked(&call), [("payments.list", 1), ("payments.list", 1)]);
+    let found = call.outcome.unwrap().unwrap();
+    assert_eq!((&found.standing, &found.reference), (&Standing::Succeeded, &Some(mine.id.to_string())));
+    // Clocks need not agree, but the time asked for has to be about right.
+    let hour = 3_600_000;
+    let long_ago = Timestamp::from_unix_millis(began.unix_millis() - 2 * hour);
+    let less_long_ago = Timestamp::from_unix_millis(began.unix_millis() - hour);
+    assert_eq!(find(&mine, long_ago, less_long_ago).await.outcome, Ok(None));
+}
+
+#[tokio::test]
+async fn what_the_wire_will_not_do_is_refused_by_kind() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
+    for id in ["nobody", "", ".."] {
+        let read = cards.read(&world.square, &order, Subject::Payment(id)).await;
+        assert_eq!(refused(read, RefusalKind::Missing), "provider_object_missing", "{id}");
+    }
+    let base = format!("{}/square", world.origin);
+    let credentials = |token: &str, location: &str| {
+        provider(&json!({ "adapter": "square", "baseUrl": base, "credentials": {
+            "accessToken": token, "locationId": location, "applicationId": "sq0idp-live" } }))
+    };
+    let other = credentials("other", LOCATION);
+    let call = cards.charge(&other, &order, &charge(1, OK)).await;
+    assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+    let Some(Component::WebPayments { environment, .. }) = cards.component(&other, None) else { panic!() };
+    assert_eq!(environment, "production");
+    let elsewhere = credentials("square_simulator_token", "LOTHER");
+    let call = cards.charge(&elsewhere, &order, &charge(1, OK)).await;
+    assert_eq!(call.logs[0].tries[0].outcome, "INVALID_LOCATION");
+    assert_eq!(refused(call, RefusalKind::Invalid), "provider_refused");
+
+    // The same key for another charge: something was made under it, and only looking tells what.
+    cards.charge(&world.square, &order, &charge(7, OK)).await.outcome.unwrap();
+    let mut other = order.clone();
+    other.description = None;
+    let call = cards.charge(&world.square, &other, &charge(7, OK)).await;
+    assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{:?}", call.outcome);
+    assert_eq!(asked(&call), [("payments.create", 1)]);
+    assert_eq!(world.count("square", "payments").await, 1);
+    assert_eq!(world.state("square", "payments").await[0]["status"], Value::from("COMPLETED"));
+}

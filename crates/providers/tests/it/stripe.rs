@@ -1,0 +1,259 @@
+//! The Stripe adapter against the simulator.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tollgate_domain::card::{Sighting, Standing};
+use tollgate_domain::{Currency, Flow};
+use tollgate_engine::ports::{Component, Confirmation, RefusalKind, Subject};
+
+use crate::support::{World, asked, charge, failed_code, minor, now, order, provider, refused, start};
+
+const GOOD: &str = "4242424242424242";
+const DECLINED: &str = "4000000000000002";
+
+async fn look(world: &World, id: &str) -> Sighting {
+    let order = order(Flow::PaymentComponent);
+    world.stripe_cards().read(&world.stripe, &order, Subject::Object(id)).await.outcome.unwrap()
+}
+
+#[tokio::test]
+async fn a_component_payment_from_preparation_to_refund() {
+    let world = start().await;
+    let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
+    assert_eq!(cards.confirmation(), Confirmation::Look);
+    assert!(Flow::ALL.into_iter().all(|flow| cards.asks_to_prepare(flow)));
+
+    let call = cards.prepare(&world.stripe, &order).await;
+    assert_eq!(asked(&call), [("payment_intents.create", 1)]);
+    let (log, key) = (&call.logs[0], format!("{}-prepare", order.id));
+    assert_eq!(log.idempotency_key.as_ref(), Some(&key));
+    assert_eq!((log.tries[0].status, log.tries[0].outcome.as_str()), (Some(200), "ok"));
+    assert!(log.tries[0].provider_request.as_ref().unwrap().starts_with("req_"));
+    let prepared = call.outcome.unwrap();
+    assert!(
+        prepared.object.starts_with("pi_") && prepared.also.is_empty() && prepared.checkout_url.is_none()
+    );
+    let secret = prepared.client_secret.clone().unwrap();
+    assert!(secret.expose().starts_with(&format!("{}_secret_", prepared.object)));
+    assert!(!format!("{prepared:?} {:?}", call.logs).contains(secret.expose()));
+
+    let made = world.state("stripe", "payment_intents").await;
+    assert_eq!(made[0]["idempotency_key"], key);
+    assert_eq!(
+        made[0]["metadata"],
+        json!({ "tollgate_reference": order.id.to_string(), "tollgate_environment": order.environment.to_string() })
+    );
+    let Some(Component::PaymentElement { publishable_key, client_secret, payment_intent_id }) =
+        cards.component(&world.stripe, Some(&prepared))
+    else {
+        panic!("a payment element was expected");
+    };
+    assert_eq!((publishable_key.as_str(), &payment_intent_id), ("pk_test_simulator", &prepared.object));
+    assert_eq!(client_secret, secret);
+    assert!(cards.component(&world.stripe, None).is_none());
+
+    let id = prepared.object.as_str();
+    let untouched = Sighting {
+        payment: Some(id.to_owned()),
+        standing: Standing::Untouched,
+        amount: Some(minor(2_000)),
+        currency: Some("USD".to_owned()),
+        reference: Some(order.id.to_string()),
+        refunded: minor(0),
+    };
+    assert_eq!(look(&world, id).await, untouched);
+    world.confirm(id, "pm_card_chargeDeclinedInsufficientFunds").await.expect(402);
+    assert_eq!(failed_code(&look(&world, id).await), "insufficient_funds");
+    world.confirm(id, "pm_card_authenticationRequired").await.expect(200);
+    assert_eq!(look(&world, id).await.standing, Standing::Acting);
+    world.control("POST", &format!("stripe/payment_intents/{id}/fail_authentication"), json!({})).await;
+    assert_eq!(failed_code(&look(&world, id).await), "authentication_failed");
+    world.confirm(id, "pm_card_visa").await.expect(200);
+    let paid = Sighting { standing: Standing::Succeeded, ..untouched };
+    assert_eq!(look(&world, id).await, paid);
+    for (amount, refunded) in [(json!({ "amount": 300 }), 300), (json!({}), 2_000)] {
+        world.control("POST", &format!("stripe/payment_intents/{id}/refund"), amount).await;
+        assert_eq!(look(&world, id).await, Sighting { refunded: minor(refunded), ..paid.clone() });
+    }
+    let by_payment = cards.read(&world.stripe, &order, Subject::Payment(id)).await;
+    assert_eq!(asked(&by_payment), [("payment_intents.retrieve", 1)]);
+    assert_eq!(by_payment.outcome.unwrap().refunded, minor(2_000));
+}
+
+#[tokio::test]
+async fn declines_are_told_in_our_words() {
+    let world = start().await;
+    let order = order(Flow::PaymentComponent);
+    let prepared = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap();
+    for (method, code) in [
+        ("pm_card_chargeDeclined", "card_declined"),
+        ("pm_card_chargeDeclinedInsufficientFunds", "insufficient_funds"),
+        ("pm_card_chargeDeclinedExpiredCard", "expired_card"),
+        ("pm_card_chargeDeclinedIncorrectCvc", "incorrect_cvc"),
+        ("pm_card_chargeDeclinedProcessingError", "processing_error"),
+    ] {
+        world.confirm(&prepared.object, method).await.expect(402);
+        assert_eq!(failed_code(&look(&world, &prepared.object).await), code);
+    }
+}
+
+#[tokio::test]
+async fn a_bank_debit_is_processing_until_it_comes_through() {
+    let world = start().await;
+    for (action, paid) in [("settle", true), ("fail", false)] {
+        let order = order(Flow::PaymentComponent);
+        let id = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap().object;
+        world.confirm(&id, "pm_usBankAccount_success").await.expect(200);
+        assert_eq!(look(&world, &id).await.standing, Standing::Processing);
+        world.control("POST", &format!("stripe/payment_intents/{id}/{action}"), json!({})).await;
+        let seen = look(&world, &id).await;
+        assert_eq!(seen.standing == Standing::Succeeded, paid, "{seen:?}");
+        let withdrawn = world.stripe_cards().withdraw(&world.stripe, &order, &id).await.outcome.unwrap();
+        let expected = if paid { Standing::Succeeded } else { Standing::Canceled };
+        assert_eq!(withdrawn.standing, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_hosted_payment_from_preparation_to_refund() {
+    let world = start().await;
+    let (cards, order) = (world.stripe_cards(), order(Flow::HostedCheckout));
+    let call = cards.prepare(&world.stripe, &order).await;
+    assert_eq!(asked(&call), [("checkout.sessions.create", 1)]);
+    let prepared = call.outcome.unwrap();
+    assert!(prepared.object.starts_with("cs_") && prepared.client_secret.is_none());
+    let (id, page) = (prepared.object.as_str(), prepared.checkout_url.unwrap());
+
+    let untouched = look(&world, id).await;
+    assert_eq!((&untouched.standing, &untouched.payment), (&Standing::Untouched, &None));
+    assert_eq!((untouched.amount, untouched.currency.as_deref()), (Some(minor(2_000)), Some("USD")));
+    assert_eq!(untouched.reference, Some(order.id.to_string()));
+    world.pay_page(&page, DECLINED).await;
+    let declined = look(&world, id).await;
+    assert_eq!(failed_code(&declined), "card_declined");
+    let intent = declined.payment.clone().unwrap();
+    assert_eq!(world.pay_page(&page, GOOD).await.status, 303);
+    let paid = look(&world, id).await;
+    assert_eq!((&paid.standing, &paid.payment), (&Standing::Succeeded, &Some(intent.clone())));
+    assert_eq!(paid.reference, Some(order.id.to_string()));
+    // The intent alone knows whose it is, too.
+    assert_eq!(look(&world, &intent).await, paid);
+    world.control("POST", &format!("stripe/payment_intents/{intent}/refund"), json!({ "amount": 1 })).await;
+    assert_eq!(look(&world, id).await.refunded, minor(1));
+    let late = cards.withdraw(&world.stripe, &order, id).await;
+    assert_eq!(asked(&late), [("checkout.sessions.expire", 1), ("checkout.sessions.retrieve", 1)]);
+    assert_eq!(late.outcome.unwrap().standing, Standing::Succeeded);
+}
+
+#[tokio::test]
+async fn what_is_withdrawn_cannot_be_paid() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    for flow in Flow::ALL {
+        let order = order(flow);
+        let prepared = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+        for _ in 0..2 {
+            let withdrawn = cards.withdraw(&world.stripe, &order, &prepared.object).await.outcome.unwrap();
+            assert_eq!(withdrawn.standing, Standing::Canceled, "{flow:?}");
+            assert_eq!(withdrawn.reference, Some(order.id.to_string()));
+        }
+        assert_eq!(look(&world, &prepared.object).await.standing, Standing::Canceled);
+        match prepared.checkout_url {
+            Some(page) => assert_eq!(world.pay_page(&page, GOOD).await.status, 410),
+            None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(400)),
+        }
+    }
+    assert_eq!(world.count("stripe", "charges").await, 0);
+}
+
+#[tokio::test]
+async fn preparing_again_gives_the_same() {
+    let world = start().await;
+    for flow in Flow::ALL {
+        let order = order(flow);
+        let first = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap();
+        // A moment later, as after a restart: nothing in the request may follow the clock.
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        let again = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap();
+        assert_eq!((first.object, first.checkout_url), (again.object, again.checkout_url));
+    }
+    assert_eq!(world.count("stripe", "payment_intents").await, 1);
+    assert_eq!(world.count("stripe", "checkout_sessions").await, 1);
+}
+
+#[tokio::test]
+async fn a_session_ends_within_what_the_wire_allows() {
+    let world = start().await;
+    for (minutes, expected) in [(0, 31), (45, 45), (60 * 24 * 30, 24 * 60 - 1)] {
+        let mut order = order(Flow::HostedCheckout);
+        order.expires_at = order.created_at.saturating_add(Duration::from_mins(minutes));
+        let id = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap().object;
+        let url = format!("{}/stripe/v1/checkout/sessions/{id}", world.origin);
+        let headers = [("authorization", "Bearer sk_test_simulator")];
+        let session = crate::support::send("GET", &url, &headers, String::new()).await.unwrap().expect(200);
+        let end = order.created_at.unix_millis() / 1_000 + expected * 60;
+        assert_eq!(session["expires_at"], end, "{minutes}");
+        assert_eq!(session["line_items"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn what_the_wire_will_not_do_is_refused_by_kind() {
+    let world = start().await;
+    let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
+    for id in ["pi_nobody", "cs_nobody", "", "..", "pi_1/confirm"] {
+        let read = cards.read(&world.stripe, &order, Subject::Object(id)).await;
+        assert_eq!(refused(read, RefusalKind::Missing), "provider_object_missing", "{id}");
+        let withdrawn = cards.withdraw(&world.stripe, &order, id).await;
+        assert_eq!(refused(withdrawn, RefusalKind::Missing), "provider_object_missing", "{id}");
+    }
+    let charged = cards.charge(&world.stripe, &order, &charge(1, "tok")).await;
+    assert!(charged.logs.is_empty());
+    refused(charged, RefusalKind::Invalid);
+    refused(cards.find_charge(&world.stripe, &order, now(), now()).await, RefusalKind::Invalid);
+
+    let base = format!("{}/stripe", world.origin);
+    for credentials in [json!({ "secretKey": "sk_test_other" }), json!({})] {
+        let other = provider(&json!({ "adapter": "stripe", "baseUrl": base, "credentials": credentials }));
+        let prepared = cards.prepare(&other, &order).await;
+        assert_eq!(refused(prepared, RefusalKind::Credentials), "provider_credentials");
+    }
+    let mut small = order.clone();
+    small.fee.total_debit = minor(49);
+    assert_eq!(refused(cards.prepare(&world.stripe, &small).await, RefusalKind::Invalid), "amount_limit");
+    let mut nowhere = crate::support::order(Flow::HostedCheckout);
+    nowhere.success_url = None;
+    assert_eq!(
+        refused(cards.prepare(&world.stripe, &nowhere).await, RefusalKind::Invalid),
+        "provider_refused"
+    );
+    for code in ["ISK", "MGA", "UGX"] {
+        let mut other = order.clone();
+        other.currency = Currency::parse(code).unwrap();
+        refused(cards.prepare(&world.stripe, &other).await, RefusalKind::Invalid);
+    }
+    assert_eq!(world.count("stripe", "payment_intents").await, 0);
+}
+
+#[tokio::test]
+async fn a_refusal_is_quoted_without_the_customers_address() {
+    let world = start().await;
+    let mut order = order(Flow::PaymentComponent);
+    order.customer_email = Some("not-an-address".to_owned());
+    let call = world.stripe_cards().prepare(&world.stripe, &order).await;
+    assert_eq!(call.logs[0].tries[0].outcome, "email_invalid");
+    let Err(tollgate_engine::ports::CallError::Refused(refusal)) = call.outcome else { panic!() };
+    assert!(refusal.failure.message.starts_with("The provider refused the request. It says: "));
+    assert!(!refusal.failure.message.contains("sk_test"));
+    assert!(!refusal.failure.message.contains("not-an-address"), "{}", refusal.failure.message);
+
+    // The same key for something else is our own mistake.
+    let changed = crate::support::order(Flow::PaymentComponent);
+    world.stripe_cards().prepare(&world.stripe, &changed).await.outcome.unwrap();
+    let mut other = changed.clone();
+    other.description = None;
+    let call = world.stripe_cards().prepare(&world.stripe, &other).await;
+    assert_eq!(call.logs[0].tries[0].outcome, "idempotency_error");
+    refused(call, RefusalKind::Invalid);
+}

@@ -1,0 +1,276 @@
+//! A simulator on a port of its own, providers that lead to it, orders, and a plain HTTP client to play everybody else.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tollgate_configuration::{Adapter, Configuration, Provider};
+use tollgate_domain::card::{CardOrder, Sighting, Standing};
+use tollgate_domain::fee::FeeEntry;
+use tollgate_domain::id::{EnvironmentId, PaymentId};
+use tollgate_domain::{Channel, Currency, Flow, Minor, Principal, Timestamp};
+use tollgate_engine::ports::{Call, CallError, Cards, Charge, RefusalKind, WebhookReader, Wires as _};
+use tollgate_providers::{Providers, Settings};
+use tollgate_simulator::{Config, Simulator};
+use tollgate_vault::Secret;
+
+pub(crate) const STRIPE_SECRET: &str = "whsec_test_secret";
+pub(crate) const SQUARE_KEY: &str = "square_signature_key";
+pub(crate) const LOCATION: &str = "LSIMULATOR001";
+pub(crate) const EMAIL: &str = "ada@example.com";
+
+/// Short pauses, and times that a busy machine keeps as well.
+pub(crate) fn quick() -> Settings {
+    Settings {
+        attempt_timeout: Duration::from_secs(3),
+        deadline: Duration::from_secs(10),
+        connect_timeout: Duration::from_secs(1),
+        backoff_first: Duration::from_millis(20),
+        backoff_max: Duration::from_millis(80),
+        ..Settings::default()
+    }
+}
+
+/// For tests that wait for a time-out, which is still longer than an answer takes.
+pub(crate) fn hasty() -> Settings {
+    Settings { attempt_timeout: Duration::from_millis(800), ..quick() }
+}
+
+/// The wires, for tests that call nobody.
+pub(crate) fn providers() -> Providers {
+    Providers::new(Settings::default()).unwrap()
+}
+
+/// A running simulator and the adapters that lead to it.
+pub(crate) struct World {
+    pub(crate) simulator: Simulator,
+    pub(crate) origin: String,
+    pub(crate) providers: Providers,
+    pub(crate) stripe: Provider,
+    pub(crate) square: Provider,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.simulator.stop();
+    }
+}
+
+pub(crate) async fn start() -> World {
+    start_with(quick()).await
+}
+
+pub(crate) async fn start_with(settings: Settings) -> World {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let simulator = Simulator::new(Config::default());
+    simulator.set_public_url(origin.as_str());
+    let router = simulator.router();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    World {
+        providers: Providers::new(settings).unwrap(),
+        stripe: stripe_at(&format!("{origin}/stripe")),
+        square: square_at(&format!("{origin}/square")),
+        simulator,
+        origin,
+    }
+}
+
+pub(crate) fn stripe_at(base_url: &str) -> Provider {
+    provider(&json!({
+        "adapter": "stripe",
+        "baseUrl": base_url,
+        "credentials": {
+            "secretKey": "sk_test_simulator",
+            "publishableKey": "pk_test_simulator",
+            "webhookSecret": STRIPE_SECRET,
+        },
+    }))
+}
+
+pub(crate) fn square_at(base_url: &str) -> Provider {
+    provider(&json!({
+        "adapter": "square",
+        "baseUrl": base_url,
+        "credentials": {
+            "accessToken": "square_simulator_token",
+            "applicationId": "sandbox-sq0idb-simulator",
+            "locationId": LOCATION,
+            "webhookSignatureKey": SQUARE_KEY,
+        },
+    }))
+}
+
+pub(crate) fn provider(entry: &Value) -> Provider {
+    let document = json!({ "providers": { "one": entry } });
+    let configuration = Configuration::read(&document, &Configuration::default()).unwrap();
+    configuration.providers.get("one").unwrap().clone()
+}
+
+/// An order over 20.00 USD, different from every other.
+pub(crate) fn order(flow: Flow) -> CardOrder {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let mut random = [7; 10];
+    random[..8].copy_from_slice(&NUMBER.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    let at = now();
+    CardOrder {
+        environment: EnvironmentId::new(at, [1; 10]),
+        id: PaymentId::new(at, random),
+        flow,
+        provider: "one".to_owned(),
+        adapter: "any".to_owned(),
+        channel: Channel::WebCard,
+        matched: None,
+        config_version: 1,
+        currency: Currency::USD,
+        fee: FeeEntry::default().assess(Principal::new(2_000).unwrap()),
+        description: Some("Tea & café, 2 × 10".to_owned()),
+        customer_name: Some("Ada Example".to_owned()),
+        customer_email: Some(EMAIL.to_owned()),
+        metadata: "{}".to_owned(),
+        success_url: Some("https://shop.test/done?order=1".to_owned()),
+        cancel_url: Some("https://shop.test/back".to_owned()),
+        request: "req_test".to_owned(),
+        created_at: at,
+        expires_at: at.saturating_add(Duration::from_hours(24)),
+    }
+}
+
+pub(crate) fn charge(number: u32, source: &str) -> Charge {
+    Charge { number, source: Secret::new(source), verification: None, buyer_email: Some(EMAIL.to_owned()) }
+}
+
+pub(crate) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Timestamp::from_unix_millis(i64::try_from(since.as_millis()).unwrap())
+}
+
+pub(crate) fn minor(amount: u64) -> Minor {
+    Minor::new(amount).unwrap()
+}
+
+/// The code of a refusal, after checking its kind.
+#[track_caller]
+pub(crate) fn refused<T: std::fmt::Debug>(call: Call<T>, kind: RefusalKind) -> String {
+    match call.outcome {
+        Err(CallError::Refused(refusal)) if refusal.kind == kind => refusal.failure.code,
+        other => panic!("a refusal as {kind:?} was expected, not {other:?}"),
+    }
+}
+
+/// The code of a failed standing.
+#[track_caller]
+pub(crate) fn failed_code(sighting: &Sighting) -> &str {
+    match &sighting.standing {
+        Standing::Failed(failure) => &failure.code,
+        other => panic!("a failure was expected, not {other:?}"),
+    }
+}
+
+/// The operations a call was made of, and how often each was sent.
+pub(crate) fn asked<T>(call: &Call<T>) -> Vec<(&'static str, usize)> {
+    call.logs.iter().map(|log| (log.operation, log.tries.len())).collect()
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    #[track_caller]
+    pub(crate) fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+}
+
+/// One plain exchange, for whoever is not the adapter.
+pub(crate) async fn send(
+    method: &str,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: String,
+) -> Result<Reply, String> {
+    let (place, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+    let stream = TcpStream::connect(place).await.map_err(|error| error.to_string())?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| error.to_string())?;
+    tokio::spawn(connection);
+    let mut request = http::Request::builder().method(method).uri(format!("/{path}")).header("host", place);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(Full::new(Bytes::from(body))).unwrap();
+    let exchange = async {
+        let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        Ok(Reply { status: parts.status.as_u16(), text: String::from_utf8_lossy(&body).into_owned() })
+    };
+    tokio::time::timeout(Duration::from_secs(10), exchange).await.map_err(|_| "timed out".to_owned())?
+}
+
+impl World {
+    pub(crate) fn stripe_cards(&self) -> &dyn Cards {
+        self.providers.cards(Adapter::Stripe).unwrap()
+    }
+
+    pub(crate) fn square_cards(&self) -> &dyn Cards {
+        self.providers.cards(Adapter::Square).unwrap()
+    }
+
+    pub(crate) fn webhooks(&self, adapter: Adapter) -> &dyn WebhookReader {
+        self.providers.webhooks(adapter).unwrap()
+    }
+
+    /// Plays the browser, with the customer's card.
+    pub(crate) async fn confirm(&self, intent: &str, method: &str) -> Reply {
+        let url = format!("{}/stripe/v1/payment_intents/{intent}/confirm", self.origin);
+        let headers = [
+            ("authorization", "Bearer sk_test_simulator"),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        send("POST", &url, &headers, format!("payment_method={method}")).await.unwrap()
+    }
+
+    /// Plays a customer at a hosted page.
+    pub(crate) async fn pay_page(&self, url: &str, number: &str) -> Reply {
+        let headers = [("content-type", "application/x-www-form-urlencoded")];
+        send("POST", url, &headers, format!("number={number}&expiry=12/34&cvc=123")).await.unwrap()
+    }
+
+    pub(crate) async fn control(&self, method: &str, path: &str, body: Value) -> Value {
+        let url = format!("{}/control/{path}", self.origin);
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let reply = send(method, &url, &[], body).await.unwrap();
+        assert!((200..300).contains(&reply.status), "{}", reply.text);
+        serde_json::from_str(&reply.text).unwrap()
+    }
+
+    pub(crate) async fn fault(&self, wire: &str, operation: &str, kind: &str, count: u32) {
+        let mut fault = json!({ "wire": wire, "operation": operation, "fault": kind, "count": count });
+        match kind {
+            "slow" => fault["delay_ms"] = json!(1_200),
+            "timeout_before" | "timeout_after" => fault["delay_ms"] = json!(5_000),
+            "rate_limited" => fault["delay_ms"] = json!(0),
+            _ => {}
+        }
+        self.control("POST", "faults", fault).await;
+    }
+
+    /// How many of something a wire has accepted.
+    pub(crate) async fn count(&self, wire: &str, name: &str) -> u64 {
+        self.control("GET", "state", Value::Null).await[wire]["counts"][name].as_u64().unwrap()
+    }
+
+    pub(crate) async fn state(&self, wire: &str, kind: &str) -> Value {
+        self.control("GET", "state", Value::Null).await[wire][kind].clone()
+    }
+}

@@ -1,0 +1,307 @@
+//! Every request of the adapters against the providers' published OpenAPI documents, judged by validators this project
+//! did not write: steady for Stripe's form bodies, Prism for Square's JSON.
+//!
+//! The documents are the providers' and not part of this repository: `TOLLGATE_PROVIDER_SPECS` names the folder that has
+//! `stripe.openapi.json` and `square.openapi.json`. Without it these tests say so and do nothing. The validators are
+//! installed by npm, once, into the target directory; they are told nothing but made-up payments.
+//!
+//! A judge stands between adapter and simulator: it shows each request to the validator, and then passes it on to the
+//! simulator, so that what follows follows from real answers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tollgate_domain::Flow;
+use tollgate_domain::card::Standing;
+use tollgate_engine::ports::{RefusalKind, Subject};
+use tollgate_providers::Settings;
+use tollgate_vault::Secret;
+
+use crate::child::{Running, installed, place, run};
+use crate::support::{World, charge, now, order, refused, send, square_at, start_with, stripe_at};
+
+const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validators/package.json");
+const GOOD: &str = "4242424242424242";
+
+/// The folder of the documents, or a word that there is none.
+fn documents() -> Option<PathBuf> {
+    let folder = std::env::var_os("TOLLGATE_PROVIDER_SPECS").map(PathBuf::from);
+    if folder.is_none() {
+        println!(
+            "SKIPPED: TOLLGATE_PROVIDER_SPECS is not set; it names a folder with the providers' OpenAPI documents"
+        );
+    }
+    folder
+}
+
+/// A validator's program.
+fn program(name: &str) -> PathBuf {
+    let folder = installed("validators", PACKAGES, |folder| {
+        std::fs::copy(PACKAGES, folder.join("package.json")).unwrap();
+        let options = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
+        run(Command::new("npm").args(options).current_dir(folder));
+    });
+    folder.join("node_modules/.bin").join(name)
+}
+
+fn steady(documents: &Path) -> Running {
+    let document = documents.join("stripe.openapi.json").display().to_string();
+    Running::start("steady", &program("steady"), |port| {
+        let mut arguments: Vec<String> =
+            ["--host", "127.0.0.1", "--no-color", "-p"].map(str::to_owned).to_vec();
+        arguments.push(port.to_string());
+        for place in ["form-object", "form-array", "query-object", "query-array"] {
+            arguments.push(format!("--validator-{place}-format=brackets"));
+        }
+        arguments.push(document.clone());
+        arguments
+    })
+}
+
+fn prism(documents: &Path) -> Running {
+    let document = strict(&documents.join("square.openapi.json")).display().to_string();
+    Running::start("prism", &program("prism"), |port| {
+        ["mock", "--host", "127.0.0.1", "--port", &port.to_string(), &document].map(str::to_owned).to_vec()
+    })
+}
+
+/// Square's document lets any field pass. In this copy of it, the objects that requests are made of know their fields.
+fn strict(document: &Path) -> PathBuf {
+    let text = std::fs::read_to_string(document).unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    for name in [
+        "CreatePaymentRequest",
+        "CreatePaymentLinkRequest",
+        "CheckoutOptions",
+        "PrePopulatedData",
+        "Order",
+        "OrderLineItem",
+        "Money",
+    ] {
+        let schema = &mut document["components"]["schemas"][name];
+        assert!(schema["properties"].is_object(), "{name}");
+        schema["additionalProperties"] = json!(false);
+    }
+    let strict = place("square.strict.json");
+    std::fs::write(&strict, document.to_string()).unwrap();
+    strict
+}
+
+type Plain = Client<HttpConnector, Full<bytes::Bytes>>;
+
+/// Method and path of a request, and what was wrong with it.
+type Judged = (String, Option<String>);
+
+/// Shows requests to a validator and passes them on.
+#[derive(Clone)]
+struct Judge {
+    client: Plain,
+    validator: String,
+    simulator: String,
+    judged: Arc<Mutex<Vec<Judged>>>,
+}
+
+impl Judge {
+    /// A judge at an address of its own.
+    async fn sit(validator: String, simulator: String) -> (Self, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let judge = Self { client, validator, simulator, judged: Arc::default() };
+        let router = Router::new().fallback(hear).with_state(judge.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (judge, address)
+    }
+
+    /// What was asked so far, after checking that nothing was wrong with it.
+    fn faultless(&self) -> Vec<String> {
+        let judged = self.judged.lock().unwrap().clone();
+        let wrong: Vec<_> = judged.iter().filter(|(_, fault)| fault.is_some()).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        judged.into_iter().map(|(request, _)| request).collect()
+    }
+}
+
+async fn hear(State(judge): State<Judge>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let ask = |base: &str| {
+        let mut copy = http::Request::builder()
+            .method(parts.method.clone())
+            .uri(format!("{base}{}", parts.uri.path_and_query().unwrap()))
+            .body(Full::new(body.clone()))
+            .unwrap();
+        *copy.headers_mut() = parts.headers.clone();
+        copy.headers_mut().remove("host");
+        judge.client.request(copy)
+    };
+    let verdict = ask(&judge.validator).await.unwrap();
+    let (status, text) = (verdict.status(), verdict.into_body().collect().await.unwrap().to_bytes());
+    let fault = (!status.is_success()).then(|| {
+        let sent = String::from_utf8_lossy(&body).into_owned();
+        format!("{status} {} {sent}", String::from_utf8_lossy(&text))
+    });
+    judge.judged.lock().unwrap().push((format!("{} {}", parts.method, parts.uri.path()), fault));
+    ask(&judge.simulator).await.unwrap().map(Body::new)
+}
+
+/// How often a request of this method and path was judged; `*` stands for an id.
+fn count(judged: &[String], pattern: &str) -> usize {
+    let parts: Vec<_> = pattern.split('*').collect();
+    let fits = |request: &String| match parts[..] {
+        [whole] => request == whole,
+        [before, after] => {
+            let id = request.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            id.is_some_and(|id| !id.is_empty() && !id.contains('/'))
+        }
+        _ => panic!("{pattern}"),
+    };
+    judged.iter().filter(|request| fits(request)).count()
+}
+
+async fn world() -> World {
+    // The validators are slow at first.
+    let settings = Settings {
+        attempt_timeout: std::time::Duration::from_secs(20),
+        deadline: std::time::Duration::from_mins(1),
+        ..Settings::default()
+    };
+    start_with(settings).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_stripe_request_fits_the_published_document() {
+    let Some(documents) = documents() else { return };
+    let validator = tokio::task::spawn_blocking(move || steady(&documents)).await.unwrap();
+    let world = world().await;
+    let (judge, address) = Judge::sit(validator.origin(), format!("{}/stripe", world.origin)).await;
+    let (cards, provider) = (world.stripe_cards(), stripe_at(&address));
+
+    // The least and the most that can be in an order.
+    for flow in Flow::ALL {
+        let mut bare = order(flow);
+        (bare.description, bare.customer_email, bare.cancel_url) = (None, None, None);
+        for order in [order(flow), bare] {
+            let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
+            let subject = Subject::Object(&prepared.object);
+            let seen = cards.read(&provider, &order, subject).await.outcome.unwrap();
+            assert_eq!(seen.standing, Standing::Untouched);
+            let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+            assert_eq!(withdrawn.standing, Standing::Canceled);
+        }
+    }
+    let paid = order(Flow::HostedCheckout);
+    let prepared = cards.prepare(&provider, &paid).await.outcome.unwrap();
+    world.pay_page(prepared.checkout_url.as_ref().unwrap(), GOOD).await;
+    let late = cards.withdraw(&provider, &paid, &prepared.object).await.outcome.unwrap();
+    let again = cards.read(&provider, &paid, Subject::Payment(late.payment.as_ref().unwrap())).await;
+    assert_eq!(again.outcome.unwrap().standing, Standing::Succeeded);
+
+    let judged = judge.faultless();
+    for (pattern, times) in [
+        ("POST /v1/payment_intents", 2),
+        ("GET /v1/payment_intents/*", 3),
+        ("POST /v1/payment_intents/*/cancel", 2),
+        ("POST /v1/checkout/sessions", 3),
+        ("GET /v1/checkout/sessions/*", 3),
+        ("POST /v1/checkout/sessions/*/expire", 3),
+    ] {
+        assert_eq!(count(&judged, pattern), times, "{pattern} in {judged:#?}");
+    }
+    assert_eq!(judged.len(), 16, "{judged:#?}");
+
+    // The validator can say no.
+    let headers = [
+        ("authorization", "Bearer sk_test_simulator"),
+        ("content-type", "application/x-www-form-urlencoded"),
+    ];
+    for wrong in ["currency=usd", "amount=ten&currency=usd", "amount=1&currency=usd&metadata.a=b"] {
+        let url = format!("{}/v1/payment_intents", validator.origin());
+        let reply = send("POST", &url, &headers, wrong.to_owned()).await.unwrap();
+        assert_eq!(reply.status, 400, "{wrong}: {}", reply.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_square_request_fits_the_published_document() {
+    let Some(documents) = documents() else { return };
+    let validator = tokio::task::spawn_blocking(move || prism(&documents)).await.unwrap();
+    let world = world().await;
+    let (judge, address) = Judge::sit(validator.origin(), format!("{}/square", world.origin)).await;
+    let (cards, provider) = (world.square_cards(), square_at(&address));
+
+    let mut long = order(Flow::PaymentComponent);
+    long.description = Some("ü".repeat(500));
+    let mut card = charge(1, "cnon:card-nonce-ok");
+    card.verification = Some(Secret::new("verf:proof"));
+    let paid = cards.charge(&provider, &long, &card).await.outcome.unwrap();
+    let mut bare = order(Flow::PaymentComponent);
+    bare.description = None;
+    let mut card = charge(u32::MAX, "cnon:card-nonce-declined");
+    card.buyer_email = None;
+    refused(cards.charge(&provider, &bare, &card).await, RefusalKind::Declined);
+    let id = paid.payment.as_ref().unwrap();
+    cards.read(&provider, &long, Subject::Payment(id)).await.outcome.unwrap();
+    let found = cards.find_charge(&provider, &long, long.created_at, now()).await.outcome.unwrap();
+    assert_eq!(found, Some(paid));
+
+    let mut bare = order(Flow::HostedCheckout);
+    (bare.description, bare.customer_email, bare.success_url) = (None, None, None);
+    for order in [order(Flow::HostedCheckout), bare] {
+        let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
+        let subject = Subject::Object(&prepared.object);
+        assert_eq!(
+            cards.read(&provider, &order, subject).await.outcome.unwrap().standing,
+            Standing::Untouched
+        );
+        let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+        assert_eq!(withdrawn.standing, Standing::Canceled);
+    }
+
+    let judged = judge.faultless();
+    for (pattern, times) in [
+        ("POST /v2/payments", 2),
+        ("GET /v2/payments/*", 1),
+        ("GET /v2/payments", 1),
+        ("POST /v2/online-checkout/payment-links", 2),
+        ("GET /v2/online-checkout/payment-links/*", 4),
+        ("DELETE /v2/online-checkout/payment-links/*", 2),
+        ("GET /v2/orders/*", 4),
+    ] {
+        assert_eq!(count(&judged, pattern), times, "{pattern} in {judged:#?}");
+    }
+    assert_eq!(judged.len(), 16, "{judged:#?}");
+
+    // The validator can say no.
+    let headers = [("authorization", "Bearer x"), ("content-type", "application/json")];
+    let good = json!({ "source_id": "cnon:x", "idempotency_key": "k",
+        "amount_money": { "amount": 1, "currency": "USD" } });
+    let with = |name: &str, value: Value| {
+        let mut body = good.clone();
+        body[name] = value;
+        body
+    };
+    for (body, status) in [
+        (good.clone(), 200),
+        (with("idempotency_key", json!("k".repeat(46))), 422),
+        (with("reference_id", json!("r".repeat(41))), 422),
+        (with("amount_money", json!({ "amount": "1", "currency": "USD" })), 422),
+        (with("reference", json!("misspelt")), 422),
+        (with("source_id", Value::Null), 422),
+    ] {
+        let url = format!("{}/v2/payments", validator.origin());
+        let reply = send("POST", &url, &headers, body.to_string()).await.unwrap();
+        assert_eq!(reply.status, status, "{body}: {}", reply.text);
+    }
+}

@@ -1,0 +1,54 @@
+//! Lists and claims read only their part of a table: SQLite is asked how it would run the very statements.
+
+use rusqlite::Connection;
+use tollgate_domain::card::Preparation;
+use tollgate_engine::ports::PaymentFilter;
+
+use super::{events, exceptions, migrate, payments, timeline, transactions};
+
+/// The steps of a plan, one after the other.
+fn plan(connection: &Connection, sql: &str) -> String {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let count = statement.parameter_count();
+    let nothing = vec![rusqlite::types::Null; count];
+    let steps = statement
+        .query_map(rusqlite::params_from_iter(nothing), |row| row.get::<_, String>(3))
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
+    steps.join("; ")
+}
+
+#[test]
+fn every_list_and_claim_has_its_index() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::migrate(&connection).unwrap();
+    let of = |preparation, waiting| payments::list_sql(PaymentFilter { preparation, waiting });
+    for (sql, index, range) in [
+        (payments::ANY_DUE, "card_payments_due", "due_at<?"),
+        (payments::DUE, "card_payments_due", "due_at<?"),
+        (&of(None, false), "sqlite_autoindex_card_payments_1", "environment_id=? AND id<?"),
+        (&of(Some(Preparation::Prepared), false), "sqlite_autoindex_card_payments_1", "id<?"),
+        (&of(Some(Preparation::Expired), false), "card_payments_by_preparation", "preparation=? AND id<?"),
+        (&of(None, true), "card_payments_waiting", "environment_id=? AND id<?"),
+        (transactions::LIST, "sqlite_autoindex_transactions_1", "environment_id=? AND id>? AND id<?"),
+        (transactions::LIST_BY_STATUS, "transactions_by_status", "status=? AND id>? AND id<?"),
+        (timeline::OF_REFERENCE, "PRIMARY KEY", "environment_id=? AND method=? AND reference=?"),
+        (events::ANY_DUE, "provider_events_due", "due_at<?"),
+        (events::DUE, "provider_events_due", "due_at<?"),
+        (events::LIST, "provider_events_by_state", "environment_id=? AND state=? AND received_at<?"),
+        (exceptions::LIST, "sqlite_autoindex_reconciliation_exceptions_1", "environment_id=? AND id<?"),
+        (exceptions::LIST_OPEN, "reconciliation_exceptions_open", "environment_id=? AND id<?"),
+        (
+            exceptions::OF_REFERENCE,
+            "sqlite_autoindex_reconciliation_exceptions_2",
+            "environment_id=? AND method=? AND reference=?",
+        ),
+    ] {
+        let plan = plan(&connection, sql);
+        assert!(plan.contains(index) && plan.contains(range), "{sql}\n{plan}");
+        // A few of one payment may be sorted, and what came in one moment; never a whole list.
+        let sorts = plan.contains("TEMP B-TREE FOR ORDER BY") && sql != exceptions::OF_REFERENCE;
+        assert!(!plan.contains("SCAN card") && !plan.contains("SCAN prov") && !sorts, "{sql}\n{plan}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Lists and claims read only their part of a table.
+
+use std::time::Duration;
+
+use tollgate_domain::{card::Preparation, transaction::Status};
+use tollgate_engine::ports::{EventState, PaymentFilter, TransactionFilter};
+use tollgate_store::conformance::{Nodes, at, samples::card};
+
+use crate::server::{Database, with_database};
+
+/// How often each index was used, as the server counts it.
+async fn uses(database: &Database, index: &str) -> i64 {
+    let sql = format!("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '{index}'");
+    database.count(&sql).await
+}
+
+/// Runs `work` on a store of its own. Sessions tell what they used when they end, so it waits for that.
+async fn with_sessions(database: &Database, work: impl AsyncFnOnce(Nodes)) {
+    let store = database.open().await;
+    work(Nodes::new(store.clone(), store)).await;
+    let others = "SELECT count(*) FROM pg_stat_activity
+                  WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    while database.count(others).await > 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_list_and_claim_has_its_index() {
+    with_database(async |database| {
+        // A few rows are read faster without an index: only whether there is a fitting one is the question here.
+        let sql = format!("ALTER DATABASE {} SET enable_seqscan = off", database.name);
+        database.stranger.batch_execute(&sql).await.unwrap();
+        let mut environment = None;
+        with_sessions(database, async |nodes| {
+            let scope = nodes.environment().await.id;
+            let id = nodes.payment(scope).await;
+            nodes.change(scope, id, &nodes.full_change(0, "evt_1")).await;
+            environment = Some((scope, id));
+        })
+        .await;
+        let (scope, id) = environment.unwrap();
+        // One payment's disagreements are found among many only where there are many.
+        let sql = "INSERT INTO reconciliation_exceptions
+                       (environment_id, id, method, reference, kind, expected, found, found_digest, source, at)
+                   SELECT environment_id, gen_random_uuid(), method, gen_random_uuid(), kind, expected, found,
+                       found_digest, source, at
+                   FROM reconciliation_exceptions CROSS JOIN generate_series(1, 1000);
+                   ANALYZE reconciliation_exceptions";
+        database.stranger.batch_execute(sql).await.unwrap();
+        let expired = PaymentFilter { preparation: Some(Preparation::Expired), waiting: false };
+        let waiting = PaymentFilter { preparation: None, waiting: true };
+        let succeeded = TransactionFilter { status: Some(Status::Succeeded), ..TransactionFilter::default() };
+        for index in [
+            "card_payments_due",
+            "card_payments_pkey",
+            "card_payments_by_preparation",
+            "card_payments_waiting",
+            "transactions_pkey",
+            "transactions_by_status",
+            "timeline_pkey",
+            "provider_events_due",
+            "provider_events_by_state",
+            "reconciliation_exceptions_pkey",
+            "reconciliation_exceptions_open",
+            "reconciliation_exceptions_environment_id_method_reference_k_key",
+        ] {
+            let before = uses(database, index).await;
+            with_sessions(database, async |nodes| {
+                let node = &nodes.two;
+                match index {
+                    "card_payments_due" => drop(node.claim_payments(at(0), at(1), 5).await.unwrap()),
+                    "card_payments_pkey" => {
+                        drop(node.payments(scope, PaymentFilter::default(), None, 5).await.unwrap());
+                    }
+                    "card_payments_by_preparation" => {
+                        drop(node.payments(scope, expired, None, 5).await.unwrap());
+                    }
+                    "card_payments_waiting" => drop(node.payments(scope, waiting, None, 5).await.unwrap()),
+                    "transactions_pkey" => {
+                        let all = TransactionFilter::default();
+                        drop(node.transactions(scope, &all, None, 5).await.unwrap());
+                    }
+                    "transactions_by_status" => {
+                        drop(node.transactions(scope, &succeeded, None, 5).await.unwrap());
+                    }
+                    "timeline_pkey" => drop(node.timeline(scope, card(id)).await.unwrap()),
+                    "provider_events_due" => drop(node.claim_events(at(0), at(1), 5).await.unwrap()),
+                    "provider_events_by_state" => {
+                        drop(node.events(scope, Some(EventState::Waiting), None, 5).await.unwrap());
+                    }
+                    "reconciliation_exceptions_pkey" => {
+                        drop(node.exceptions(scope, false, None, 5).await.unwrap());
+                    }
+                    "reconciliation_exceptions_open" => {
+                        drop(node.exceptions(scope, true, None, 5).await.unwrap());
+                    }
+                    _ => drop(node.exceptions_of(scope, card(id)).await.unwrap()),
+                }
+            })
+            .await;
+            assert_eq!(uses(database, index).await, before + 1, "{index}");
+        }
+    })
+    .await;
+}
