@@ -16,6 +16,7 @@ mod meter;
 mod options;
 pub mod ports;
 mod quote;
+mod resolver;
 mod sequence;
 mod snapshot;
 mod tenants;

@@ -1,15 +1,13 @@
-//! The resolver: looks after payments whose outcome is unknown, whose webhook never came, or that nobody paid.
+//! Looking after payments whose outcome is unknown, whose webhook never came, or that nobody paid.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use tokio::{sync::watch, task::JoinSet, time::sleep};
 use tollgate_domain::{
     Timestamp,
     card::{Attempt, AttemptState, Occasion, Preparation, Standing},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
-use tracing::warn;
 
 use super::{
     CardProvider,
@@ -21,65 +19,18 @@ use crate::{
     ports::{Call, CallError, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
 };
 
-/// Pieces of work taken at once, and worked on at once: a provider in trouble must not use up the node.
-const TAKEN: u32 = 16;
 /// As long as a provider surely remembers the key of a charge. Later, the charge is looked for instead of repeated.
 const KEY_TRUSTED: Duration = Duration::from_hours(1);
 /// How much clocks may differ between here and a provider.
 const CLOCK_SKEW_MILLIS: i64 = 5 * 60 * 1_000;
-/// How long the store is left alone after it gave no answer.
-const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 impl Engine {
-    /// Does whatever is due, until told to stop; what is begun is finished.
-    pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            let pause = match self.resolve_due().await {
-                Ok(0) => self.options.resolver.poll,
-                Ok(_) => Duration::ZERO,
-                Err(error) => {
-                    warn!(%error, "the resolver cannot reach the store");
-                    STORE_PAUSE
-                }
-            };
-            tokio::select! {
-                () = sleep(pause) => {}
-                _ = stop.wait_for(|stopped| *stopped) => {}
-            }
-        }
-    }
-
-    /// Takes what is due, does it, and says how much it was.
-    pub async fn resolve_due(self: &Arc<Self>) -> Result<usize, StoreError> {
-        let now = self.clock.now();
-        let until = now.saturating_add(self.options.resolver.lease);
-        let events = self.store.claim_events(now, until, TAKEN).await?;
-        let payments = self.store.claim_payments(now, until, TAKEN).await?;
-        let transfers = self.store.claim_transfers(now, until, TAKEN).await?;
-        let count = events.len() + payments.len() + transfers.len();
-        let mut work = JoinSet::new();
-        for event in events {
-            let engine = Arc::clone(self);
-            work.spawn(async move { engine.apply_event(event).await });
-        }
-        for (environment, id) in payments {
-            let engine = Arc::clone(self);
-            work.spawn(async move { engine.look_after(environment, id).await });
-        }
-        for (environment, id) in transfers {
-            let engine = Arc::clone(self);
-            work.spawn(async move { engine.look_after_transfer(environment, id).await });
-        }
-        while let Some(done) = work.join_next().await {
-            if let Ok(Err(error)) = done {
-                warn!(%error, "a payment could not be looked after; it will be tried again");
-            }
-        }
-        Ok(count)
-    }
-
     /// One look at one payment. Where somebody else changes it meanwhile, that was the better look.
-    async fn look_after(&self, environment: EnvironmentId, id: PaymentId) -> Result<(), StoreError> {
+    pub(crate) async fn look_after_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<(), StoreError> {
         let Some(payment) = self.store.payment(environment, id).await? else { return Ok(()) };
         let view = self.view(environment);
         let found = view.as_deref().map(|view| self.provider_of_order(view, &payment.order));
