@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench
+.PHONY: help test lint bench crash
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,3 +15,6 @@ lint: ## Format and lint only.
 
 bench: ## Quote throughput against a bare echo server, memory, rule scaling.
 	@cargo xtask bench -- $(ARGS)
+
+crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number).
+	@cargo xtask crash -- $(ARGS)

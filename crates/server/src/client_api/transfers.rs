@@ -70,7 +70,9 @@ impl From<TransferError> for ApiError {
             )
             .retry_after(retry_after),
             TransferError::Rejected(failure) => {
-                Self::provider_rejected(format!("The provider refused the transfer: {}", failure.message))
+                // What a provider says may end without a full stop.
+                let said = failure.message.trim_end_matches('.');
+                Self::provider_rejected(format!("The provider refused the transfer: {said}."))
             }
             TransferError::Seal(error) => Self::internal(error.to_string()),
             TransferError::Store(error) => error.into(),

@@ -4,7 +4,7 @@ use tollgate_domain::{
     Channel, Currency,
     ach::{BankAccountType, TransferOrder},
     id::{EnvironmentId, TransferId},
-    ledger,
+    ledger::{self, Account},
     transaction::TransactionState,
 };
 use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
@@ -81,12 +81,14 @@ pub(crate) fn begun(new: &NewTransfer) -> Transfer {
     }
 }
 
-/// How much a posting moves: what it adds to accounts, which is what it takes from others. `None` for entries that make
-/// no posting: none at all, empty ones, two for one account, or such as do not sum to zero.
+/// How much a transfer's posting moves: what it adds to accounts, which is what it takes from others. `None` for entries
+/// that make no such posting: none at all, empty ones, two for one account, such as do not sum to zero, and any for the
+/// outside world, which transfers never touch.
 pub(crate) fn amount_moved(entries: &[ledger::Entry]) -> Option<i64> {
     let (mut added, mut taken) = (0_i64, 0_i64);
     for (place, entry) in entries.iter().enumerate() {
-        if entry.amount_minor == 0 || entries.iter().take(place).any(|before| before.account == entry.account) {
+        let twice = entries.iter().take(place).any(|before| before.account == entry.account);
+        if twice || entry.amount_minor == 0 || entry.account == Account::Funding {
             return None;
         }
         let sum = if entry.amount_minor > 0 { &mut added } else { &mut taken };
@@ -97,7 +99,7 @@ pub(crate) fn amount_moved(entries: &[ledger::Entry]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use tollgate_domain::ledger::{Account, Entry};
+    use tollgate_domain::ledger::Entry;
 
     use super::*;
 
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn only_what_balances_is_a_posting() {
-        use Account::{Available, PlatformFees, Reserved, SettledOut};
+        use Account::{Available, Funding, PlatformFees, Reserved, SettledOut};
         assert_eq!(moved(&[(Available, -5), (Reserved, 5)]), Some(5));
         assert_eq!(moved(&[(Reserved, -7), (SettledOut, 5), (PlatformFees, 2)]), Some(7));
         for wrong in [
@@ -117,6 +119,7 @@ mod tests {
             &[(Available, -5), (Reserved, 5), (SettledOut, 0)],
             &[(Available, -5), (Reserved, 4)],
             &[(Available, -5), (Available, 5)],
+            &[(Funding, -5), (Available, 5)],
             &[(Available, i64::MIN), (Reserved, i64::MAX)],
             &[(Available, i64::MAX), (Reserved, i64::MAX), (SettledOut, 2)],
         ] {

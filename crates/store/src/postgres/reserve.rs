@@ -321,7 +321,7 @@ impl<'a> Rows<'a> {
             rows.add_progress(new);
             let entries = TransferStep::Reserve.entries(&new.order.fee);
             let Some(amount) = amount_moved(&entries) else {
-                return Err(Fault::Misuse("a posting's entries do not sum to zero"));
+                return Err(Fault::Misuse("the entries of a transfer's posting do not balance"));
             };
             let (scope, posting) = (new.order.environment.to_bytes(), uuid(new.posting.to_bytes()));
             let currency = new.order.currency.code();

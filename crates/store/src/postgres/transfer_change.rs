@@ -430,7 +430,7 @@ impl<'a> More<'a> {
     fn add_posting(&mut self, place: i64, change: &'a TransferChange) -> Result<(), Fault> {
         let Some(posting) = &change.posting else { return Ok(()) };
         let Some(amount) = amount_moved(&posting.entries) else {
-            return Err(Fault::Misuse("a posting's entries do not sum to zero"));
+            return Err(Fault::Misuse("the entries of a transfer's posting do not balance"));
         };
         let id = uuid(posting.id.to_bytes());
         self.postings.places.push(place);

@@ -62,7 +62,7 @@ impl Posting<'_> {
     /// Writes the posting and its entries.
     pub(super) fn write(&self, connection: &Connection) -> Result<(), Fault> {
         let Some(amount) = amount_moved(self.entries) else {
-            return Err(Fault::Misuse("a posting's entries do not sum to zero"));
+            return Err(Fault::Misuse("the entries of a transfer's posting do not balance"));
         };
         connection
             .prepare_cached(
