@@ -6,6 +6,7 @@ cargo xtask test [-- FILTER…]     tools, format, lint, a throw-away PostgreSQL
 cargo xtask lint                  format and lint only
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
+cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
 cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark: the quote,
                                   or with `preparations` or `transfers` as first option those,
                                   with a throw-away PostgreSQL around them
@@ -18,7 +19,11 @@ pub(crate) enum Task {
     Lint,
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
+    Crash { kills: u64 },
 }
+
+/// How often `crash` kills each store's server, unless told otherwise.
+const USUAL_KILLS: u64 = 200;
 
 /// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task, String> {
@@ -36,6 +41,14 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
+        "crash" => match rest.as_slice() {
+            [] => Ok(Task::Crash { kills: USUAL_KILLS }),
+            [kills] => match kills.parse() {
+                Ok(kills) => Ok(Task::Crash { kills }),
+                Err(_) => Err(format!("`{kills}` is not a number of kills")),
+            },
+            _ => Err("`crash` takes one number".into()),
+        },
         "help" | "--help" | "-h" | "lint" => Err(format!("`{name}` takes no arguments")),
         _ => Err(format!("unknown task `{name}`")),
     }
@@ -73,6 +86,8 @@ mod tests {
         check("bench -- --json", Ok(Task::Bench { arguments: words("--json") }));
         let arguments = words("transfers --rounds 3");
         check("bench -- transfers --rounds 3", Ok(Task::Bench { arguments }));
+        check("crash", Ok(Task::Crash { kills: 200 }));
+        check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
     }
 
     #[test]
@@ -95,5 +110,7 @@ mod tests {
         check("test quote", Err("unexpected argument `quote`: put it after `--`"));
         check("postgres", Err("`postgres` needs a command after `--`"));
         check("lint -- x", Err("`lint` takes no arguments"));
+        check("crash -- often", Err("`often` is not a number of kills"));
+        check("crash -- 1 2", Err("`crash` takes one number"));
     }
 }

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Task::Lint => exit_code(lint()),
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
+        Task::Crash { kills } => exit_code(crash(kills)),
     }
 }
 
@@ -108,6 +109,25 @@ fn bench(arguments: &[String]) -> Outcome<()> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the benchmark failed: {status}")),
         Err(error) => Err(format!("{} could not be started: {error}", program.display())),
+    }
+}
+
+/// The long runs of the tests that take as long as they are let: one after the other, so that each has the machine to
+/// itself.
+fn crash(kills: u64) -> Outcome<()> {
+    let postgres = Postgres::start(&tools::ensure_postgres()?)?;
+    let status = cargo::command()
+        .args(["test", "--package", "tollgate", "--all-features", "--test", "it", "--"])
+        .args(["ach_crash", "ach_model", "--nocapture", "--test-threads", "1"])
+        .env(postgres::URL_VARIABLE, postgres.url())
+        .env("TOLLGATE_CRASH_KILLS", kills.to_string())
+        .env("TOLLGATE_MODEL_STEPS", "12000")
+        .status();
+    postgres.stop();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the crash tests failed: {status}")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
     }
 }
 

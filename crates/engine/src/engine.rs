@@ -28,6 +28,10 @@ pub struct Engine {
     pub(crate) options: Options,
     pub(crate) source_sealer: Sealer,
     pub(crate) source_digester: Digester,
+    pub(crate) account_sealer: Sealer,
+    pub(crate) reference_digester: Digester,
+    pub(crate) request_digester: Digester,
+    pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
     sequence: Mutex<Sequence>,
 }
@@ -76,6 +80,10 @@ impl Engine {
             options,
             source_sealer: master_key.sealer("card sources"),
             source_digester: master_key.digester("card sources"),
+            account_sealer: master_key.sealer("bank accounts"),
+            reference_digester: master_key.digester("transfer references"),
+            request_digester: master_key.digester("transfer requests"),
+            master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             sequence: Mutex::default(),
         })

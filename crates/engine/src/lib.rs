@@ -3,21 +3,29 @@
 //! No HTTP and no SQL here. The outside is reached through the traits of [`ports`]; the hot paths (authentication,
 //! quotes) read only the immutable [`Snapshot`] that [`Directory`] swaps when something changed.
 
+mod ach;
 mod card;
 mod clock;
 mod configure;
 mod directory;
 mod engine;
+mod failpoint;
+mod growing;
 mod keys;
 mod meter;
 mod options;
 pub mod ports;
 mod quote;
+mod resolver;
 mod sequence;
 mod snapshot;
 mod tenants;
+mod timeline;
 mod wallet;
 
+pub use ach::{
+    Bank, IssuedToken, Preview, TokenError, TransferError, TransferMade, TransferRead, TransferRequest,
+};
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
     PreparedPayment, ReadError, WebhookError,

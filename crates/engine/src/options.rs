@@ -31,7 +31,7 @@ impl Default for ResolverOptions {
     fn default() -> Self {
         Self {
             poll: Duration::from_millis(500),
-            lease: Duration::from_mins(1),
+            lease: Duration::from_secs(45),
             first_check: Duration::from_mins(1),
             first_retry: Duration::from_secs(2),
         }

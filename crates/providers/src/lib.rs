@@ -10,6 +10,7 @@
 mod amount;
 mod failure;
 mod http;
+mod increase;
 mod retry;
 mod settings;
 mod signature;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use tollgate_configuration::Adapter;
 use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
 
-use crate::{http::HttpClient, square::Square, stripe::Stripe};
+use crate::{http::HttpClient, increase::Increase, square::Square, stripe::Stripe};
 
 pub use settings::Settings;
 
@@ -36,6 +37,7 @@ pub struct SetupError(#[from] rustls::Error);
 pub struct Providers {
     stripe: Stripe,
     square: Square,
+    increase: Increase,
 }
 
 impl Providers {
@@ -44,7 +46,8 @@ impl Providers {
         let http = Arc::new(HttpClient::new(settings.connect_timeout)?);
         let settings = Arc::new(settings);
         let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
-        Ok(Self { stripe, square: Square::new(http, settings) })
+        let square = Square::new(Arc::clone(&http), Arc::clone(&settings));
+        Ok(Self { stripe, square, increase: Increase::new(http, settings) })
     }
 }
 
@@ -59,7 +62,8 @@ impl Wires for Providers {
 
     fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
         match adapter {
-            Adapter::Stripe | Adapter::Square | Adapter::Increase => None,
+            Adapter::Stripe | Adapter::Square => None,
+            Adapter::Increase => Some(&self.increase),
         }
     }
 
@@ -67,7 +71,7 @@ impl Wires for Providers {
         match adapter {
             Adapter::Stripe => Some(&self.stripe),
             Adapter::Square => Some(&self.square),
-            Adapter::Increase => None,
+            Adapter::Increase => Some(&self.increase),
         }
     }
 }

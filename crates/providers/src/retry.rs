@@ -195,7 +195,8 @@ fn speaks_for_every_try(refusal: &Refusal) -> bool {
 fn with_retry_after<T>(mut verdict: Verdict<T>, answer: &Answer) -> Verdict<T> {
     if let Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) = &mut verdict.outcome {
         let seconds = answer.header("retry-after").and_then(|text| text.trim().parse().ok());
-        trouble.retry_after = seconds.map(Duration::from_secs).map(|pause| pause.min(RETRY_AFTER_MAX));
+        let asked = seconds.map(Duration::from_secs).or(trouble.retry_after);
+        trouble.retry_after = asked.map(|pause| pause.min(RETRY_AFTER_MAX));
     }
     verdict
 }

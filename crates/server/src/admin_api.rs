@@ -1,6 +1,7 @@
 //! The operator's API, a file per resource with its requests and answers.
 
 pub(crate) mod applications;
+pub(crate) mod audit;
 pub(crate) mod config;
 pub(crate) mod environments;
 pub(crate) mod exceptions;
@@ -14,4 +15,5 @@ pub(crate) mod provider_events;
 pub(crate) mod providers;
 mod timeline;
 pub(crate) mod transactions;
+pub(crate) mod transfers;
 pub(crate) mod wallets;

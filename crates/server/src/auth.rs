@@ -12,6 +12,8 @@ use crate::{app::App, edge::RequestContext, error::ApiError};
 pub(crate) enum Access {
     /// A secret key; without any credential the answer is 401.
     SecretKey,
+    /// A secret key; without any credential the answer is 403.
+    Transfer,
     /// Either kind of key, unless the environment demands a secret one for preparations.
     Preparation,
 }
@@ -19,7 +21,7 @@ pub(crate) enum Access {
 impl Access {
     fn demands_secret(self, key: &LiveKey) -> bool {
         match self {
-            Self::SecretKey => true,
+            Self::SecretKey | Self::Transfer => true,
             Self::Preparation => key.environment.configuration.settings.secret_key_for_preparation,
         }
     }
@@ -36,6 +38,11 @@ pub(crate) fn authenticate<'s>(
     access: Access,
 ) -> Result<&'s LiveKey, ApiError> {
     let Some(text) = bearer(headers)? else {
+        if access == Access::Transfer {
+            return Err(ApiError::secret_key_required(
+                "Bank transfers need a secret key, and no credential was sent. Send it as `Authorization: Bearer sk_…`.",
+            ));
+        }
         return Err(ApiError::unauthenticated(format!("No credential was sent. {HOW_TO_AUTHENTICATE}")));
     };
     let key = snapshot.authenticate(Digest::of(text), context.at).map_err(|refusal| {

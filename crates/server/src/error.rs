@@ -156,6 +156,12 @@ impl ApiError {
             .with(|it| it.internal = Some(internal.into()))
     }
 
+    /// The same failure with a time to wait.
+    #[must_use]
+    pub(crate) fn retry_after(self, wait: Duration) -> Self {
+        self.with(|it| it.retry_after = Some(wait))
+    }
+
     fn with(mut self, change: impl FnOnce(&mut Failure)) -> Self {
         change(&mut self.0);
         self

@@ -1,6 +1,6 @@
 //! The rules of request fields, each in one place. A request's faults are collected and answered all at once.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::RangeInclusive};
 
 use serde_json::value::RawValue;
 use tollgate_configuration::Settings;
@@ -131,6 +131,36 @@ pub(crate) fn optional_text(
             field,
             format!("must be a text of at most {most} characters, none of them control characters"),
         ),
+    }
+}
+
+/// A required e-mail address.
+pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    if raw.is_none() {
+        return faults.add(field, "is required");
+    }
+    email(field, raw, faults)
+}
+
+/// A required text of digits only, of a length within bounds. What is wrong is said without repeating it.
+pub(crate) fn digits(
+    field: &'static str,
+    raw: Raw<'_>,
+    length: RangeInclusive<usize>,
+    faults: &mut Faults,
+) -> Option<String> {
+    let Some(raw) = raw else { return faults.add(field, "is required") };
+    let is_right =
+        |text: &str| length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    match JsonText::of(raw) {
+        JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
+        _ if length.start() == length.end() => {
+            faults.add(field, format!("must be a text of exactly {} digits", length.start()))
+        }
+        _ => {
+            let (least, most) = length.into_inner();
+            faults.add(field, format!("must be a text of {least} to {most} digits"))
+        }
     }
 }
 

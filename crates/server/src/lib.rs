@@ -29,6 +29,7 @@ mod quiet;
 mod router;
 mod timestamp;
 mod transaction_answer;
+mod transfer_answer;
 
 pub use app::App;
 pub use listen::{Limits, serve};

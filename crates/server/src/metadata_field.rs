@@ -50,6 +50,17 @@ pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut F
     }
 }
 
+/// The same for a field that was left as it came.
+pub(crate) fn read(raw: Raw<'_>, body: &[u8], faults: &mut Faults) -> Option<Metadata> {
+    let field = raw.map(|raw| serde_json::from_str(raw.get()).unwrap_or(MetadataField::Other));
+    metadata(field, body, faults)
+}
+
+/// The metadata as text to keep: as it came, but for the white space between its tokens.
+pub(crate) fn metadata_text(raw: Raw<'_>) -> String {
+    raw.map_or_else(|| "{}".to_owned(), |raw| without_spaces(raw.get()))
+}
+
 /// The same JSON text without the white space between its tokens: numbers and texts stay letter for letter.
 pub(crate) fn without_spaces(json: &str) -> String {
     let (mut kept, mut in_text, mut escaped) = (String::with_capacity(json.len()), false, false);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tollgate_domain::{ServiceReference, card::CardOrder};
+use tollgate_domain::{Channel, ServiceReference, ach::TransferOrder, card::CardOrder, routing::Matched};
 use tollgate_engine::{
     PreparedPayment,
     ports::{CardPayment, Component},
@@ -26,11 +26,18 @@ pub(crate) struct RoutingAnswer {
 
 impl RoutingAnswer {
     pub(crate) fn of(order: &CardOrder) -> Self {
-        let matched = order.matched.as_ref();
+        Self::decided(&order.provider, order.channel, order.matched.as_ref())
+    }
+
+    pub(crate) fn of_transfer(order: &TransferOrder) -> Self {
+        Self::decided(&order.provider, order.channel, order.matched.as_ref())
+    }
+
+    fn decided(provider: &str, channel: Channel, matched: Option<&Matched>) -> Self {
         let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
         Self {
-            provider: order.provider.clone(),
-            channel: order.channel.as_str(),
+            provider: provider.to_owned(),
+            channel: channel.as_str(),
             matched_rule_id: matched.map(|matched| matched.rule.to_string()),
             matched_condition_ids: conditions.map(ToString::to_string).collect(),
             fallback: matched.is_none(),

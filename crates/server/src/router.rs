@@ -9,13 +9,17 @@ use http::Method;
 
 use crate::{
     admin_api::{
-        applications, config, environments, exceptions, explain, keys, organizations,
-        payments as admin_payments, provider_events, providers, transactions as admin_transactions, wallets,
+        applications, audit, config, environments, exceptions, explain, keys, organizations,
+        payments as admin_payments, provider_events, providers, transactions as admin_transactions,
+        transfers as admin_transfers, wallets,
     },
     answer::Answer,
     app::SharedApp,
     checkout_pages,
-    client_api::{component, confirm, payments, quote, transactions},
+    client_api::{
+        component, confirm, customer_tokens, payments, quote, transactions, transfer_preview, transfers,
+        wallet,
+    },
     error::ApiError,
     operations, provider_webhooks,
 };
@@ -45,6 +49,10 @@ operations! {
     "payment_read" GET "/client/v1/payments/{reference}" get payments::read;
     "component_prepare" POST "/client/v1/payments/component" post component::prepare;
     "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle;
+    "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue;
+    "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfer_preview::handle;
+    "transfer_make" POST "/client/v1/ach/transfers" post transfers::make;
+    "client_wallet" GET "/client/v1/wallet" get wallet::read;
     "transaction_list" GET "/client/v1/transactions" get transactions::list;
     "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read;
 
@@ -78,6 +86,8 @@ operations! {
     "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read;
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
+    "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting;
+    "audit" GET "/admin/v1/audit" get audit::run;
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
     "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;

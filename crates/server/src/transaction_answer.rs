@@ -7,7 +7,7 @@ use tollgate_domain::{
     fee::{BREAKDOWN_VERSION, FeeSnapshot},
     transaction::{Dispute, Failure, Transaction, TransactionState},
 };
-use tollgate_engine::ports::CardPayment;
+use tollgate_engine::ports::{CardPayment, Transfer};
 
 use crate::{minor_text::digits, timestamp::rfc3339};
 
@@ -139,6 +139,21 @@ impl TransactionAnswer {
             metadata: &order.metadata,
         };
         Some(Self::assembled(&facts, &transaction.state, transaction.created_at, transaction.updated_at))
+    }
+
+    /// The transaction of a transfer.
+    pub(crate) fn of_transfer(transfer: &Transfer) -> Self {
+        let order = &transfer.order;
+        let facts = Facts {
+            reference: ServiceReference::Ach(order.id),
+            provider: &order.provider,
+            channel: order.channel,
+            currency: order.currency,
+            fee: &order.fee,
+            description: order.description.as_deref(),
+            metadata: &order.metadata,
+        };
+        Self::assembled(&facts, &transfer.state, order.created_at, transfer.updated_at)
     }
 
     fn assembled(

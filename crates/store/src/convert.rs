@@ -1,11 +1,13 @@
 //! From what a database holds to what the domain means, the same for both stores.
 
+pub(crate) mod audit;
 pub(crate) mod cells;
 pub(crate) mod event;
 pub(crate) mod exception;
 pub(crate) mod fee;
 pub(crate) mod payment;
 pub(crate) mod transaction;
+pub(crate) mod transfer;
 
 use tollgate_domain::{
     Currency, Minor, Timestamp,

@@ -8,10 +8,15 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::time::Instant;
 use tollgate_domain::{Currency, ledger::Cause};
-use tollgate_engine::ports::{DirectoryVersion, Moved, PaymentStore as _, Store, StoreError};
+use tollgate_engine::ports::{
+    DirectoryVersion, Moved, PaymentStore as _, Reserved, Store, StoreError, TransferStore as _,
+};
 use tollgate_store::{
     OpenError, Options,
-    conformance::{Nodes, at, created, minor, samples::due, wallet::books_balance},
+    conformance::{
+        Nodes, at, audit::every_damage_is_found, created, minor, samples::due, transfer_samples::fees,
+        wallet::books_balance,
+    },
     sqlite::{Settings, SqliteStore},
 };
 
@@ -257,6 +262,44 @@ async fn what_cannot_be_read_is_named() {
         stranger.execute_batch(&back).unwrap();
         assert!(store.payment(environment, id).await.unwrap().is_some(), "{table} {change}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_damage_to_the_books_is_found() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let stranger = folder.stranger();
+    stranger.execute_batch("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF").unwrap();
+    let behind = async |sql: &str| stranger.execute_batch(sql).unwrap();
+    every_damage_is_found(&nodes(&store), "randomblob(16)", behind).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transfers_share_a_commit() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 100 * 1_035 + 5, "f").await;
+    let before = store.commits();
+    let stranger = folder.stranger();
+    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut running = tokio::task::JoinSet::new();
+    for place in 0..200 {
+        let store = Arc::clone(&store);
+        // Every other one is refused, which must not undo its neighbours in the same transaction.
+        let fee = if place % 2 == 0 { fees(1_000, 25, 10) } else { fees(1_000_000, 0, 0) };
+        let new = nodes.new_transfer_of(environment, fee);
+        running.spawn(async move { store.reserve_transfer(environment, &new).await.unwrap() });
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(store.commits(), before, "nothing is committed, or answered, while the file is locked");
+    stranger.execute_batch("ROLLBACK").unwrap();
+    let answers = running.join_all().await;
+    assert_eq!(answers.iter().filter(|answer| **answer == Reserved::Created).count(), 100);
+    assert!(store.commits() - before <= 4, "200 units took {} commits", store.commits() - before);
+    assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 5);
+    nodes.audit_is_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

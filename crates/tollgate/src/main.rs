@@ -1,5 +1,7 @@
 //! The one binary: a sandbox by default, a server with `serve`, and the commands around them.
 
+mod admin_client;
+mod audit;
 mod failure;
 mod logging;
 mod node;
@@ -47,6 +49,14 @@ enum Command {
         #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]
         listen: String,
     },
+    /// Recompute every balance of a running server from its entries; fails where anything is off.
+    ///
+    /// Finds the server by TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or by the sandbox's sandbox.json.
+    Audit {
+        /// Print the whole answer as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a new secret for the settings.
     Generate {
         /// Which.
@@ -77,6 +87,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         None => within_runtime(sandbox::run()),
         Some(Command::Serve { config }) => within_runtime(serve::run(config)),
         Some(Command::Simulator { listen }) => within_runtime(simulator::run(listen)),
+        Some(Command::Audit { json }) => within_runtime(audit::run(json)),
         Some(Command::Generate { what }) => {
             let secret = match what {
                 Generated::MasterKey => MasterKey::generate()?,

@@ -71,7 +71,11 @@ impl Settings {
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
             master_key: text("TOLLGATE_MASTER_KEY")?.or(file.master_key).map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
-            public_url: text("TOLLGATE_PUBLIC_URL")?.or(file.public_url).as_deref().map(public_url).transpose()?,
+            public_url: text("TOLLGATE_PUBLIC_URL")?
+                .or(file.public_url)
+                .as_deref()
+                .map(public_url)
+                .transpose()?,
             providers: providers(file.provider_timeout_ms, file.provider_deadline_ms)?,
             resolver: ResolverOptions {
                 poll: millis("TOLLGATE_RESOLVER_POLL_MS", file.resolver_poll_ms, usual.poll)?,

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     engine::Engine,
+    failpoint::failpoint,
     ports::{Call, CallError, CardPayment, Charge, StoreError},
 };
 
@@ -67,7 +68,9 @@ impl Engine {
                 Plan::Begin(number) => {
                     let charge = Charge { number, ..charge.clone() };
                     if let Some(begun) = self.begin_charge(seen, &charge, digest, request).await? {
+                        failpoint!("payment.before_charge");
                         let call = provider.cards.charge(provider.provider, order, &charge).await;
+                        failpoint!("payment.after_charge");
                         let payment = self.record_charge(begun, number, &call, Some(request)).await?;
                         return Ok(Confirmed { payment, replayed: false });
                     }

@@ -4,18 +4,19 @@ use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
     card::{Attempt, Disagreement, Preparation},
-    id::{ChangeId, EntryId, ExceptionId, TransactionId},
+    id::{ChangeId, TransactionId},
     transaction::{Failure, TransactionState},
 };
-use tollgate_vault::RandomnessUnavailable;
 
 use super::schedule;
 use crate::{
     engine::Engine,
+    failpoint::failpoint,
     ports::{
-        CallLog, CardPayment, CardTransaction, Changed, Entry, NewException, PaymentChange, Progress,
-        SettledEvent, StoreError, Trouble,
+        CallLog, CardPayment, CardTransaction, Changed, PaymentChange, Progress, SettledEvent, StoreError,
+        Trouble,
     },
+    timeline::{self, Line},
 };
 
 /// A decision about a payment, not yet in force.
@@ -29,16 +30,9 @@ pub(super) struct Draft<'e> {
     transaction: Option<(TransactionId, TransactionState)>,
     attempt: Option<Attempt>,
     objects: Vec<String>,
-    lines: Vec<(Timestamp, &'static str, Value)>,
+    lines: Vec<Line>,
     disagreements: Vec<(Disagreement, String)>,
     event: Option<SettledEvent>,
-}
-
-impl From<RandomnessUnavailable> for StoreError {
-    /// Without randomness there are no ids, and without ids nothing is stored.
-    fn from(error: RandomnessUnavailable) -> Self {
-        Self::Unavailable(error.to_string())
-    }
 }
 
 impl<'e> Draft<'e> {
@@ -96,37 +90,14 @@ impl<'e> Draft<'e> {
 
     /// What was asked of the provider.
     pub(super) fn called(&mut self, logs: &[CallLog]) {
-        for log in logs {
-            let at = log.tries.first().map_or(self.at, |first| first.at);
-            let tries: Vec<_> = log
-                .tries
-                .iter()
-                .map(|exchange| {
-                    let after = exchange.at.unix_millis().saturating_sub(at.unix_millis());
-                    json!({
-                        "afterMs": after,
-                        "tookMs": u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
-                        "status": exchange.status,
-                        "providerRequestId": exchange.provider_request,
-                        "outcome": exchange.outcome,
-                    })
-                })
-                .collect();
-            let detail = json!({
-                "operation": log.operation,
-                "provider": self.payment.order.provider,
-                "idempotencyKey": log.idempotency_key,
-                "tries": tries,
-            });
-            self.lines.push((at, "provider_call", detail));
-        }
+        self.lines.extend(timeline::calls(logs, &self.payment.order.provider, self.at));
     }
 
     /// Where the preparation stands from now on.
     pub(super) fn preparation(&mut self, to: Preparation, why: Option<&Failure>) {
         let from = std::mem::replace(&mut self.payment.progress.preparation, to);
         if from != to {
-            let failure = why.map(failure_json);
+            let failure = why.map(timeline::failure);
             let detail = json!({ "from": from.as_str(), "to": to.as_str(), "failure": failure });
             self.line("preparation", detail);
         }
@@ -134,31 +105,10 @@ impl<'e> Draft<'e> {
 
     /// What the transaction is from now on.
     pub(super) fn transaction(&mut self, state: TransactionState) {
-        let before = self.payment.transaction.as_ref();
-        let status_before = before.map(|transaction| transaction.state.status);
-        let refunded_before = before.map(|it| it.state.refunded).unwrap_or_default();
-        let dispute_before = before.and_then(|it| it.state.dispute.clone());
-        if status_before != Some(state.status) {
-            let detail = json!({
-                "from": status_before.map(tollgate_domain::transaction::Status::as_str),
-                "to": state.status.as_str(),
-                "failure": state.failure.as_ref().map(failure_json),
-                "providerReference": state.provider_reference,
-            });
-            self.line("status", detail);
-        }
-        if refunded_before != state.refunded {
-            self.line("refund", json!({ "refundedMinor": state.refunded.to_string() }));
-        }
-        if dispute_before != state.dispute
-            && let Some(dispute) = &state.dispute
-        {
-            let amount = dispute.amount.map(|amount| amount.to_string());
-            let detail = json!({
-                "disputeId": dispute.id, "status": dispute.status, "reason": dispute.reason, "amountMinor": amount,
-            });
-            self.line("dispute", detail);
-        }
+        let before = self.payment.transaction.as_ref().map(|transaction| &transaction.state);
+        self.lines.extend(
+            timeline::moves(before, &state).into_iter().map(|(kind, detail)| (self.at, kind, detail)),
+        );
         // A transaction that moved is a new matter: what was tried before does not slow down the next look.
         self.payment.progress.tries = 0;
         let id = before_id(&self.payment);
@@ -190,13 +140,7 @@ impl<'e> Draft<'e> {
     /// What does not fit together, and how it came to our notice.
     pub(super) fn disagree(&mut self, disagreements: Vec<Disagreement>, source: &str) {
         for disagreement in disagreements {
-            let detail = json!({
-                "kind": disagreement.kind.as_str(),
-                "expected": disagreement.expected,
-                "found": disagreement.found,
-                "source": source,
-            });
-            self.line("exception", detail);
+            self.line("exception", timeline::exception(&disagreement, source));
             self.disagreements.push((disagreement, source.to_owned()));
         }
     }
@@ -228,21 +172,8 @@ impl<'e> Draft<'e> {
     /// Makes the decision stand, and returns the payment as it now is; `None` where the payment changed meanwhile.
     pub(super) async fn commit(self) -> Result<Option<CardPayment>, StoreError> {
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
-        let mut entries = Vec::with_capacity(self.lines.len());
-        for (at, kind, detail) in self.lines {
-            entries.push(Entry {
-                id: engine.fresh(EntryId::new)?,
-                at,
-                kind: kind.to_owned(),
-                request: request.clone(),
-                detail: detail.to_string(),
-            });
-        }
-        let mut exceptions = Vec::with_capacity(self.disagreements.len());
-        for (Disagreement { kind, expected, found }, source) in self.disagreements {
-            let id = engine.fresh(ExceptionId::new)?;
-            exceptions.push(NewException { id, kind, expected, found, source, at });
-        }
+        let entries = engine.entries(self.lines, request.as_deref())?;
+        let exceptions = engine.exceptions_of(self.disagreements, at)?;
         let transaction = match self.transaction {
             Some((id, state)) if id == UNRECORDED => {
                 let id = engine.fresh(TransactionId::new)?;
@@ -266,8 +197,10 @@ impl<'e> Draft<'e> {
             event: self.event,
         };
         let order = &payment.order;
+        failpoint!("payment.before_change");
         match engine.store.change_payment(order.environment, order.id, &change).await? {
             Changed::Done => {
+                failpoint!("payment.after_change");
                 payment.revision = from_revision.saturating_add(1);
                 Ok(Some(payment))
             }
@@ -282,8 +215,4 @@ const UNRECORDED: TransactionId = TransactionId::from_bytes([0; 16]);
 
 fn before_id(payment: &CardPayment) -> TransactionId {
     payment.transaction.as_ref().map_or(UNRECORDED, |transaction| transaction.id)
-}
-
-fn failure_json(failure: &Failure) -> Value {
-    json!({ "code": failure.code, "message": failure.message })
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tollgate_domain::{
-    Flow, Timestamp,
+    Flow, PaymentMethod, Timestamp,
     card::{AttemptState, Occasion, Sighting, Standing, disagreements},
     id::{EnvironmentId, PaymentId},
     transaction::{Status, TransactionState},
@@ -15,10 +15,11 @@ use super::{
     draft::Draft,
     look::{open_attempt, subject},
     notice_text,
-    schedule::growing,
 };
 use crate::{
+    ach::TransferEvent,
     engine::Engine,
+    growing::growing,
     ports::{
         Call, CallError, CardPayment, Confirmation, EventState, Notice, RefusalKind, SettledEvent,
         StoreError, StoredEvent, Subject,
@@ -38,6 +39,18 @@ impl Engine {
         let Some(notice) = notice_text::read(&stored.event.notice) else {
             return self.set_aside(&stored, EventState::Ignored, "was stored by another version").await;
         };
+        let view = self.view(environment);
+        let providers = view.as_deref().map(|view| &view.configuration.providers);
+        let provider = providers.and_then(|providers| providers.get(&stored.event.provider));
+        if let (Some(view), Some(provider)) = (view.as_deref(), provider)
+            && provider.adapter.method() == PaymentMethod::Ach
+        {
+            return match self.apply_transfer_event(view, provider, &stored, &notice).await? {
+                TransferEvent::Done => Ok(()),
+                TransferEvent::Unmatched => self.unmatched(&stored).await,
+                TransferEvent::Waiting(why) => self.set_aside(&stored, EventState::Waiting, &why).await,
+            };
+        }
         let Some(id) = self.payment_of(environment, &stored.event.provider, &notice).await? else {
             if stored.tries < UNMATCHED_TRIES {
                 return self
@@ -59,6 +72,16 @@ impl Engine {
             }
         }
         Err(StoreError::Unavailable("too many others were changing this payment".to_owned()))
+    }
+
+    /// It may come before what it is about is known here.
+    async fn unmatched(&self, stored: &StoredEvent) -> Result<(), StoreError> {
+        let (state, note) = if stored.tries < UNMATCHED_TRIES {
+            (EventState::Waiting, "is about no payment known here yet")
+        } else {
+            (EventState::Ignored, "is about no payment of this environment")
+        };
+        self.set_aside(stored, state, note).await
     }
 
     /// One round: `false` where the payment changed meanwhile.

@@ -15,6 +15,7 @@ use tollgate_vault::RandomnessUnavailable;
 use super::{CardProvider, MOST_ROUNDS, draft::Draft};
 use crate::{
     engine::Engine,
+    failpoint::failpoint,
     ports::{
         Call, CallError, CardPayment, Component, Inserted, Prepared, Progress, RefusalKind, StoreError,
         Trouble,
@@ -168,7 +169,9 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let due = order.created_at.saturating_add(self.options.resolver.lease);
         let payment = self.insert(order, Progress { due: Some(due), ..untouched() }).await?;
+        failpoint!("payment.before_prepare");
         let call = provider.cards.prepare(provider.provider, &payment.order).await;
+        failpoint!("payment.after_prepare");
         let payment = self.record_preparation(payment, &call).await?;
         let prepared = match call.outcome {
             Ok(prepared) => prepared,

@@ -1,19 +1,13 @@
-//! The resolver: looks after payments whose outcome is unknown, whose webhook never came, or that nobody paid.
+//! Looking after payments whose outcome is unknown, whose webhook never came, or that nobody paid.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use tokio::{
-    sync::watch,
-    task::{JoinError, JoinSet},
-    time::sleep,
-};
 use tollgate_domain::{
     Timestamp,
     card::{Attempt, AttemptState, Occasion, Preparation, Standing},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
-use tracing::warn;
 
 use super::{
     CardProvider, MOST_ROUNDS,
@@ -25,67 +19,18 @@ use crate::{
     ports::{Call, CallError, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
 };
 
-/// Pieces of work of each kind taken at once.
-const TAKEN: usize = 16;
-/// Pieces of work done at once. A provider that hangs holds on to its own for as long as a call may take, and must leave
-/// room for the others'.
-const AT_ONCE: usize = 128;
 /// As long as a provider surely remembers the key of a charge. Later, the charge is looked for instead of repeated.
 const KEY_TRUSTED: Duration = Duration::from_hours(1);
 /// How much clocks may differ between here and a provider.
 const CLOCK_SKEW_MILLIS: i64 = 5 * 60 * 1_000;
-/// How long the store is left alone after it gave no answer.
-const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 impl Engine {
-    /// Does whatever is due, until told to stop; what is begun is finished.
-    pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let mut work = Work::new();
-        while !*stop.borrow() {
-            let pause = match self.begin_due(&mut work).await {
-                Ok(0) => self.options.resolver.poll,
-                Ok(_) => Duration::ZERO,
-                Err(error) => {
-                    warn!(%error, "the resolver cannot reach the store");
-                    STORE_PAUSE
-                }
-            };
-            tokio::select! {
-                () = sleep(pause) => {}
-                Some(done) = work.join_next() => tell(done),
-                _ = stop.wait_for(|stopped| *stopped) => {}
-            }
-            while let Some(done) = work.try_join_next() {
-                tell(done);
-            }
-        }
-        while let Some(done) = work.join_next().await {
-            tell(done);
-        }
-    }
-
-    /// Takes what is due, as far as there is room for it, begins it, and says how much it was.
-    async fn begin_due(self: &Arc<Self>, work: &mut Work) -> Result<usize, StoreError> {
-        let now = self.clock.now();
-        let until = now.saturating_add(self.options.resolver.lease);
-        let before = work.len();
-        if let Some(room) = room(work) {
-            for event in self.store.claim_events(now, until, room).await? {
-                let engine = Arc::clone(self);
-                work.spawn(async move { engine.apply_event(event).await });
-            }
-        }
-        if let Some(room) = room(work) {
-            for (environment, id) in self.store.claim_payments(now, until, room).await? {
-                let engine = Arc::clone(self);
-                work.spawn(async move { engine.look_after(environment, id).await });
-            }
-        }
-        Ok(work.len() - before)
-    }
-
     /// One look at one payment. Where somebody else changes it meanwhile, that was the better look.
-    async fn look_after(&self, environment: EnvironmentId, id: PaymentId) -> Result<(), StoreError> {
+    pub(crate) async fn look_after_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<(), StoreError> {
         let Some(payment) = self.store.payment(environment, id).await? else { return Ok(()) };
         let view = self.view(environment);
         let found = view.as_deref().map(|view| self.provider_of_order(view, &payment.order));
@@ -295,23 +240,6 @@ impl Engine {
         }
         draft.commit().await?;
         Ok(())
-    }
-}
-
-/// What the resolver is at.
-type Work = JoinSet<Result<(), StoreError>>;
-
-/// How much more may be taken; `None` where there is no room.
-fn room(work: &Work) -> Option<u32> {
-    let room = AT_ONCE.saturating_sub(work.len()).min(TAKEN);
-    u32::try_from(room).ok().filter(|room| *room > 0)
-}
-
-fn tell(done: Result<Result<(), StoreError>, JoinError>) {
-    match done {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => warn!(%error, "a payment could not be looked after; it will be tried again"),
-        Err(error) => warn!(%error, "looking after a payment broke off; it will be tried again"),
     }
 }
 

@@ -9,6 +9,7 @@ use tollgate_domain::{
 };
 
 use crate::{
+    growing::growing,
     options::ResolverOptions,
     ports::{CardPayment, Trouble},
 };
@@ -56,23 +57,4 @@ fn can_be_read(payment: &CardPayment) -> bool {
     let is_open = |attempt: &tollgate_domain::card::Attempt| attempt.state == AttemptState::Open;
     let reference = payment.transaction.as_ref().and_then(|it| it.state.provider_reference.as_ref());
     payment.progress.object.is_some() || reference.is_some() || payment.attempts.iter().any(is_open)
-}
-
-/// `first`, multiplied by `factor` for every try made, `longest` at most.
-pub(super) fn growing(first: Duration, factor: u32, tries: u32, longest: Duration) -> Duration {
-    first.saturating_mul(factor.saturating_pow(tries.min(16))).min(longest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_to_their_bound() {
-        let second = Duration::from_secs(1);
-        let pauses: Vec<_> =
-            (0..5).map(|tries| growing(second, 3, tries, Duration::from_secs(20)).as_secs()).collect();
-        assert_eq!(pauses, [1, 3, 9, 20, 20]);
-        assert_eq!(growing(second, 3, u32::MAX, LONGEST_CHECK), LONGEST_CHECK);
-    }
 }

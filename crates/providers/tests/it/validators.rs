@@ -1,8 +1,8 @@
 //! Every request of the adapters against the providers' published OpenAPI documents, judged by validators this project
-//! did not write: steady for Stripe's form bodies, Prism for Square's JSON.
+//! did not write: steady for Stripe's form bodies, Prism for the JSON of Square and (in `increase_validation`) Increase.
 //!
 //! The documents are the providers' and not part of this repository: `TOLLGATE_PROVIDER_SPECS` names the folder that has
-//! `stripe.openapi.json` and `square.openapi.json`. Without it these tests say so and do nothing. The validators are
+//! `stripe.openapi.json`, `square.openapi.json` and `increase.openapi.json`. Without it these tests say so and do nothing. The validators are
 //! installed by npm, once, into the target directory; they are told nothing but made-up payments.
 //!
 //! A judge stands between adapter and simulator: it shows each request to the validator, and then passes it on to the
@@ -29,13 +29,23 @@ use tollgate_providers::Settings;
 use tollgate_vault::Secret;
 
 use crate::child::{Running, installed, place, run};
-use crate::support::{World, charge, now, order, refused, send, square_at, start_with, stripe_at};
+use crate::support::{charge, now, order, refused, send, square_at, start_with, stripe_at};
 
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validators/package.json");
 const GOOD: &str = "4242424242424242";
+/// What Square's requests are made of.
+const SQUARE_OBJECTS: [&str; 7] = [
+    "CreatePaymentRequest",
+    "CreatePaymentLinkRequest",
+    "CheckoutOptions",
+    "PrePopulatedData",
+    "Order",
+    "OrderLineItem",
+    "Money",
+];
 
 /// The folder of the documents, or a word that there is none.
-fn documents() -> Option<PathBuf> {
+pub(crate) fn documents() -> Option<PathBuf> {
     let folder = std::env::var_os("TOLLGATE_PROVIDER_SPECS").map(PathBuf::from);
     if folder.is_none() {
         println!(
@@ -69,31 +79,24 @@ fn steady(documents: &Path) -> Running {
     })
 }
 
-fn prism(documents: &Path) -> Running {
-    let document = strict(&documents.join("square.openapi.json")).display().to_string();
-    Running::start("prism", &program("prism"), |port| {
+/// Prism over a wire's document; `strict` names the objects that requests are made of.
+pub(crate) fn prism(documents: &Path, wire: &str, strict: &[&str]) -> Running {
+    let document = strictly(documents, wire, strict).display().to_string();
+    Running::start(&format!("prism-{wire}"), &program("prism"), |port| {
         ["mock", "--host", "127.0.0.1", "--port", &port.to_string(), &document].map(str::to_owned).to_vec()
     })
 }
 
-/// Square's document lets any field pass. In this copy of it, the objects that requests are made of know their fields.
-fn strict(document: &Path) -> PathBuf {
-    let text = std::fs::read_to_string(document).unwrap();
+/// The documents let any field pass. In this copy of one, the named objects know their fields.
+fn strictly(documents: &Path, wire: &str, strict: &[&str]) -> PathBuf {
+    let text = std::fs::read_to_string(documents.join(format!("{wire}.openapi.json"))).unwrap();
     let mut document: Value = serde_json::from_str(&text).unwrap();
-    for name in [
-        "CreatePaymentRequest",
-        "CreatePaymentLinkRequest",
-        "CheckoutOptions",
-        "PrePopulatedData",
-        "Order",
-        "OrderLineItem",
-        "Money",
-    ] {
-        let schema = &mut document["components"]["schemas"][name];
+    for name in strict {
+        let schema = &mut document["components"]["schemas"][*name];
         assert!(schema["properties"].is_object(), "{name}");
         schema["additionalProperties"] = json!(false);
     }
-    let strict = place("square.strict.json");
+    let strict = place(&format!("{wire}.strict.json"));
     std::fs::write(&strict, document.to_string()).unwrap();
     strict
 }
@@ -105,7 +108,7 @@ type Judged = (String, Option<String>);
 
 /// Shows requests to a validator and passes them on.
 #[derive(Clone)]
-struct Judge {
+pub(crate) struct Judge {
     client: Plain,
     validator: String,
     simulator: String,
@@ -114,7 +117,7 @@ struct Judge {
 
 impl Judge {
     /// A judge at an address of its own.
-    async fn sit(validator: String, simulator: String) -> (Self, String) {
+    pub(crate) async fn sit(validator: String, simulator: String) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let client = Client::builder(TokioExecutor::new()).build_http();
@@ -125,7 +128,7 @@ impl Judge {
     }
 
     /// What was asked so far, after checking that nothing was wrong with it.
-    fn faultless(&self) -> Vec<String> {
+    pub(crate) fn faultless(&self) -> Vec<String> {
         let judged = self.judged.lock().unwrap().clone();
         let wrong: Vec<_> = judged.iter().filter(|(_, fault)| fault.is_some()).collect();
         assert!(wrong.is_empty(), "{wrong:#?}");
@@ -157,7 +160,7 @@ async fn hear(State(judge): State<Judge>, request: Request) -> Response {
 }
 
 /// How often a request of this method and path was judged; `*` stands for an id.
-fn count(judged: &[String], pattern: &str) -> usize {
+pub(crate) fn count(judged: &[String], pattern: &str) -> usize {
     let parts: Vec<_> = pattern.split('*').collect();
     let fits = |request: &String| match parts[..] {
         [whole] => request == whole,
@@ -170,21 +173,20 @@ fn count(judged: &[String], pattern: &str) -> usize {
     judged.iter().filter(|request| fits(request)).count()
 }
 
-async fn world() -> World {
-    // The validators are slow at first.
-    let settings = Settings {
+/// The validators are slow at first.
+pub(crate) fn patient() -> Settings {
+    Settings {
         attempt_timeout: std::time::Duration::from_secs(20),
         deadline: std::time::Duration::from_mins(1),
         ..Settings::default()
-    };
-    start_with(settings).await
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_stripe_request_fits_the_published_document() {
     let Some(documents) = documents() else { return };
     let validator = tokio::task::spawn_blocking(move || steady(&documents)).await.unwrap();
-    let world = world().await;
+    let world = start_with(patient()).await;
     let (judge, address) = Judge::sit(validator.origin(), format!("{}/stripe", world.origin)).await;
     let (cards, provider) = (world.stripe_cards(), stripe_at(&address));
 
@@ -236,8 +238,9 @@ async fn every_stripe_request_fits_the_published_document() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_square_request_fits_the_published_document() {
     let Some(documents) = documents() else { return };
-    let validator = tokio::task::spawn_blocking(move || prism(&documents)).await.unwrap();
-    let world = world().await;
+    let validator =
+        tokio::task::spawn_blocking(move || prism(&documents, "square", &SQUARE_OBJECTS)).await.unwrap();
+    let world = start_with(patient()).await;
     let (judge, address) = Judge::sit(validator.origin(), format!("{}/square", world.origin)).await;
     let (cards, provider) = (world.square_cards(), square_at(&address));
 

@@ -12,7 +12,7 @@ use crate::{
         exceptions::ExceptionAnswer,
         operator::{Operator, nothing_here},
         paging::ListAnswer,
-        timeline,
+        timeline, transfers,
     },
     answer::{self, Answer},
     error::ApiError,
@@ -73,7 +73,10 @@ pub(crate) async fn list(operator: Operator) -> Answer {
 
 pub(crate) async fn read(operator: Operator) -> Answer {
     let environment = operator.known_environment()?;
-    let ServiceReference::Card(id) = operator.path("reference")? else { return Err(nothing_here()) };
+    let id = match operator.path("reference")? {
+        ServiceReference::Card(id) => id,
+        ServiceReference::Ach(id) => return transfers::read(&operator, environment, id).await,
+    };
     let engine = &operator.app.engine;
     let read = engine.payment_with_timeline(environment, id).await.map_err(of_reading)?;
     let configuration = engine.config_version(environment, read.payment.order.config_version).await;
@@ -83,10 +86,11 @@ pub(crate) async fn read(operator: Operator) -> Answer {
         state: attempt.state.as_str(),
         created_at: rfc3339(attempt.created_at),
     });
+    let story = timeline::Story::of_payment(&read.payment.order, configuration.as_ref());
     answer::ok(&PaymentDetail {
         attempts: attempts.collect(),
         exceptions: read.exceptions.iter().map(ExceptionAnswer::of).collect(),
-        timeline: timeline::lines(&read.payment.order, configuration.as_ref(), &read.timeline)?,
+        timeline: timeline::lines(&story, &read.timeline)?,
         summary: summary(&read.payment),
     })
 }

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tollgate_configuration::Configuration;
-use tollgate_domain::{PaymentMethod, Timestamp, card::CardOrder};
+use tollgate_domain::{
+    PaymentMethod, Timestamp, ach::TransferOrder, card::CardOrder, fee::FeeSnapshot, metadata::Metadata,
+};
 use tollgate_engine::{QuoteRequest, explain, ports::Entry};
 
 use crate::{
@@ -26,17 +28,116 @@ pub(crate) struct LineAnswer {
     detail: Box<RawValue>,
 }
 
-/// The first three lines are told from the payment itself, by the configuration that decided; the rest was written down
-/// as it happened.
-pub(crate) fn lines(
-    order: &CardOrder,
-    configuration: Option<&Configuration>,
-    entries: &[Entry],
-) -> Result<Vec<LineAnswer>, ApiError> {
+/// What the first lines are told from: the payment itself, and the configuration that decided.
+pub(crate) struct Story<'a> {
+    at: Timestamp,
+    request: &'a str,
+    asked: serde_json::Value,
+    decision: RoutingAnswer,
+    config_version: u64,
+    configuration: Option<&'a Configuration>,
+    quote: Option<QuoteRequest>,
+    fee: &'a FeeSnapshot,
+}
+
+impl<'a> Story<'a> {
+    pub(crate) fn of_payment(order: &'a CardOrder, configuration: Option<&'a Configuration>) -> Self {
+        Self {
+            at: order.created_at,
+            request: &order.request,
+            asked: json!({
+                "flow": order.flow.as_str(),
+                "amountMinor": order.fee.principal.to_string(),
+                "currency": order.currency.to_string(),
+                "description": order.description,
+                "customer": { "name": order.customer_name, "email": order.customer_email },
+                "metadata": stored_value(&order.metadata),
+                "successUrl": order.success_url,
+                "cancelUrl": order.cancel_url,
+            }),
+            decision: RoutingAnswer::of(order),
+            config_version: order.config_version,
+            configuration,
+            quote: pairs(&order.metadata).map(|metadata| QuoteRequest {
+                principal: order.fee.principal,
+                currency: order.currency,
+                method: PaymentMethod::WebCard,
+                flow: Some(order.flow),
+                metadata,
+            }),
+            fee: &order.fee,
+        }
+    }
+
+    pub(crate) fn of_transfer(order: &'a TransferOrder, configuration: Option<&'a Configuration>) -> Self {
+        Self {
+            at: order.created_at,
+            request: &order.request,
+            asked: json!({
+                "amountMinor": order.fee.principal.to_string(),
+                "currency": order.currency.to_string(),
+                "description": order.description,
+                "customer": { "externalCustomerId": order.external_customer_id, "name": order.customer_name, "email": order.customer_email },
+                "bankAccount": { "bankName": order.bank_name, "accountName": order.account_name,
+                                 "accountType": order.account_type.as_str(), "last4": order.last_four },
+                "metadata": stored_value(&order.metadata),
+                "remittanceData": order.remittance.as_deref().map(stored_value),
+            }),
+            decision: RoutingAnswer::of_transfer(order),
+            config_version: order.config_version,
+            configuration,
+            quote: pairs(&order.metadata).map(|metadata| QuoteRequest {
+                principal: order.fee.principal,
+                currency: order.currency,
+                method: PaymentMethod::Ach,
+                flow: None,
+                metadata,
+            }),
+            fee: &order.fee,
+        }
+    }
+
+    fn line(&self, kind: &str, detail: &serde_json::Value) -> Result<LineAnswer, ApiError> {
+        let detail = serde_json::value::to_raw_value(detail);
+        Ok(LineAnswer {
+            at: rfc3339(self.at),
+            kind: kind.to_owned(),
+            request_id: Some(self.request.to_owned()),
+            detail: detail.map_err(|error| ApiError::internal(error.to_string()))?,
+        })
+    }
+
+    fn routing(&self) -> serde_json::Value {
+        let explained = self.configuration.zip(self.quote.as_ref()).map(|(it, request)| explain(it, request));
+        let rules =
+            explained.as_ref().map(|explained| explained.routing.rules.iter().map(rule).collect::<Vec<_>>());
+        json!({
+            "configVersion": self.config_version,
+            "decision": self.decision,
+            // Null where that configuration cannot be opened any more.
+            "rules": rules,
+        })
+    }
+
+    fn fee(&self) -> serde_json::Value {
+        json!({
+            "feeMinor": self.fee.fee.to_string(),
+            "totalDebitMinor": self.fee.total_debit.to_string(),
+            "steps": [
+                fee_steps("platform", &self.fee.platform),
+                fee_steps("organization", &self.fee.organization),
+            ],
+        })
+    }
+}
+
+/// The first three lines are told from the story, by the configuration that decided; the rest was written down as it
+/// happened.
+pub(crate) fn lines(story: &Story<'_>, entries: &[Entry]) -> Result<Vec<LineAnswer>, ApiError> {
     let mut lines = vec![
-        first(order, "request", &request(order))?,
-        first(order, "routing", &routing(order, configuration))?,
-        first(order, "fee", &fee(order))?,
+        story.line("request", &story.asked)?,
+        story.line("routing", &story.routing())?,
+        story.line("fee", &story.fee())?,
     ];
     lines.extend(entries.iter().map(|entry| LineAnswer {
         at: rfc3339(entry.at),
@@ -47,64 +148,12 @@ pub(crate) fn lines(
     Ok(lines)
 }
 
-fn first(order: &CardOrder, kind: &str, detail: &serde_json::Value) -> Result<LineAnswer, ApiError> {
-    let detail = serde_json::value::to_raw_value(detail);
-    Ok(LineAnswer {
-        at: rfc3339(moment(order)),
-        kind: kind.to_owned(),
-        request_id: Some(order.request.clone()),
-        detail: detail.map_err(|error| ApiError::internal(error.to_string()))?,
-    })
+fn stored_value(json: &str) -> serde_json::Value {
+    serde_json::from_str(json).unwrap_or_default()
 }
 
-fn moment(order: &CardOrder) -> Timestamp {
-    order.created_at
-}
-
-fn request(order: &CardOrder) -> serde_json::Value {
-    json!({
-        "flow": order.flow.as_str(),
-        "amountMinor": order.fee.principal.to_string(),
-        "currency": order.currency.to_string(),
-        "description": order.description,
-        "customer": { "name": order.customer_name, "email": order.customer_email },
-        "metadata": serde_json::from_str::<serde_json::Value>(&order.metadata).unwrap_or_default(),
-        "successUrl": order.success_url,
-        "cancelUrl": order.cancel_url,
-    })
-}
-
-fn routing(order: &CardOrder, configuration: Option<&Configuration>) -> serde_json::Value {
-    let explained = configuration.zip(quote_request(order)).map(|(it, request)| explain(it, &request));
-    let rules =
-        explained.as_ref().map(|explained| explained.routing.rules.iter().map(rule).collect::<Vec<_>>());
-    json!({
-        "configVersion": order.config_version,
-        "decision": RoutingAnswer::of(order),
-        // Null where that configuration cannot be opened any more.
-        "rules": rules,
-    })
-}
-
-fn fee(order: &CardOrder) -> serde_json::Value {
-    json!({
-        "feeMinor": order.fee.fee.to_string(),
-        "totalDebitMinor": order.fee.total_debit.to_string(),
-        "steps": [
-            fee_steps("platform", &order.fee.platform),
-            fee_steps("organization", &order.fee.organization),
-        ],
-    })
-}
-
-/// What routing saw.
-fn quote_request(order: &CardOrder) -> Option<QuoteRequest> {
-    let field = serde_json::from_str::<MetadataField>(&order.metadata).ok();
-    Some(QuoteRequest {
-        principal: order.fee.principal,
-        currency: order.currency,
-        method: PaymentMethod::WebCard,
-        flow: Some(order.flow),
-        metadata: metadata(field, b"", &mut Faults::default())?,
-    })
+/// The metadata as routing saw it.
+fn pairs(json: &str) -> Option<Metadata> {
+    let field = serde_json::from_str::<MetadataField>(json).ok();
+    metadata(field, b"", &mut Faults::default())
 }

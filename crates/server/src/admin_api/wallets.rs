@@ -46,9 +46,10 @@ struct MoveBody<'a> {
     reference: Raw<'a>,
 }
 
+/// What a wallet holds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WalletAnswer {
+pub(crate) struct WalletAnswer {
     currency: String,
     #[serde(serialize_with = "digits")]
     available_minor: Minor,
@@ -101,6 +102,11 @@ impl WalletAnswer {
             organization_fees_minor: balances.organization_fees,
         }
     }
+}
+
+/// A wallet as it is shown.
+pub(crate) fn answer(currency: Currency, balances: &Balances) -> WalletAnswer {
+    WalletAnswer::of(currency, balances)
 }
 
 pub(crate) async fn list(operator: Operator) -> Answer {

@@ -46,6 +46,17 @@ impl FromRequestParts<SharedApp> for Preparer {
     }
 }
 
+/// A caller with a secret key for bank transfers.
+pub(crate) struct Payer(pub(crate) Caller);
+
+impl FromRequestParts<SharedApp> for Payer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
+        Caller::admit(parts, app, Access::Transfer).await.map(Self)
+    }
+}
+
 impl Caller {
     async fn admit(parts: &mut Parts, app: &SharedApp, access: Access) -> Result<Self, ApiError> {
         let context = RequestContext::of(parts)?;

@@ -1,7 +1,6 @@
 //! The body of a card preparation, hosted or embedded.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use tollgate_configuration::Settings;
 use tollgate_domain::{Flow, PaymentMethod};
 use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest};
@@ -11,7 +10,7 @@ use crate::{
     error::ApiError,
     fields::{self, Faults, Raw},
     json_text::JsonText,
-    metadata_field::{MetadataField, metadata, without_spaces},
+    metadata_field::{self, metadata_text},
 };
 
 const LONGEST_DESCRIPTION: usize = 500;
@@ -63,8 +62,7 @@ pub(crate) fn read(bytes: &[u8], flow: Flow, settings: &Settings) -> Result<Prep
     let description =
         fields::optional_text("description", body.description, LONGEST_DESCRIPTION, &mut faults);
     let (customer_name, customer_email) = read_customer(body.customer, &mut faults);
-    let pairs = body.metadata.map(|raw| serde_json::from_str::<MetadataField>(raw.get()));
-    let pairs = metadata(pairs.map(|read| read.unwrap_or(MetadataField::Other)), bytes, &mut faults);
+    let pairs = metadata_field::read(body.metadata, bytes, &mut faults);
     // An embedded component sends nobody anywhere.
     let (success_url, cancel_url) = match flow {
         Flow::HostedCheckout => (body.success_url, body.cancel_url),
@@ -85,17 +83,12 @@ pub(crate) fn read(bytes: &[u8], flow: Flow, settings: &Settings) -> Result<Prep
             description,
             customer_name,
             customer_email,
-            metadata: body.metadata.map_or_else(|| "{}".to_owned(), metadata_text),
+            metadata: metadata_text(body.metadata),
             success_url,
             cancel_url,
         })
     })();
     fields::complete(faults, read)
-}
-
-/// As it came, but for the white space between its tokens.
-fn metadata_text(raw: &RawValue) -> String {
-    without_spaces(raw.get())
 }
 
 fn read_customer(raw: Raw<'_>, faults: &mut Faults) -> (Option<String>, Option<String>) {

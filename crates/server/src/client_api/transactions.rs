@@ -1,6 +1,7 @@
 //! `GET /client/v1/transactions` and `GET /client/v1/transactions/<reference>`.
 
-use tollgate_domain::{PaymentMethod, transaction::Status};
+use serde::Serialize;
+use tollgate_domain::{PaymentMethod, ServiceReference, transaction::Status};
 use tollgate_engine::ports::TransactionFilter;
 
 use crate::{
@@ -13,11 +14,28 @@ use crate::{
     list::ListAnswer,
     location::Location,
     transaction_answer::TransactionAnswer,
+    transfer_answer::TransferDetail,
 };
+
+/// A bank transfer's transaction, with what is its own.
+#[derive(Serialize)]
+struct TransferTransaction {
+    #[serde(flatten)]
+    transaction: TransactionAnswer,
+    transfer: TransferDetail,
+}
 
 pub(crate) async fn read(Backend(caller): Backend) -> Answer {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let transaction = caller.app.engine.transaction(caller.view.environment.id, reference).await;
+    let (engine, environment) = (&caller.app.engine, caller.view.environment.id);
+    if let ServiceReference::Ach(id) = reference {
+        let transfer = engine.transfer(environment, id).await.map_err(of_reading)?;
+        return answer::ok(&TransferTransaction {
+            transaction: TransactionAnswer::of_transfer(&transfer),
+            transfer: TransferDetail::of(&transfer),
+        });
+    }
+    let transaction = engine.transaction(environment, reference).await;
     answer::ok(&TransactionAnswer::of(&transaction.map_err(of_reading)?))
 }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use tollgate_domain::{
     card::Preparation,
-    id::{EnvironmentId, PaymentId},
+    id::{EnvironmentId, PaymentId, TransferId},
 };
-use tollgate_engine::ports::{EventState, Progress};
+use tollgate_engine::ports::{EventState, Progress, TransferProgress};
 
 use super::{
     Nodes, at,
     concurrency::at_once,
     samples::{due, preparing, settled},
+    transfer_samples::{sending, sending_until},
 };
 
 pub async fn payments_are_claimed_longest_due_first(nodes: &Nodes) {
@@ -132,6 +133,76 @@ pub async fn many_claimers_share_no_event(nodes: &Nodes) {
     .await;
     let taken: Vec<_> =
         answers.into_iter().flatten().map(|stored| (stored.environment, stored.event.id)).collect();
+    assert_eq!(taken.len(), 60, "none was taken twice");
+    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), all, "and all were taken");
+}
+
+pub async fn transfers_are_claimed_longest_due_first(nodes: &Nodes) {
+    let (one, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    for environment in [one, other] {
+        nodes.fund(environment, 50_000, "f").await;
+    }
+    assert!(nodes.one.claim_transfers(at(1_000), at(2_000), 10).await.unwrap().is_empty());
+    let mut news = Vec::new();
+    for (environment, moment) in
+        [(one, Some(30)), (other, Some(10)), (one, Some(20)), (other, Some(40)), (one, Some(41)), (one, None)]
+    {
+        let mut new = nodes.new_transfer(environment);
+        new.progress = moment.map_or_else(sending, |moment| sending_until(at(moment)));
+        nodes.reserve(&new).await;
+        news.push(new);
+    }
+    let name = |place: usize| (news[place].order.environment, news[place].order.id);
+    let [third, first, second, fourth] = [name(0), name(1), name(2), name(3)];
+    assert!(nodes.one.claim_transfers(at(9), at(100), 10).await.unwrap().is_empty(), "nothing is due yet");
+    assert!(nodes.one.claim_transfers(at(40), at(100), 0).await.unwrap().is_empty());
+    assert_eq!(nodes.one.claim_transfers(at(40), at(100), 3).await.unwrap(), [first, second, third]);
+    assert_eq!(
+        nodes.two.claim_transfers(at(40), at(100), 3).await.unwrap(),
+        [fourth],
+        "due means at its moment"
+    );
+    assert!(nodes.one.claim_transfers(at(40), at(100), 3).await.unwrap().is_empty());
+    for new in &news[..4] {
+        let transfer = nodes.read_transfer(new).await;
+        let expected = TransferProgress { tries: 1, ..sending_until(at(100)) };
+        assert_eq!((transfer.revision, transfer.progress), (0, expected));
+    }
+    assert_eq!(
+        nodes.read_transfer(&news[4]).await.progress,
+        sending_until(at(41)),
+        "what was not taken is untouched"
+    );
+    // Whoever took them has vanished; one was done with before.
+    let done = nodes.transfer_change(0, sending());
+    nodes.change_transfer(&news[1], &done).await;
+    let again = nodes.two.claim_transfers(at(100), at(200), 9).await.unwrap();
+    assert_eq!(again.len(), 4);
+    assert_eq!(again[0], name(4), "the longest due first");
+    assert!(!again.contains(&first));
+    assert_eq!(nodes.read_transfer(&news[0]).await.progress.tries, 2);
+}
+
+pub async fn many_claimers_share_no_transfer(nodes: &Nodes) {
+    let environments = [nodes.environment().await.id, nodes.environment().await.id];
+    let mut all = BTreeSet::new();
+    for environment in environments {
+        nodes.fund(environment, 500_000, "f").await;
+    }
+    for place in 0..60_u8 {
+        let mut new = nodes.new_transfer(environments[usize::from(place % 2)]);
+        new.progress = sending_until(at(i64::from(place)));
+        all.insert((new.order.environment, nodes.reserve(&new).await));
+    }
+    let answers = at_once(nodes, 16, |_, node| async move {
+        let mut taken = Vec::new();
+        for _ in 0..20 {
+            taken.extend(node.claim_transfers(at(1_000), at(2_000), 3).await.unwrap());
+        }
+        taken
+    })
+    .await;
+    let taken: Vec<(EnvironmentId, TransferId)> = answers.into_iter().flatten().collect();
     assert_eq!(taken.len(), 60, "none was taken twice");
     assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), all, "and all were taken");
 }

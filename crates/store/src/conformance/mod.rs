@@ -14,6 +14,7 @@
     missing_debug_implementations
 )]
 
+pub mod audit;
 pub mod changes;
 pub mod claims;
 pub mod concurrency;
@@ -26,6 +27,11 @@ pub mod payments;
 pub mod samples;
 pub mod tenancy;
 pub mod transactions;
+pub mod transfer_changes;
+pub mod transfer_model;
+pub mod transfer_races;
+pub mod transfer_samples;
+pub mod transfers;
 pub mod wallet;
 
 use std::sync::{
@@ -75,7 +81,26 @@ macro_rules! conformance_suite {
                 a_payment_is_read_at_one_moment;
             claims:
                 payments_are_claimed_longest_due_first, a_claim_ends_by_itself, many_claimers_share_nothing,
-                events_are_claimed_longest_due_first, many_claimers_share_no_event;
+                events_are_claimed_longest_due_first, many_claimers_share_no_event,
+                transfers_are_claimed_longest_due_first, many_claimers_share_no_transfer;
+            transfers:
+                a_transfer_goes_round, a_changed_transfer_goes_round, an_existing_transfer_is_returned_whole,
+                funds_suffice_to_the_last_cent, a_wallet_never_funded_has_nothing,
+                a_reservation_needs_its_environment, funds_follow_the_transfer, objects_lead_to_their_transfer,
+                waiting_transfers_are_listed_newest_first;
+            transfer_changes:
+                a_change_is_made_whole, a_refused_change_leaves_nothing, books_refuse_what_cannot_be,
+                a_repeated_change_is_made_once, a_claim_does_not_disturb_a_change,
+                what_goes_along_is_as_with_payments;
+            transfer_races:
+                reservations_never_overdraw, reservations_and_withdrawals_share_a_wallet,
+                one_reference_is_reserved_once, one_reference_is_reserved_in_one_wallet, one_of_many_changes_wins,
+                one_change_at_once_is_made_once, many_lives_at_once, a_transfer_is_read_at_one_moment,
+                a_caller_who_leaves_disturbs_nobody;
+            transfer_model:
+                random_lives_agree_with_a_model;
+            audit:
+                an_empty_database_is_clean, everything_is_counted, large_sums_are_added_up;
             transactions:
                 lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
             events:
@@ -92,7 +117,7 @@ macro_rules! conformance_suite {
             tenancy:
                 keys_are_of_one_environment, configurations_are_of_one_environment,
                 wallets_are_of_one_environment, wallets_are_of_one_currency, payments_are_of_one_environment,
-                events_are_of_one_environment, exceptions_are_of_one_environment;
+                events_are_of_one_environment, exceptions_are_of_one_environment, transfers_are_of_one_environment;
         }
     };
     (@each $database:path; $($module:ident: $($name:ident),+;)+) => {

@@ -76,7 +76,7 @@ fn plain_fee(principal: u64) -> FeeSnapshot {
 }
 
 /// Numbers at their limits, and such as no calculation gives: they must come back as they were stored.
-fn odd_fee() -> FeeSnapshot {
+pub fn odd_fee() -> FeeSnapshot {
     let layer = FeeLayer {
         enabled: false,
         fixed: Minor::MAX,

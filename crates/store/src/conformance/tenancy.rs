@@ -2,13 +2,15 @@
 
 use tollgate_domain::{Currency, card::DisagreementKind, ledger::Cause};
 use tollgate_engine::ports::{
-    Changed, ConfigPut, EventState, Inserted, Moved, PaymentFilter, Received, Resolution, Revoked, Rotated,
-    TransactionFilter,
+    Changed, ConfigPut, EventState, Inserted, Moved, PaymentFilter, Received, Reserved, Resolution, Revoked,
+    Rotated, TransactionFilter,
 };
 
 use super::{
     ALL, Nodes, at, minor, put,
     samples::{PROVIDER, card, preparing, settled},
+    transfer_samples::ach,
+    wallet::books_balance,
 };
 
 pub async fn keys_are_of_one_environment(nodes: &Nodes) {
@@ -138,4 +140,45 @@ pub async fn exceptions_are_of_one_environment(nodes: &Nodes) {
     let resolution = Resolution { at: at(9), actor: "me".to_owned(), note: String::new() };
     assert!(!nodes.two.resolve_exception(mine, exception, &resolution).await.unwrap());
     assert_eq!(nodes.two.exceptions(theirs, true, None, ALL).await.unwrap().len(), 1);
+}
+
+pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
+    let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
+    nodes.fund(theirs, 5_000, "f").await;
+    nodes.one.receive_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    let new = nodes.new_transfer(theirs);
+    let id = nodes.reserve(&new).await;
+    let mut change = nodes.full_transfer_change(0, "evt_1", &new.order.fee);
+    change.event = None;
+    let before = nodes.change_transfer(&new, &change).await;
+    let object = before.state.provider_reference.clone().unwrap();
+
+    assert_eq!(nodes.two.transfer(mine, id).await.unwrap(), None);
+    assert_eq!(nodes.two.transfer_of_object(mine, PROVIDER, &object).await.unwrap(), None);
+    assert_eq!(nodes.two.transfer_of_object(theirs, PROVIDER, &object).await.unwrap(), Some(id));
+    assert!(nodes.two.waiting_transfers(mine, None, ALL).await.unwrap().is_empty());
+    assert_eq!(nodes.two.transaction(mine, ach(id)).await.unwrap(), None);
+    for from in [0, 1] {
+        let change = nodes.full_transfer_change(from, "evt_1", &new.order.fee);
+        assert_eq!(nodes.two.change_transfer(mine, id, &change).await.unwrap(), Changed::Missing);
+    }
+    // Nor is their money there for mine.
+    let mut twin = nodes.new_transfer(mine);
+    (twin.order.id, twin.transaction, twin.posting) = (id, new.transaction, new.posting);
+    let refused = Reserved::Insufficient { available: minor(0) };
+    assert_eq!(nodes.two.reserve_transfer(mine, &twin).await.unwrap(), refused);
+    // All the same names are free in another environment, and stand for something else there.
+    nodes.fund(mine, 2_000, "f").await;
+    assert_eq!(nodes.two.reserve_transfer(mine, &twin).await.unwrap(), Reserved::Created);
+    let mut change = nodes.full_transfer_change(0, "evt_1", &twin.order.fee);
+    change.posting.as_mut().unwrap().id = nodes.new_posting_id();
+    let changed = nodes.change_transfer(&twin, &change).await;
+    assert_eq!((changed.order, changed.revision), (twin.order, 1));
+    assert_eq!(nodes.two.transfer_of_object(mine, PROVIDER, &object).await.unwrap(), Some(id));
+    assert_eq!(nodes.read_transfer(&new).await, before);
+    let events = nodes.two.events(theirs, Some(EventState::Waiting), None, ALL).await.unwrap();
+    assert_eq!(events.len(), 1, "my change has not settled their event");
+    assert_eq!(books_balance(nodes, mine, Currency::USD).await, 2_000);
+    assert_eq!(books_balance(nodes, theirs, Currency::USD).await, 5_000);
+    nodes.audit_is_clean().await;
 }

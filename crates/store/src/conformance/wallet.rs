@@ -33,11 +33,18 @@ pub async fn books_balance(nodes: &Nodes, environment: EnvironmentId, currency: 
     assert!(by_posting.values().all(|sum| *sum == 0), "each posting's entries sum to zero: {by_posting:?}");
     let balances = nodes.two.balances(environment, currency).await.unwrap().unwrap();
     let sum = |account| by_account.get(&account).copied().unwrap_or_default();
-    assert_eq!(balances.available.signed(), sum(Account::Available), "the balance is the sum of its entries");
-    assert_eq!(-sum(Account::Funding), sum(Account::Available));
-    for other in [Account::Reserved, Account::SettledOut, Account::PlatformFees, Account::OrganizationFees] {
-        assert_eq!(sum(other), 0);
+    let held = [
+        (Account::Available, balances.available),
+        (Account::Reserved, balances.reserved),
+        (Account::SettledOut, balances.settled_out),
+        (Account::PlatformFees, balances.platform_fees),
+        (Account::OrganizationFees, balances.organization_fees),
+    ];
+    for (account, balance) in held {
+        assert_eq!(balance.signed(), sum(account), "the balance of {account:?} is the sum of its entries");
     }
+    let inside: i64 = held.iter().map(|(account, _)| sum(*account)).sum();
+    assert_eq!(-sum(Account::Funding), inside, "what came in is inside");
     balances.available.get()
 }
 

@@ -126,7 +126,7 @@ struct StoredMatch {
     conditions: Vec<String>,
 }
 
-fn read_matched(stored: &str) -> Result<Matched, Damaged> {
+pub(crate) fn read_matched(stored: &str) -> Result<Matched, Damaged> {
     let stored: StoredMatch = serde_json::from_str(stored).map_err(|_| Damaged("matched rule"))?;
     Ok(Matched {
         rule: Arc::from(stored.rule),

@@ -10,7 +10,7 @@ use deadpool_postgres::{Object, Pool};
 use tokio::time::Instant;
 use tollgate_engine::ports::StoreError;
 
-use super::fault::{Fault, judge};
+use super::fault::{Fault, Judgement, judge};
 
 const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE_MS: u64 = 10;
@@ -47,6 +47,9 @@ impl<'a> Attempts<'a> {
     }
 
     pub(super) async fn connection(&self) -> Result<Object, Fault> {
+        if Instant::now() > self.deadline {
+            return Err(Fault::TooLate);
+        }
         self.pool.get().await.map_err(Fault::Connection)
     }
 
@@ -61,10 +64,18 @@ impl<'a> Attempts<'a> {
         outcome: Result<T, Fault>,
         connection: Option<Object>,
     ) -> Option<Result<T, StoreError>> {
-        let judgement = match outcome {
-            Ok(value) => return Some(Ok(value)),
-            Err(fault) => judge(fault),
-        };
+        match outcome {
+            Ok(value) => Some(Ok(value)),
+            Err(fault) => self.weigh(judge(fault), connection).await.map(Err),
+        }
+    }
+
+    /// What to say in the end about an attempt that failed, or `None` when there is to be another, now.
+    pub(super) async fn weigh(
+        &mut self,
+        judgement: Judgement,
+        connection: Option<Object>,
+    ) -> Option<StoreError> {
         if judgement.discard {
             // Never handed out again; dropping it closes it.
             drop(connection.map(Object::take));
@@ -76,10 +87,15 @@ impl<'a> Attempts<'a> {
             tokio::time::sleep(pause).await;
             return None;
         }
-        Some(Err(match judgement.error {
+        Some(match judgement.error {
             StoreError::Unavailable(reason) if self.in_doubt => StoreError::Unknown(reason),
             error => error,
-        }))
+        })
+    }
+
+    /// The attempts at one of the units that these were made for together, in what time is left.
+    pub(super) fn for_one(&self) -> Self {
+        Self { made: 0, ..*self }
     }
 }
 

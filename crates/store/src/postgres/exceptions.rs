@@ -27,7 +27,8 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn new(exceptions: &'a [NewException]) -> Self {
+    pub(super) fn new(exceptions: impl IntoIterator<Item = &'a NewException>) -> Self {
+        let exceptions: Vec<&NewException> = exceptions.into_iter().collect();
         Self {
             ids: exceptions.iter().map(|exception| uuid(exception.id.to_bytes())).collect(),
             kinds: exceptions.iter().map(|exception| exception.kind.as_str()).collect(),

@@ -17,8 +17,12 @@ pub(super) enum Fault {
     Statement(tokio_postgres::Error),
     /// Before the transaction's commit was sent: nothing has happened.
     Uncommitted(tokio_postgres::Error),
+    /// Another came first, and the next attempt will find what it did: nothing has happened.
+    Raced(tokio_postgres::Error),
     /// No answer in time.
     TimedOut,
+    /// The time was over before it began.
+    TooLate,
     /// The answer cannot be read.
     Damaged(Damaged),
     /// The caller asked for what makes no sense.
@@ -48,11 +52,19 @@ pub(super) struct Judgement {
     pub(super) in_doubt: bool,
     /// Whether the connection is no good any more.
     pub(super) discard: bool,
+    /// Whether a unit is to blame, or may be, rather than what it shares with others.
+    pub(super) ones_own: bool,
 }
 
 impl Judgement {
-    fn last(error: StoreError) -> Self {
-        Self { error, again: false, in_doubt: false, discard: false }
+    /// Of no use to try again, for what is wrong is the unit.
+    fn wrong(error: StoreError) -> Self {
+        Self { ones_own: true, ..Self::passing(error) }
+    }
+
+    /// Undone, and may pass, but not soon.
+    fn passing(error: StoreError) -> Self {
+        Self { error, again: false, in_doubt: false, discard: false, ones_own: false }
     }
 }
 
@@ -61,14 +73,17 @@ pub(super) fn judge(fault: Fault) -> Judgement {
         Fault::Connection(error) => judge_connection(&error),
         Fault::Statement(error) => judge_statement(&error),
         Fault::Uncommitted(error) => Judgement { in_doubt: false, ..judge_statement(&error) },
+        Fault::Raced(error) => Judgement { again: true, ..judge_statement(&error) },
         Fault::TimedOut => Judgement {
             error: StoreError::Unavailable("the database did not answer in time".to_owned()),
             again: false,
             in_doubt: true,
             discard: true,
+            ones_own: false,
         },
-        Fault::Damaged(damaged) => Judgement::last(damaged.into()),
-        Fault::Misuse(reason) => Judgement::last(StoreError::Broken(reason.to_owned())),
+        Fault::TooLate => Judgement::passing(StoreError::Unavailable("there was no time left".to_owned())),
+        Fault::Damaged(damaged) => Judgement::wrong(damaged.into()),
+        Fault::Misuse(reason) => Judgement::wrong(StoreError::Broken(reason.to_owned())),
     }
 }
 
@@ -83,7 +98,7 @@ fn judge_connection(error: &PoolError) -> Judgement {
         }
         other => (other.to_string(), false),
     };
-    Judgement { error: StoreError::Unavailable(reason), again, in_doubt: false, discard: false }
+    Judgement { again, ..Judgement::passing(StoreError::Unavailable(reason)) }
 }
 
 fn judge_statement(error: &tokio_postgres::Error) -> Judgement {
@@ -91,13 +106,14 @@ fn judge_statement(error: &tokio_postgres::Error) -> Judgement {
     let Some(code) = error.code() else {
         let lost = error.is_closed() || matches!(error.source(), Some(source) if source.is::<io::Error>());
         if !lost {
-            return Judgement::last(StoreError::Broken(reason));
+            return Judgement::wrong(StoreError::Broken(reason));
         }
         return Judgement {
             error: StoreError::Unavailable(reason),
             again: true,
             in_doubt: true,
             discard: true,
+            ones_own: false,
         };
     };
     let lost = class(code) == "08"
@@ -112,6 +128,7 @@ fn judge_statement(error: &tokio_postgres::Error) -> Judgement {
             again: true,
             in_doubt: lost,
             discard: lost || demoted,
+            ones_own: lost_race,
         };
     }
     // Canceled for taking too long, no locks, memory, disk or connections, failing disks: undone, and may pass.
@@ -122,7 +139,11 @@ fn judge_statement(error: &tokio_postgres::Error) -> Judgement {
             &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
         ]
         .contains(&code);
-    Judgement::last(if passing { StoreError::Unavailable(reason) } else { StoreError::Broken(reason) })
+    if passing {
+        Judgement::passing(StoreError::Unavailable(reason))
+    } else {
+        Judgement::wrong(StoreError::Broken(reason))
+    }
 }
 
 fn class(code: &SqlState) -> &str {

@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 2] = [
+const MIGRATIONS: [Migration; 3] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -18,6 +18,11 @@ const MIGRATIONS: [Migration; 2] = [
         version: 2,
         name: "payments",
         sql: include_str!("../../migrations/postgres/0002_payments.sql"),
+    },
+    Migration {
+        version: 3,
+        name: "transfers",
+        sql: include_str!("../../migrations/postgres/0003_transfers.sql"),
     },
 ];
 

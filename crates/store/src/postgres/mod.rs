@@ -5,6 +5,8 @@
 //! the URL's `sslmode` says otherwise. Connections must be the server's own or a pooler's in session mode.
 
 mod attempts;
+mod audit;
+mod batch;
 mod cells;
 mod config;
 mod connect;
@@ -13,14 +15,19 @@ mod events;
 mod exceptions;
 mod fault;
 mod keys;
+mod lanes;
 mod listener;
 mod migrate;
 mod payment_change;
 mod payment_store;
 mod payments;
+mod reserve;
 mod store;
 mod timeline;
 mod transactions;
+mod transfer_change;
+mod transfer_store;
+mod transfers;
 mod wallet;
 
 use std::{sync::OnceLock, time::Duration};
@@ -31,7 +38,13 @@ use uuid::Uuid;
 use crate::{DatabaseUrl, OpenError};
 use attempts::{Attempts, Limits, Purpose};
 use connect::Connector;
+use lanes::Lanes;
 use listener::Listener;
+use reserve::Reservation;
+use transfer_change::Change;
+
+/// How many lanes there are of a kind; more would only make batches smaller.
+const MOST_LANES: usize = 4;
 
 /// How the PostgreSQL store uses the server.
 #[derive(Debug, Clone)]
@@ -62,6 +75,10 @@ impl Default for Settings {
 pub struct PostgresStore {
     pool: Pool,
     limits: Limits,
+    reservations: Lanes<Reservation>,
+    /// Changes that move money have lanes by wallet, the others by transfer.
+    postings: Lanes<Change>,
+    changes: Lanes<Change>,
     connector: Connector,
     // Started by the first who listens.
     listener: OnceLock<Listener>,
@@ -94,7 +111,17 @@ impl PostgresStore {
         migrate::migrate(&mut client).await?;
         let attempt = settings.statement_timeout.saturating_add(Duration::from_secs(2));
         let limits = Limits { attempt, total: attempt.saturating_mul(2) };
-        Ok(Self { pool, limits, connector, listener: OnceLock::new() })
+        // All of them busy leave some connections to others.
+        let lanes = (settings.connections / 4).clamp(1, MOST_LANES);
+        Ok(Self {
+            reservations: Lanes::start(lanes, &pool, limits),
+            postings: Lanes::start(lanes, &pool, limits),
+            changes: Lanes::start(lanes, &pool, limits),
+            pool,
+            limits,
+            connector,
+            listener: OnceLock::new(),
+        })
     }
 
     fn attempts(&self, purpose: Purpose) -> Attempts<'_> {

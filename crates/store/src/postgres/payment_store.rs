@@ -8,9 +8,9 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, PaymentChange, PaymentFilter, PaymentStore, Progress,
-    ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent, StoredException,
-    TransactionFilter,
+    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, PaymentChange, PaymentFilter,
+    PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
+    StoredException, TransactionFilter,
 };
 
 use super::{

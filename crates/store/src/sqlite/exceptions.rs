@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 use tollgate_domain::{
     ServiceReference,
-    id::{EnvironmentId, ExceptionId, PaymentId},
+    id::{EnvironmentId, ExceptionId},
 };
 use tollgate_engine::ports::{NewException, Resolution, StoredException};
 
@@ -13,11 +13,11 @@ use crate::convert::{
     exception::{exception_columns, found_digest, read},
 };
 
-/// Records what is wrong with a card payment; what is known of it already stays as it is.
+/// Records what is wrong with a payment; what is known of it already stays as it is.
 pub(super) fn add(
     connection: &Connection,
     environment: EnvironmentId,
-    payment: PaymentId,
+    reference: ServiceReference,
     exceptions: &[NewException],
 ) -> Result<(), Fault> {
     for exception in exceptions {
@@ -25,13 +25,14 @@ pub(super) fn add(
             .prepare_cached(
                 "INSERT INTO reconciliation_exceptions
                      (environment_id, id, method, reference, kind, expected, found, found_digest, source, at)
-                 VALUES (?1, ?2, 'web_card', ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                  ON CONFLICT DO NOTHING",
             )?
             .execute(params![
                 environment.to_bytes(),
                 exception.id.to_bytes(),
-                payment.to_bytes(),
+                reference.method().as_str(),
+                reference.to_bytes(),
                 exception.kind.as_str(),
                 exception.expected,
                 exception.found,

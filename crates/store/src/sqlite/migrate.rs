@@ -7,7 +7,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 2] = [
+const MIGRATIONS: [Migration; 3] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -17,6 +17,11 @@ const MIGRATIONS: [Migration; 2] = [
         version: 2,
         name: "payments",
         sql: include_str!("../../migrations/sqlite/0002_payments.sql"),
+    },
+    Migration {
+        version: 3,
+        name: "transfers",
+        sql: include_str!("../../migrations/sqlite/0003_transfers.sql"),
     },
 ];
 

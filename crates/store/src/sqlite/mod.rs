@@ -4,6 +4,7 @@
 //! write-ahead mode with full durability: an answered unit survives the loss of power. A second process on the same
 //! file is refused.
 
+mod audit;
 mod cells;
 mod config;
 mod directory;
@@ -18,10 +19,14 @@ mod payment_store;
 mod payments;
 #[cfg(test)]
 mod plans;
+mod postings;
 mod readers;
 mod store;
 mod timeline;
 mod transactions;
+mod transfer_change;
+mod transfer_store;
+mod transfers;
 mod wallet;
 mod writer;
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tollgate_domain::{
-    Timestamp,
+    ServiceReference, Timestamp,
     card::Attempt,
     id::{ChangeId, EnvironmentId, PaymentId, TransactionId},
     transaction::TransactionState,
@@ -36,8 +36,9 @@ pub(super) fn change(
             )?
             .execute(params![environment.to_bytes(), id.to_bytes(), object])?;
     }
-    timeline::add(connection, environment, id, &change.entries)?;
-    exceptions::add(connection, environment, id, &change.exceptions)?;
+    let reference = ServiceReference::Card(id);
+    timeline::add(connection, environment, reference, &change.entries)?;
+    exceptions::add(connection, environment, reference, &change.exceptions)?;
     if let Some(settled) = &change.event {
         events::settle(connection, environment, settled)?;
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tollgate_domain::{
-    Minor, Timestamp,
+    Minor, ServiceReference, Timestamp,
     card::CardOrder,
     id::{EnvironmentId, PaymentId},
 };
@@ -76,7 +76,7 @@ pub(super) fn insert(
         let known = directory::stamp(connection, environment)?.is_some();
         return Ok(Effect::Nothing(if known { Inserted::Done } else { Inserted::EnvironmentMissing }));
     }
-    timeline::add(connection, environment, order.id, entries)?;
+    timeline::add(connection, environment, ServiceReference::Card(order.id), entries)?;
     Ok(Effect::Written(Inserted::Done))
 }
 

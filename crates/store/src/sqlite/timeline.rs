@@ -1,31 +1,29 @@
 //! Payments' timelines.
 
 use rusqlite::{Connection, params};
-use tollgate_domain::{
-    ServiceReference,
-    id::{EnvironmentId, PaymentId},
-};
+use tollgate_domain::{ServiceReference, id::EnvironmentId};
 use tollgate_engine::ports::Entry;
 
 use super::{cells::RowCells, fault::Fault};
 use crate::convert::payment::{entry_columns, read_entry};
 
-/// Adds lines to a card payment's timeline; one that is there stays as it is.
+/// Adds lines to a timeline; one that is there stays as it is.
 pub(super) fn add(
     connection: &Connection,
     environment: EnvironmentId,
-    payment: PaymentId,
+    reference: ServiceReference,
     entries: &[Entry],
 ) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
-         VALUES (?1, 'web_card', ?2, ?3, ?4, ?5, ?6, ?7)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT DO NOTHING",
     )?;
     for entry in entries {
         statement.execute(params![
             environment.to_bytes(),
-            payment.to_bytes(),
+            reference.method().as_str(),
+            reference.to_bytes(),
             entry.id.to_bytes(),
             entry.at.unix_millis(),
             entry.kind,

@@ -9,6 +9,7 @@ mod plans;
 mod proxy;
 mod schema;
 mod server;
+mod transfers_in_trouble;
 mod trouble;
 
 use tollgate_store::conformance::Nodes;

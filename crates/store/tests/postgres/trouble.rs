@@ -22,12 +22,12 @@ use crate::{
     server::{Database, settings, with_database},
 };
 
-async fn two_nodes(database: &Database) -> Nodes {
+pub(crate) async fn two_nodes(database: &Database) -> Nodes {
     Nodes::new(database.open().await, database.open().await)
 }
 
 /// Two nodes of which the first is behind the proxy.
-async fn behind_a_proxy(database: &Database, settings: &Settings) -> (Proxy, Nodes) {
+pub(crate) async fn behind_a_proxy(database: &Database, settings: &Settings) -> (Proxy, Nodes) {
     let proxy = Proxy::start(database.server_address()).await;
     let near = PostgresStore::open(&database.url_through(proxy.port), settings).await.unwrap();
     let nodes = Nodes::new(Arc::new(near), database.open().await);

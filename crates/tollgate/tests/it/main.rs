@@ -17,6 +17,12 @@
 
 mod support;
 
+mod ach;
+mod ach_canary;
+mod ach_crash;
+mod ach_faults;
+mod ach_model;
+mod ach_races;
 mod admin;
 mod authentication;
 mod browser;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::everything;
 use crate::support::{
-    Client, Flow, Inbox, Letter, Shop, StoreKind, Wire, World, on_both_stores, randomness, seed, signature_header,
-    square_signature, stripe_signature, unix_seconds,
+    Client, Flow, Inbox, Letter, Shop, StoreKind, Wire, World, on_both_stores, randomness, seed,
+    signature_header, square_signature, stripe_signature, unix_seconds,
 };
 
 on_both_stores! {
@@ -106,7 +106,8 @@ impl Forger<'_> {
             "other secret" => secret = format!("whsec_{}", noise(random, 64)),
             "other shop's secret" => secret = self.other.webhook_secret(wire),
             "other provider's secret" => {
-                secret = self.shop.webhook_secret(if wire == Wire::Stripe { Wire::Square } else { Wire::Stripe });
+                secret =
+                    self.shop.webhook_secret(if wire == Wire::Stripe { Wire::Square } else { Wire::Stripe });
             }
             "other shop's address" => path = self.other.webhook_path(wire),
             "stale" => at -= random.random_range(302..1_000_000),
@@ -148,7 +149,13 @@ impl Forger<'_> {
             "no time" => headers[0].1 = signature.split(',').next_back().unwrap().to_owned(),
             "no header" => headers.clear(),
             "header under another name" => {
-                let names = ["x-stripe-signature", "stripe_signature", "x-square-signature", "signature", "authorization"];
+                let names = [
+                    "x-stripe-signature",
+                    "stripe_signature",
+                    "x-square-signature",
+                    "signature",
+                    "authorization",
+                ];
                 (*pick(random, &names)).clone_into(&mut headers[0].0);
             }
             "header twice" => headers.push((name.to_owned(), noise(random, 40))),
@@ -216,7 +223,10 @@ fn settle_down(world: &World) -> Vec<Letter> {
         shop.confirm(&component.reference, &component.confirm_body()).data(200);
         let id = shop.read_transaction(&component.reference).data(200)["providerReference"].clone();
         let kind = if wire == Wire::Stripe { "payment_intents" } else { "payments" };
-        simulator.drive(&format!("{}/{kind}/{}/refund", wire.name(), id.as_str().unwrap()), &json!({"amount": 100}));
+        simulator.drive(
+            &format!("{}/{kind}/{}/refund", wire.name(), id.as_str().unwrap()),
+            &json!({"amount": 100}),
+        );
     }
     let letters = inbox.take(simulator);
     for letter in &letters {

@@ -14,8 +14,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    shop::PATIENCE,
     server::wait_until,
+    shop::PATIENCE,
     simulator::{Simulator, Wire},
 };
 

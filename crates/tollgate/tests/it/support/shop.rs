@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 
 use super::{
     client::{Answer, Client},
+    inbox::Letter,
     postgres::Database,
     server::{ADMIN_TOKEN, Server, Start, wait_until},
-    simulator::{
-        SQUARE_APPLICATION, SQUARE_LOCATION, SQUARE_TOKEN, STRIPE_KEY, STRIPE_PUBLISHABLE_KEY, Simulator, Wire,
-    },
-    inbox::Letter,
     signature::{derived, signature_header, square_signature, stripe_signature, unix_seconds},
+    simulator::{
+        SQUARE_APPLICATION, SQUARE_LOCATION, SQUARE_TOKEN, STRIPE_KEY, STRIPE_PUBLISHABLE_KEY, Simulator,
+        Wire,
+    },
     tenant::{Key, Tenant},
 };
 
@@ -182,9 +183,7 @@ impl Shop {
     pub fn open_at(server: &Server, simulator: &Simulator, providers: SocketAddr) -> Self {
         let mut admin = server.admin();
         let tenant = Tenant::create(&mut admin);
-        let mut key = |kind: &str| {
-            Key::of(&admin.post(&tenant.path("/keys"), &json!({ "kind": kind }))).key
-        };
+        let mut key = |kind: &str| Key::of(&admin.post(&tenant.path("/keys"), &json!({ "kind": kind }))).key;
         let (secret, publishable) = (key("secret"), key("publishable"));
         let shop =
             Self { environment: tenant.environment.clone(), secret, publishable, server: server.address() };
@@ -197,7 +196,8 @@ impl Shop {
 
     /// Both card providers: the second for whoever says `"wire": "square"` in the metadata.
     pub fn document(&self, providers: SocketAddr) -> Value {
-        let layer = |fixed: &str, bps: u16| json!({"enabled": true, "fixedFeeMinor": fixed, "percentFeeBps": bps});
+        let layer =
+            |fixed: &str, bps: u16| json!({"enabled": true, "fixedFeeMinor": fixed, "percentFeeBps": bps});
         let fee = |wire: Wire, currency: &str| {
             json!({
                 "provider": wire.provider(), "paymentMethod": "web_card", "channel": "none", "currency": currency,
@@ -384,7 +384,11 @@ impl Shop {
         let mut pause = Duration::from_millis(5);
         while !is_true() {
             let story = || self.story(reference);
-            assert!(Instant::now() < deadline, "{reference} was not {what} within {PATIENCE:?}:\n{:#}", story());
+            assert!(
+                Instant::now() < deadline,
+                "{reference} was not {what} within {PATIENCE:?}:\n{:#}",
+                story()
+            );
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(120));
         }

@@ -233,7 +233,8 @@ pub fn truth(state: &Value, reference: &str) -> Truth {
         truth.refunded += number(payment, "refunded");
     }
     let key = format!("{reference}-prepare");
-    for link in rows("square", "payment_links").iter().filter(|link| link["idempotency_key"] == key.as_str()) {
+    for link in rows("square", "payment_links").iter().filter(|link| link["idempotency_key"] == key.as_str())
+    {
         let is_paid =
             payments.iter().filter(took_money).any(|payment| payment["order_id"] == link["order_id"]);
         truth.payable += usize::from(!is_paid);

@@ -1,0 +1,35 @@
+//! What a transfer would cost and which way it would go, if it were made now.
+
+use tollgate_domain::{fee::FeeSnapshot, routing::Decision};
+
+use super::transfer::TransferError;
+use crate::{
+    engine::Engine,
+    quote::{QuoteRequest, quote},
+    snapshot::EnvironmentView,
+};
+
+/// A transfer that was not made.
+#[derive(Debug)]
+pub struct Preview {
+    /// Where it would go.
+    pub decision: Decision,
+    /// What it would cost.
+    pub fee: FeeSnapshot,
+}
+
+impl Engine {
+    /// Routes and prices a transfer, and checks that its provider is ready. Touches no database and asks nobody.
+    pub fn preview_transfer(
+        &self,
+        view: &EnvironmentView,
+        request: &QuoteRequest,
+    ) -> Result<Preview, TransferError> {
+        let quoted = quote(&view.configuration, request)?;
+        let decision = Decision::from(quoted.route);
+        let name = &decision.target.provider;
+        self.ach_provider(view, name)
+            .map_err(|missing| TransferError::NotConfigured { provider: name.to_string(), missing })?;
+        Ok(Preview { fee: quoted.fee, decision })
+    }
+}

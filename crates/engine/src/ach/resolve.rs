@@ -1,0 +1,119 @@
+//! Looking after transfers: unknown outcomes are asked for, and what no webhook told is noticed.
+
+use tollgate_domain::{
+    id::{EnvironmentId, TransferId},
+    transaction::Status,
+};
+
+use super::{AchProvider, draft::Draft};
+use crate::{
+    engine::Engine,
+    failpoint::{failpoint, planted},
+    ports::{CallError, StoreError, Transfer, Trouble},
+};
+
+impl Engine {
+    /// One look at one transfer. Where somebody else changes it meanwhile, that was the better look.
+    pub(crate) async fn look_after_transfer(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+    ) -> Result<(), StoreError> {
+        let Some(transfer) = self.store.transfer(environment, id).await? else { return Ok(()) };
+        let view = self.directory.snapshot().environment(environment).map(std::sync::Arc::clone);
+        let order = &transfer.order;
+        let found =
+            view.as_deref().map(|view| self.provider_of_transfer(view, &order.provider, &order.adapter));
+        let Some(Ok(provider)) = found else {
+            let reason = format!("the provider {} is not configured completely", order.provider);
+            let mut draft = Draft::of(self, transfer, None);
+            draft.try_again(&Trouble { reason, retry_after: None });
+            draft.commit().await?;
+            return Ok(());
+        };
+        match transfer.state.provider_reference.clone() {
+            Some(object) => self.read_transfer(&provider, transfer, &object).await,
+            None if transfer.state.status == Status::Pending => self.ask_again(&provider, transfer).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Nobody knows whether the provider took it: asked by our key first, and sent again under the same key where it
+    /// did not.
+    async fn ask_again(&self, provider: &AchProvider<'_>, transfer: Transfer) -> Result<(), StoreError> {
+        let mut asked = provider.wire.find(provider.provider, &transfer.order).await;
+        if planted("new_key_on_retry") {
+            asked.outcome = Ok(None);
+        }
+        let sealed = transfer.progress.sealed_account.as_deref();
+        let account = self.open_account(&transfer.order, sealed);
+        match (asked.outcome, account) {
+            (Ok(None), Some(account)) => {
+                failpoint!("resolver.before_send");
+                let mut order = transfer.order.clone();
+                if planted("new_key_on_retry") {
+                    order.id = self.fresh(TransferId::new)?;
+                }
+                let mut call = provider.wire.send(provider.provider, &order, &account).await;
+                failpoint!("resolver.after_send");
+                call.logs.splice(0..0, asked.logs);
+                self.record_sending(transfer, &call, None).await?;
+            }
+            (outcome, _) => {
+                let mut draft = Draft::of(self, transfer, None);
+                draft.called(&asked.logs);
+                match outcome {
+                    Ok(Some(sighting)) => draft.sight(&sighting, "resolver"),
+                    Ok(None) => draft.try_again(&Trouble {
+                        reason: "the provider never took it, and its bank details do not open any more"
+                            .to_owned(),
+                        retry_after: None,
+                    }),
+                    Err(CallError::Refused(refusal)) => draft.try_again(&Trouble {
+                        reason: format!(
+                            "the provider does not show its transfers: {}",
+                            refusal.failure.message
+                        ),
+                        retry_after: None,
+                    }),
+                    Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
+                        draft.try_again(&trouble);
+                    }
+                }
+                draft.commit().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_transfer(
+        &self,
+        provider: &AchProvider<'_>,
+        transfer: Transfer,
+        object: &str,
+    ) -> Result<(), StoreError> {
+        let call = provider.wire.read(provider.provider, object).await;
+        let mut draft = Draft::of(self, transfer, None);
+        match call.outcome {
+            Ok(sighting) => {
+                draft.sight(&sighting, "resolver");
+                // A look that tells nothing new is not worth a line.
+                if draft.tells() {
+                    draft.called(&call.logs);
+                }
+            }
+            Err(error) => {
+                draft.called(&call.logs);
+                draft.try_again(&match error {
+                    CallError::Unsent(trouble) | CallError::Unknown(trouble) => trouble,
+                    CallError::Refused(refusal) => Trouble {
+                        reason: format!("the provider does not show it: {}", refusal.failure.message),
+                        retry_after: None,
+                    },
+                });
+            }
+        }
+        draft.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! Making a transfer: checked, set aside and recorded, sent, and its outcome recorded.
+
+use std::time::Duration;
+
+use tollgate_domain::{
+    Minor,
+    ach::{AchSighting, BankAccountType, TransferOrder},
+    customer::Customer,
+    id::{EnvironmentId, PostingId, TransactionId, TransferId},
+    routing::Unroutable,
+    transaction::{Failure, Status, TransactionState},
+};
+use tollgate_vault::{RandomnessUnavailable, SealError};
+
+use super::{AchProvider, MOST_ROUNDS, draft::Draft, fingerprint::differences};
+use crate::{
+    engine::Engine,
+    failpoint::{failpoint, planted},
+    ports::{
+        BankAccount, Call, CallError, NewTransfer, RefusalKind, Reserved, StoreError, Transfer,
+        TransferProgress,
+    },
+    quote::QuoteRequest,
+    snapshot::EnvironmentView,
+};
+
+/// Where the money goes.
+#[derive(Debug, Clone)]
+pub struct Bank {
+    /// The numbers.
+    pub account: BankAccount,
+    /// What kind of account.
+    pub account_type: BankAccountType,
+    /// The bank, as a person calls it.
+    pub bank_name: String,
+    /// The account's holder.
+    pub account_name: String,
+}
+
+/// What a caller asks for.
+#[derive(Debug, Clone)]
+pub struct TransferRequest {
+    /// The caller's name for this business action.
+    pub idempotency_key: String,
+    /// Amount, currency and metadata, as routing sees them.
+    pub quote: QuoteRequest,
+    /// Who it is for.
+    pub customer: Customer,
+    /// Where it goes.
+    pub bank: Bank,
+    /// The caller's description.
+    pub description: Option<String>,
+    /// The metadata as JSON text.
+    pub metadata: String,
+    /// What the receiver is told, as JSON text.
+    pub remittance: Option<String>,
+}
+
+/// A transfer, made now or before.
+#[derive(Debug)]
+pub struct TransferMade {
+    /// The transfer.
+    pub transfer: Transfer,
+    /// Whether it was made before.
+    pub replayed: bool,
+}
+
+/// Why no transfer was made. Except for [`TransferError::Rejected`], nothing was recorded and the same key may be used
+/// again.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// There is no route.
+    #[error(transparent)]
+    Unroutable(#[from] Unroutable),
+    /// The provider picked is not configured completely, or does not accept our credentials.
+    #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
+    NotConfigured {
+        /// Which.
+        provider: String,
+        /// The paths of what is missing; empty where the provider refuses what is there.
+        missing: Vec<String>,
+    },
+    /// The key was used for another request.
+    #[error("the key was used for a request that differs in: {}", .0.join(", "))]
+    KeyReused(Vec<String>),
+    /// The wallet's available funds are below the total debit.
+    #[error("only {available} is available")]
+    Insufficient {
+        /// What is there.
+        available: Minor,
+    },
+    /// The provider's own funding account is known to lack the principal.
+    #[error("the provider's funding account lacks funds")]
+    ProviderFunds {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The provider refused the transfer; it is recorded as failed and the funds are available again.
+    #[error("the provider refused: {}", .0.message)]
+    Rejected(Failure),
+    /// Something could not be sealed.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}
+
+/// How long a caller waits before the provider's funding account may hold more.
+const FUNDS_RETRY: Duration = Duration::from_mins(1);
+
+impl Engine {
+    /// The reference of a transfer: the same for the same organization, environment and key, on every node and after
+    /// every restart, and nothing of the key can be learnt from it.
+    pub fn transfer_reference(&self, view: &EnvironmentView, idempotency_key: &str) -> TransferId {
+        let environment = &view.environment;
+        let digest = self.reference_digester.digest(&[
+            &environment.organization.to_bytes(),
+            &environment.id.to_bytes(),
+            idempotency_key.as_bytes(),
+        ]);
+        let mut bytes = [0; 16];
+        for (to, from) in bytes.iter_mut().zip(digest) {
+            *to = from;
+        }
+        TransferId::from_bytes(bytes)
+    }
+
+    /// Makes a transfer, once per key.
+    pub async fn make_transfer(
+        &self,
+        view: &EnvironmentView,
+        request: TransferRequest,
+        request_id: &str,
+    ) -> Result<TransferMade, TransferError> {
+        let id = self.transfer_reference(view, &request.idempotency_key);
+        let environment = view.environment.id;
+        let fingerprints = self.fingerprints(environment, &request);
+        let planned = self.plan(view, id, &request, request_id).await;
+        let (provider, order) = match planned {
+            Ok(planned) => planned,
+            // What was made before is answered, whatever has changed since.
+            Err(error) => return self.replay(environment, id, &fingerprints, error).await,
+        };
+        let progress = TransferProgress {
+            sealed_account: Some(self.seal_account(&order, &request.bank.account)?),
+            expected_on: expected_on(view, &order),
+            corrections: "[]".to_owned(),
+            due: Some(order.created_at.saturating_add(self.options.resolver.lease)),
+            tries: 0,
+            waiting: None,
+        };
+        let new = NewTransfer {
+            transaction: self.fresh(TransactionId::new)?,
+            order,
+            fingerprints,
+            progress,
+            posting: self.fresh(PostingId::new)?,
+        };
+        failpoint!("transfer.before_reserve");
+        if planted("acknowledge_before_commit") {
+            let (store, later) = (std::sync::Arc::clone(&self.store), new.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                store.reserve_transfer(environment, &later).await
+            });
+            return Ok(TransferMade { transfer: begun(new), replayed: false });
+        }
+        let transfer = match self.store.reserve_transfer(environment, &new).await? {
+            Reserved::Created => begun(new),
+            // Our own call, whose answer was lost on the way.
+            Reserved::Existing(known) if known.transaction == new.transaction => *known,
+            Reserved::Existing(known) => return replayed(*known, &new.fingerprints),
+            Reserved::Insufficient { available } => return Err(TransferError::Insufficient { available }),
+            Reserved::EnvironmentMissing => {
+                return Err(
+                    StoreError::Broken("the environment of a live key is not stored".to_owned()).into()
+                );
+            }
+        };
+        failpoint!("transfer.before_send");
+        let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
+        failpoint!("transfer.after_send");
+        let transfer = self.record_sending(transfer, &call, Some(request_id)).await?;
+        if let (Status::Failed, Err(CallError::Refused(refusal))) = (transfer.state.status, call.outcome) {
+            return Err(if refusal.kind == RefusalKind::Credentials {
+                TransferError::NotConfigured { provider: transfer.order.provider, missing: Vec::new() }
+            } else {
+                TransferError::Rejected(refusal.failure)
+            });
+        }
+        Ok(TransferMade { transfer, replayed: false })
+    }
+
+    /// Routes, prices and checks readiness, before anything is reserved.
+    async fn plan<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        id: TransferId,
+        request: &TransferRequest,
+        request_id: &str,
+    ) -> Result<(AchProvider<'a>, TransferOrder), TransferError> {
+        let preview = self.preview_transfer(view, &request.quote)?;
+        let name = preview.decision.target.provider.to_string();
+        let found = self.ach_provider(view, &name);
+        let provider =
+            found.map_err(|missing| TransferError::NotConfigured { provider: name.clone(), missing })?;
+        if view.configuration.settings.check_provider_funds {
+            let funds = provider.wire.funds(provider.provider).await;
+            if funds.outcome.is_ok_and(|funds| funds < Minor::from(request.quote.principal)) {
+                return Err(TransferError::ProviderFunds { retry_after: FUNDS_RETRY });
+            }
+        }
+        let (bank, customer) = (&request.bank, &request.customer);
+        let number = bank.account.account_number.expose();
+        let order = TransferOrder {
+            environment: view.environment.id,
+            id,
+            adapter: provider.provider.adapter.as_str().to_owned(),
+            provider: name,
+            channel: preview.decision.target.channel,
+            matched: preview.decision.matched,
+            config_version: view.config_version,
+            currency: request.quote.currency,
+            fee: preview.fee,
+            external_customer_id: customer.external_id.clone(),
+            customer_name: format!("{} {}", customer.first_name, customer.last_name),
+            customer_email: customer.email.clone(),
+            bank_name: bank.bank_name.clone(),
+            account_name: bank.account_name.clone(),
+            account_type: bank.account_type,
+            last_four: number.get(number.len().saturating_sub(4)..).unwrap_or_default().to_owned(),
+            description: request.description.clone(),
+            metadata: request.metadata.clone(),
+            remittance: request.remittance.clone(),
+            request: request_id.to_owned(),
+            created_at: self.clock.now(),
+        };
+        Ok((provider, order))
+    }
+
+    async fn replay(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        fingerprints: &str,
+        otherwise: TransferError,
+    ) -> Result<TransferMade, TransferError> {
+        match self.store.transfer(environment, id).await? {
+            Some(known) => replayed(known, fingerprints),
+            None => Err(otherwise),
+        }
+    }
+
+    /// Writes down what became of sending; a transfer that a webhook or the resolver moved meanwhile is decided afresh.
+    pub(super) async fn record_sending(
+        &self,
+        transfer: Transfer,
+        call: &Call<AchSighting>,
+        request: Option<&str>,
+    ) -> Result<Transfer, StoreError> {
+        let (environment, id) = (transfer.order.environment, transfer.order.id);
+        let mut seen = transfer;
+        for _ in 0..MOST_ROUNDS {
+            let is_pending = seen.state.status == Status::Pending;
+            let mut draft = Draft::of(self, seen, request);
+            draft.called(&call.logs);
+            match &call.outcome {
+                Ok(sighting) => draft.sight(sighting, "transfer"),
+                Err(CallError::Refused(refusal)) if is_pending => draft.refuse(refusal.failure.clone()),
+                Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
+                    let (code, message) = ("timed_out".to_owned(), "It took too long.".to_owned());
+                    draft.refuse(Failure { code, message });
+                }
+                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) if is_pending => {
+                    draft.try_again(trouble);
+                }
+                Err(_) => {}
+            }
+            if let Some(recorded) = draft.commit().await? {
+                return Ok(recorded);
+            }
+            let again = self.store.transfer(environment, id).await?;
+            seen = again.ok_or_else(|| StoreError::Broken("a transfer has vanished".to_owned()))?;
+        }
+        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+    }
+}
+
+fn expected_on(view: &EnvironmentView, order: &TransferOrder) -> Option<String> {
+    let usual = tollgate_domain::ach::Calendar::default();
+    let configured = view.configuration.settings.ach_calendar.as_ref();
+    let calendar = configured.map_or(&usual, |configured| configured.calendar());
+    let principal = Minor::from(order.fee.principal);
+    calendar.expected_on(order.channel, principal, order.created_at).map(|day| day.to_string())
+}
+
+/// A transfer as it is right after its reservation.
+fn begun(new: NewTransfer) -> Transfer {
+    Transfer {
+        revision: 0,
+        transaction: new.transaction,
+        updated_at: new.order.created_at,
+        order: new.order,
+        fingerprints: new.fingerprints,
+        progress: new.progress,
+        state: TransactionState::pending(),
+    }
+}
+
+/// The answer to a key that was used before.
+fn replayed(known: Transfer, fingerprints: &str) -> Result<TransferMade, TransferError> {
+    let differing = differences(&known.fingerprints, fingerprints);
+    if !differing.is_empty() {
+        return Err(TransferError::KeyReused(differing));
+    }
+    match &known.state.failure {
+        // One that the provider never took was answered as refused, and still is.
+        Some(failure) if known.state.provider_reference.is_none() => {
+            Err(TransferError::Rejected(failure.clone()))
+        }
+        _ => Ok(TransferMade { transfer: known, replayed: true }),
+    }
+}

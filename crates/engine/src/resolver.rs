@@ -1,0 +1,81 @@
+//! The resolver: every node looks for what is due, whoever began it, and does it.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::watch, task::JoinSet, time::sleep};
+use tracing::warn;
+
+use crate::{engine::Engine, ports::StoreError};
+
+/// Pieces of work of each kind that are taken at once.
+const TAKEN: usize = 16;
+/// Pieces of work under way at once. One that waits for a slow provider keeps none of the others waiting, until there
+/// are so many of them that the node had better begin no more.
+const UNDER_WAY: usize = 96;
+/// How long the store is left alone after it gave no answer.
+const STORE_PAUSE: Duration = Duration::from_secs(2);
+
+type Work = JoinSet<Result<(), StoreError>>;
+
+impl Engine {
+    /// Does whatever is due, until told to stop; what is begun is finished.
+    pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+        let mut work = Work::new();
+        while !*stop.borrow() {
+            let pause = match self.take_due(&mut work).await {
+                Ok(0) => self.options.resolver.poll,
+                Ok(_) => Duration::ZERO,
+                Err(error) => {
+                    warn!(%error, "the resolver cannot reach the store");
+                    STORE_PAUSE
+                }
+            };
+            let is_full = work.len() + TAKEN > UNDER_WAY;
+            tokio::select! {
+                () = sleep(pause), if !is_full => {}
+                Some(done) = work.join_next() => note(done),
+                _ = stop.wait_for(|stopped| *stopped) => {}
+            }
+            while let Some(done) = work.try_join_next() {
+                note(done);
+            }
+        }
+        while let Some(done) = work.join_next().await {
+            note(done);
+        }
+    }
+
+    /// Begins what is due, as far as there is room, and says how much it was.
+    async fn take_due(self: &Arc<Self>, work: &mut Work) -> Result<usize, StoreError> {
+        // A third of the room for each kind, so that none keeps the others out.
+        let room = UNDER_WAY.saturating_sub(work.len()) / 3;
+        let limit = u32::try_from(room.min(TAKEN)).unwrap_or(0);
+        if limit == 0 {
+            return Ok(0);
+        }
+        let now = self.clock.now();
+        let until = now.saturating_add(self.options.resolver.lease);
+        let before = work.len();
+        for event in self.store.claim_events(now, until, limit).await? {
+            let engine = Arc::clone(self);
+            work.spawn(async move { engine.apply_event(event).await });
+        }
+        for (environment, id) in self.store.claim_payments(now, until, limit).await? {
+            let engine = Arc::clone(self);
+            work.spawn(async move { engine.look_after_payment(environment, id).await });
+        }
+        for (environment, id) in self.store.claim_transfers(now, until, limit).await? {
+            let engine = Arc::clone(self);
+            work.spawn(async move { engine.look_after_transfer(environment, id).await });
+        }
+        Ok(work.len() - before)
+    }
+}
+
+fn note(done: Result<Result<(), StoreError>, tokio::task::JoinError>) {
+    match done {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => warn!(%error, "something could not be looked after; it will be tried again"),
+        Err(error) => warn!(%error, "something stopped half way; it will be tried again"),
+    }
+}

@@ -1,0 +1,127 @@
+//! The lines of a timeline, written the same way for every kind of payment. Nothing secret stands in them.
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Timestamp,
+    card::Disagreement,
+    id::{EntryId, ExceptionId},
+    transaction::{Failure, Status, TransactionState},
+};
+use tollgate_vault::RandomnessUnavailable;
+
+use crate::{
+    engine::Engine,
+    ports::{CallLog, Entry, NewException, StoreError},
+};
+
+/// A line that has no id yet.
+pub(crate) type Line = (Timestamp, &'static str, Value);
+
+impl From<RandomnessUnavailable> for StoreError {
+    /// Without randomness there are no ids, and without ids nothing is stored.
+    fn from(error: RandomnessUnavailable) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl Engine {
+    /// Gives lines their ids, in order.
+    pub(crate) fn entries(&self, lines: Vec<Line>, request: Option<&str>) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::with_capacity(lines.len());
+        for (at, kind, detail) in lines {
+            entries.push(Entry {
+                id: self.fresh(EntryId::new)?,
+                at,
+                kind: kind.to_owned(),
+                request: request.map(str::to_owned),
+                detail: detail.to_string(),
+            });
+        }
+        Ok(entries)
+    }
+
+    /// Gives disagreements their ids; each comes with how it came to our notice.
+    pub(crate) fn exceptions_of(
+        &self,
+        disagreements: Vec<(Disagreement, String)>,
+        at: Timestamp,
+    ) -> Result<Vec<NewException>, StoreError> {
+        let mut exceptions = Vec::with_capacity(disagreements.len());
+        for (Disagreement { kind, expected, found }, source) in disagreements {
+            let id = self.fresh(ExceptionId::new)?;
+            exceptions.push(NewException { id, kind, expected, found, source, at });
+        }
+        Ok(exceptions)
+    }
+}
+
+/// What was asked of a provider; a call is told at the moment of its first try.
+pub(crate) fn calls(logs: &[CallLog], provider: &str, now: Timestamp) -> Vec<Line> {
+    let line = |log: &CallLog| {
+        let at = log.tries.first().map_or(now, |first| first.at);
+        let tries = log.tries.iter().map(|exchange| {
+            json!({
+                "afterMs": exchange.at.unix_millis().saturating_sub(at.unix_millis()),
+                "tookMs": u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
+                "status": exchange.status,
+                "providerRequestId": exchange.provider_request,
+                "outcome": exchange.outcome,
+            })
+        });
+        let detail = json!({
+            "operation": log.operation,
+            "provider": provider,
+            "idempotencyKey": log.idempotency_key,
+            "tries": tries.collect::<Vec<_>>(),
+        });
+        (at, "provider_call", detail)
+    };
+    logs.iter().map(line).collect()
+}
+
+/// What changed between two states of a transaction.
+pub(crate) fn moves(
+    before: Option<&TransactionState>,
+    after: &TransactionState,
+) -> Vec<(&'static str, Value)> {
+    let mut lines = Vec::new();
+    let status_before = before.map(|state| state.status);
+    if status_before != Some(after.status) {
+        let detail = json!({
+            "from": status_before.map(Status::as_str),
+            "to": after.status.as_str(),
+            "failure": after.failure.as_ref().map(failure),
+            "providerReference": after.provider_reference,
+        });
+        lines.push(("status", detail));
+    }
+    if before.map(|state| state.refunded).unwrap_or_default() != after.refunded {
+        lines.push(("refund", json!({ "refundedMinor": after.refunded.to_string() })));
+    }
+    let dispute_before = before.and_then(|state| state.dispute.as_ref());
+    if let Some(dispute) = after.dispute.as_ref().filter(|dispute| dispute_before != Some(*dispute)) {
+        let detail = json!({
+            "disputeId": dispute.id,
+            "status": dispute.status,
+            "reason": dispute.reason,
+            "amountMinor": dispute.amount.map(|amount| amount.to_string()),
+        });
+        lines.push(("dispute", detail));
+    }
+    lines
+}
+
+/// A disagreement, and how it came to our notice.
+pub(crate) fn exception(disagreement: &Disagreement, source: &str) -> Value {
+    json!({
+        "kind": disagreement.kind.as_str(),
+        "expected": disagreement.expected,
+        "found": disagreement.found,
+        "source": source,
+    })
+}
+
+/// A failure's code and sentence.
+pub(crate) fn failure(failure: &Failure) -> Value {
+    json!({ "code": failure.code, "message": failure.message })
+}

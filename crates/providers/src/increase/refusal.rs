@@ -1,0 +1,221 @@
+//! The wire's errors in our words: what kind of no, and which failure.
+//!
+//! What the provider says about bank details may repeat them, so that its sentences are shown without their numbers.
+
+use http::StatusCode;
+use serde_json::Value;
+use tollgate_domain::transaction::Failure;
+use tollgate_engine::ports::{CallError, Refusal, RefusalKind};
+
+use super::{mask::masked, wire::ErrorBody};
+use crate::{
+    failure::{Code, refused, unknown},
+    retry::Verdict,
+    text::{quote, word},
+};
+
+/// The key has made an object, and this request reads otherwise than the one that made it.
+pub(super) const KEY_USED: &str = "idempotency_key_already_used_error";
+
+/// Fields that say where the money goes.
+const BANK_DETAILS: [&str; 3] = ["account_number", "routing_number", "funding"];
+
+/// What a refusal means that is neither "busy" nor a failure of the provider's.
+pub(super) fn verdict<T>(status: StatusCode, error: &ErrorBody) -> Verdict<T> {
+    let refusal = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => credentials(),
+        StatusCode::NOT_FOUND => missing(),
+        // The key may be in use by another request of ours, and then that one decides. Only looking tells.
+        StatusCode::CONFLICT => unknown("the provider is in no state for it, or still at it"),
+        _ if status.is_client_error() => invalid(error),
+        // A redirect, which is not followed: nothing that speaks this wire sends one.
+        _ => unknown(format!("the provider answered {}", status.as_u16())),
+    };
+    Verdict::end(refusal, word(&masked(&error.kind)))
+}
+
+/// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
+pub(super) fn unreadable<T>(status: StatusCode) -> Verdict<T> {
+    let code = status.as_u16();
+    let refusal = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => credentials(),
+        _ => unknown(format!("the provider answered {code} and nothing that can be read")),
+    };
+    Verdict::end(refusal, format!("unreadable {code}"))
+}
+
+/// The receiving bank takes no instant transfers.
+pub(super) fn instant_not_supported() -> CallError {
+    no(RefusalKind::Invalid, "instant_not_supported", "The receiving bank does not take instant transfers.")
+}
+
+/// The key belongs to something that is not this transfer, which no transfer of ours can cause.
+pub(super) fn key_reused() -> CallError {
+    let message =
+        "The transfer's idempotency key belongs to another transfer at the provider. Nothing was sent.";
+    no(RefusalKind::Invalid, "idempotency_key_reused", message)
+}
+
+/// The amount or its currency is none this wire can carry.
+pub(super) fn amount_not_carried(message: &str) -> CallError {
+    no(RefusalKind::Invalid, Code::AmountLimit.as_str(), message)
+}
+
+/// There is no name to send, and none may be made up.
+pub(super) fn name_not_writable() -> CallError {
+    let message = "The account holder's name has no letters that an instant transfer can carry.";
+    no(RefusalKind::Invalid, "account_name_not_supported", message)
+}
+
+fn credentials() -> CallError {
+    refused(RefusalKind::Credentials, Code::ProviderCredentials)
+}
+
+fn missing() -> CallError {
+    let message = "The provider does not know this transfer, or an account it was told of.";
+    no(RefusalKind::Missing, Code::ProviderObjectMissing.as_str(), message)
+}
+
+fn invalid(error: &ErrorBody) -> CallError {
+    let (code, sentence) = if names_bank_details(&error.errors) {
+        ("bank_details_refused", "The provider does not accept these bank details.")
+    } else {
+        (Code::ProviderRefused.as_str(), "The provider refused the transfer.")
+    };
+    let said = quote(&masked(error.detail.as_str().unwrap_or_default()));
+    let message = if said.is_empty() { sentence.to_owned() } else { format!("{sentence} It says: {said}") };
+    no(RefusalKind::Invalid, code, &message)
+}
+
+/// Whether one of the errors is about a field that says where the money goes. Their form is not published; somewhere in
+/// each stands the field's name.
+fn names_bank_details(errors: &Value) -> bool {
+    match errors {
+        Value::String(text) => BANK_DETAILS.contains(&text.as_str()),
+        Value::Array(items) => items.iter().any(names_bank_details),
+        Value::Object(fields) => fields.values().any(names_bank_details),
+        _ => false,
+    }
+}
+
+fn no(kind: RefusalKind, code: &str, message: &str) -> CallError {
+    CallError::Refused(Refusal { kind, failure: failure(code, message) })
+}
+
+fn failure(code: &str, message: &str) -> Failure {
+    Failure { code: code.to_owned(), message: message.to_owned() }
+}
+
+/// Why the provider did not send an ACH transfer: it never says.
+pub(super) fn ach_rejection() -> Failure {
+    failure("provider_rejected", "The provider rejected the transfer before it was sent.")
+}
+
+/// Why a real-time payment was rejected. What a bank adds in its own words is not repeated.
+pub(super) fn real_time_rejection(reason: Option<&str>) -> Failure {
+    let known = REJECTIONS.iter().find(|(code, _)| Some(*code) == reason);
+    let (code, sentence) = known.copied().unwrap_or(("bank_rejected", "The receiving bank did not take it."));
+    failure(code, sentence)
+}
+
+/// Every reason that says something; `narrative` and `other` do not.
+const REJECTIONS: [(&str, &str); 19] = [
+    ("account_closed", "The account is closed."),
+    ("account_blocked", "The account is blocked."),
+    ("invalid_creditor_account_type", "The account cannot take instant transfers."),
+    ("invalid_creditor_account_number", "There is no such account."),
+    ("invalid_creditor_financial_institution_identifier", "The routing number is not valid."),
+    ("end_customer_deceased", "The account's owner has died."),
+    ("transaction_forbidden", "Instant transfers to this account are not allowed."),
+    ("transaction_type_not_supported", "The account is not enabled for instant transfers."),
+    ("unexpected_amount", "The receiver expects another amount."),
+    ("amount_exceeds_bank_limits", "The amount is above the receiving bank's limit."),
+    ("invalid_creditor_address", "The receiving bank needs the receiver's address."),
+    ("unknown_end_customer", "The receiving bank does not know the receiver."),
+    ("invalid_debtor_address", "The receiving bank needs the sender's address."),
+    ("timeout", "The receiving bank did not answer in time."),
+    ("unsupported_message_for_recipient", "The account is not enabled for instant transfers."),
+    ("recipient_connection_not_available", "The receiving bank is not connected at the moment."),
+    ("real_time_payments_suspended", "The network for instant transfers is not available at the moment."),
+    ("instructed_agent_signed_off", "The receiving bank takes no instant transfers at the moment."),
+    ("processing_error", "The provider could not process it."),
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(status: u16, error: &Value) -> Verdict<()> {
+        let error: ErrorBody = serde_json::from_value(error.clone()).unwrap();
+        verdict(StatusCode::from_u16(status).unwrap(), &error)
+    }
+
+    #[test]
+    fn every_type_the_wire_publishes() {
+        use RefusalKind::{Credentials, Invalid, Missing};
+        for (status, kind, expected) in [
+            (400, "invalid_parameters_error", Some((Invalid, "provider_refused"))),
+            (400, "malformed_request_error", Some((Invalid, "provider_refused"))),
+            (401, "invalid_api_key_error", Some((Credentials, "provider_credentials"))),
+            (403, "insufficient_permissions_error", Some((Credentials, "provider_credentials"))),
+            (403, "environment_mismatch_error", Some((Credentials, "provider_credentials"))),
+            (403, "private_feature_error", Some((Credentials, "provider_credentials"))),
+            (404, "object_not_found_error", Some((Missing, "provider_object_missing"))),
+            (404, "api_method_not_found_error", Some((Missing, "provider_object_missing"))),
+            (409, "invalid_operation_error", None),
+            (409, KEY_USED, None),
+            (422, "one_from_the_future", Some((Invalid, "provider_refused"))),
+            (302, "one_from_the_future", None),
+        ] {
+            let verdict =
+                judged(status, &json!({ "type": kind, "detail": null, "title": "", "status": status }));
+            assert_eq!((verdict.again, verdict.word.as_str()), (false, kind));
+            match (verdict.outcome, expected) {
+                (Err(CallError::Refused(refusal)), Some(expected)) => {
+                    assert_eq!((refusal.kind, refusal.failure.code.as_str()), expected, "{kind}");
+                }
+                (Err(CallError::Unknown(_)), None) => {}
+                other => panic!("{kind}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn bank_details_are_told_apart_and_not_repeated() {
+        let error = json!({
+            "type": "invalid_parameters_error", "title": "021000021",
+            "detail": "routing_number: 021000021 with account 0001-2345-6789 is no bank",
+            "errors": [{ "field": "routing_number", "message": "021000021" }],
+        });
+        let Err(CallError::Refused(refusal)) = judged(400, &error).outcome else { panic!() };
+        let message = "The provider does not accept these bank details. It says: routing_number: **** with account **** is no bank";
+        let expected = Failure { code: "bank_details_refused".to_owned(), message: message.to_owned() };
+        assert_eq!((refusal.kind, refusal.failure), (RefusalKind::Invalid, expected));
+
+        let about = |errors: Value| {
+            let error = json!({ "type": "invalid_parameters_error", "errors": errors, "detail": [1] });
+            match judged(400, &error).outcome {
+                Err(CallError::Refused(refusal)) => refusal.failure.code,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(about(json!([{ "path": ["account_number"] }])), "bank_details_refused");
+        assert_eq!(about(json!([{ "field": "source_account_number_id" }])), "provider_refused");
+        assert_eq!(about(json!("?")), "provider_refused");
+        assert_eq!(about(Value::Null), "provider_refused");
+        let strange = judged(400, &json!({ "type": "account_000123456789" }));
+        assert_eq!(strange.word, "unreadable code");
+    }
+
+    #[test]
+    fn every_reason_of_a_rejection_has_words() {
+        for (code, sentence) in REJECTIONS {
+            assert_eq!(real_time_rejection(Some(code)), failure(code, sentence));
+        }
+        for unsaid in [Some("narrative"), Some("other"), Some("account 000123456789"), Some(""), None] {
+            assert_eq!(real_time_rejection(unsaid).code, "bank_rejected");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What is sent. Every byte follows from the order, the account and the configured source of funds, so that a repeated
+//! request is the same request.
+
+use serde_json::{Map, Value, json};
+use tollgate_domain::{
+    Channel, Currency,
+    ach::{BankAccountType, TransferOrder},
+};
+use tollgate_engine::ports::{BankAccount, CallError};
+
+use super::{ascii::ascii, refusal};
+
+/// What a statement says where the caller said nothing.
+const NEUTRAL_TEXT: &str = "Transfer";
+/// Cents; more does not fit into an entry.
+const AMOUNT_MAX: u64 = 9_999_999_999;
+
+const DESCRIPTOR_MAX: usize = 200;
+const INDIVIDUAL_NAME_MAX: usize = 22;
+const INDIVIDUAL_ID_MAX: usize = 15;
+const ADDENDUM_MAX: usize = 80;
+const CREDITOR_NAME_MAX: usize = 140;
+const REMITTANCE_MAX: usize = 140;
+
+/// A transfer by ACH. Its amount is above zero, which pushes money to the customer; below zero it would pull.
+pub(super) fn ach(
+    order: &TransferOrder,
+    account: &BankAccount,
+    funding_account: &str,
+) -> Result<Value, CallError> {
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    put("account_id", funding_account.into());
+    put("amount", amount(order)?.into());
+    put("statement_descriptor", description(order, DESCRIPTOR_MAX).into());
+    put("account_number", account.account_number.expose().into());
+    put("routing_number", account.routing_number.expose().into());
+    put("funding", funding(order.account_type).into());
+    put("standard_entry_class_code", "prearranged_payments_and_deposit".into());
+    // Left out, it would mean the same day.
+    put("preferred_effective_date", json!({ "settlement_schedule": schedule(order.channel) }));
+    if let Some(name) = holder(order, INDIVIDUAL_NAME_MAX) {
+        put("individual_name", name.into());
+    }
+    if let Some(id) = individual_id(order) {
+        put("individual_id", id.into());
+    }
+    if let Some(text) = remittance(order, ADDENDUM_MAX) {
+        let entries = json!([{ "payment_related_information": text }]);
+        put("addenda", json!({ "category": "freeform", "freeform": { "entries": entries } }));
+    }
+    Ok(body.into())
+}
+
+/// A real-time payment.
+pub(super) fn real_time(
+    order: &TransferOrder,
+    account: &BankAccount,
+    source_account_number: &str,
+) -> Result<Value, CallError> {
+    let name = holder(order, CREDITOR_NAME_MAX).ok_or_else(refusal::name_not_writable)?;
+    let told = remittance(order, REMITTANCE_MAX).unwrap_or_else(|| description(order, REMITTANCE_MAX));
+    Ok(json!({
+        "source_account_number_id": source_account_number,
+        "amount": amount(order)?,
+        "creditor_name": name,
+        "unstructured_remittance_information": told,
+        "account_number": account.account_number.expose(),
+        "routing_number": account.routing_number.expose(),
+    }))
+}
+
+fn amount(order: &TransferOrder) -> Result<u64, CallError> {
+    if order.currency != Currency::USD {
+        return Err(refusal::amount_not_carried("This provider transfers US dollars only."));
+    }
+    let amount = order.fee.principal.minor();
+    if (1..=AMOUNT_MAX).contains(&amount) {
+        return Ok(amount);
+    }
+    Err(refusal::amount_not_carried("The amount is more than the provider can transfer at once."))
+}
+
+const fn funding(kind: BankAccountType) -> &'static str {
+    match kind {
+        BankAccountType::Checking => "checking",
+        BankAccountType::Savings => "savings",
+    }
+}
+
+fn schedule(channel: Channel) -> &'static str {
+    if channel == Channel::SameDayAch { "same_day" } else { "future_dated" }
+}
+
+fn description(order: &TransferOrder, length_max: usize) -> String {
+    let text = order.description.as_deref().map(|text| ascii(text, length_max));
+    text.filter(|text| !text.is_empty()).unwrap_or_else(|| NEUTRAL_TEXT.to_owned())
+}
+
+/// Who the money is for: the account's holder, or else the customer.
+fn holder(order: &TransferOrder, length_max: usize) -> Option<String> {
+    let names = [&order.account_name, &order.customer_name];
+    names.into_iter().map(|name| ascii(name, length_max)).find(|name| !name.is_empty())
+}
+
+/// The caller's own name for the customer, if it fits whole: a part of it would be somebody else's.
+fn individual_id(order: &TransferOrder) -> Option<&str> {
+    let id = order.external_customer_id.as_str();
+    let fits =
+        (1..=INDIVIDUAL_ID_MAX).contains(&id.len()) && id.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    (fits && !id.trim().is_empty()).then_some(id)
+}
+
+/// What the receiver is told: a text as far as there is room, anything else only if there is room for all of it.
+fn remittance(order: &TransferOrder, length_max: usize) -> Option<String> {
+    let told: Value = serde_json::from_str(order.remittance.as_deref()?).ok()?;
+    let text = match told {
+        Value::String(text) => ascii(&text, length_max),
+        Value::Null => return None,
+        other => Some(ascii(&other.to_string(), usize::MAX)).filter(|text| text.len() <= length_max)?,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_domain::{
+        Principal, Timestamp,
+        fee::FeeEntry,
+        id::{EnvironmentId, TransferId},
+    };
+    use tollgate_engine::ports::RefusalKind;
+    use tollgate_vault::Secret;
+
+    use super::*;
+
+    fn order(channel: Channel, amount: u64) -> TransferOrder {
+        TransferOrder {
+            environment: EnvironmentId::from_bytes([1; 16]),
+            id: TransferId::from_bytes([2; 16]),
+            provider: "one".to_owned(),
+            adapter: "increase".to_owned(),
+            channel,
+            matched: None,
+            config_version: 1,
+            currency: Currency::USD,
+            fee: FeeEntry::default().assess(Principal::new(amount).unwrap()),
+            external_customer_id: "cust_42".to_owned(),
+            customer_name: "Ada Example".to_owned(),
+            customer_email: "ada@example.com".to_owned(),
+            bank_name: "Bank".to_owned(),
+            account_name: "Señora María-José Núñez".to_owned(),
+            account_type: BankAccountType::Savings,
+            last_four: "6789".to_owned(),
+            description: Some("Café – June".to_owned()),
+            metadata: "{}".to_owned(),
+            remittance: Some(r#""Invoice №7""#.to_owned()),
+            request: "req".to_owned(),
+            created_at: Timestamp::from_unix_millis(0),
+        }
+    }
+
+    fn account() -> BankAccount {
+        BankAccount { routing_number: Secret::new("021000021"), account_number: Secret::new("000123456789") }
+    }
+
+    #[test]
+    fn the_most_that_can_be_in_a_transfer_by_ach() {
+        let body = ach(&order(Channel::SameDayAch, 12_345), &account(), "account_1").unwrap();
+        let expected = json!({
+            "account_id": "account_1",
+            "amount": 12_345,
+            "statement_descriptor": "Cafe - June",
+            "account_number": "000123456789",
+            "routing_number": "021000021",
+            "funding": "savings",
+            "standard_entry_class_code": "prearranged_payments_and_deposit",
+            "preferred_effective_date": { "settlement_schedule": "same_day" },
+            "individual_name": "Senora Maria-Jose Nune",
+            "individual_id": "cust_42",
+            "addenda": {
+                "category": "freeform",
+                "freeform": { "entries": [{ "payment_related_information": "Invoice No.7" }] },
+            },
+        });
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn the_least_that_can_be_in_a_transfer_by_ach() {
+        let mut order = order(Channel::StandardAch, 1);
+        (order.description, order.remittance) = (None, None);
+        (order.account_name, order.customer_name) = ("王小明".to_owned(), " ".to_owned());
+        order.external_customer_id = "a_name_longer_than_fits".to_owned();
+        order.account_type = BankAccountType::Checking;
+        let body = ach(&order, &account(), "account_1").unwrap();
+        let expected = json!({
+            "account_id": "account_1",
+            "amount": 1,
+            "statement_descriptor": "Transfer",
+            "account_number": "000123456789",
+            "routing_number": "021000021",
+            "funding": "checking",
+            "standard_entry_class_code": "prearranged_payments_and_deposit",
+            "preferred_effective_date": { "settlement_schedule": "future_dated" },
+        });
+        assert_eq!(body, expected);
+        for id in ["Zoë", "", " ", "1234567890123456"] {
+            order.external_customer_id = id.to_owned();
+            assert_eq!(individual_id(&order), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_real_time_payment() {
+        let mut order = order(Channel::Instant, 500);
+        let body = real_time(&order, &account(), "account_number_1").unwrap();
+        let expected = json!({
+            "source_account_number_id": "account_number_1",
+            "amount": 500,
+            "creditor_name": "Senora Maria-Jose Nunez",
+            "unstructured_remittance_information": "Invoice No.7",
+            "account_number": "000123456789",
+            "routing_number": "021000021",
+        });
+        assert_eq!(body, expected);
+        for (remittance, description, told) in [
+            (None, Some("Café"), "Cafe"),
+            (None, None, "Transfer"),
+            (Some(r#"{"invoice":7}"#), None, r#"{"invoice":7}"#),
+            (Some("null"), None, "Transfer"),
+            (Some(r#""王""#), Some("王"), "Transfer"),
+        ] {
+            (order.remittance, order.description) =
+                (remittance.map(str::to_owned), description.map(str::to_owned));
+            let body = real_time(&order, &account(), "account_number_1").unwrap();
+            assert_eq!(body["unstructured_remittance_information"], told);
+        }
+        order.account_name = "王".to_owned();
+        assert_eq!(real_time(&order, &account(), "x").unwrap()["creditor_name"], "Ada Example");
+        order.customer_name = "王".to_owned();
+        assert_eq!(refused(real_time(&order, &account(), "x")), "account_name_not_supported");
+    }
+
+    #[test]
+    fn what_the_receiver_is_told_is_cut_only_where_it_is_a_text() {
+        let mut order = order(Channel::StandardAch, 1);
+        let long = "x".repeat(100);
+        order.remittance = Some(json!(long).to_string());
+        assert_eq!(remittance(&order, ADDENDUM_MAX), Some("x".repeat(80)));
+        order.remittance = Some(json!({ "invoice": long }).to_string());
+        assert_eq!(remittance(&order, ADDENDUM_MAX), None);
+        assert!(remittance(&order, REMITTANCE_MAX).is_some());
+    }
+
+    #[test]
+    fn amounts_the_wire_cannot_carry_are_not_sent() {
+        for (channel, write) in [
+            (Channel::StandardAch, ach as fn(&_, &_, &str) -> _),
+            (Channel::SameDayAch, ach),
+            (Channel::Instant, real_time),
+        ] {
+            assert_eq!(write(&order(channel, AMOUNT_MAX), &account(), "x").unwrap()["amount"], AMOUNT_MAX);
+            assert_eq!(refused(write(&order(channel, AMOUNT_MAX + 1), &account(), "x")), "amount_limit");
+            let mut euros = order(channel, 1);
+            euros.currency = Currency::parse("EUR").unwrap();
+            assert_eq!(refused(write(&euros, &account(), "x")), "amount_limit");
+        }
+    }
+
+    #[track_caller]
+    fn refused(outcome: Result<Value, CallError>) -> String {
+        match outcome {
+            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Invalid => refusal.failure.code,
+            other => panic!("{other:?}"),
+        }
+    }
+}

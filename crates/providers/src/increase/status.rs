@@ -1,0 +1,217 @@
+//! The table from the wire's states to ours.
+
+use jiff::{civil::Date, tz::TimeZone};
+use serde_json::{Map, Value};
+use tollgate_domain::ach::{AchSighting, AchStanding};
+
+use super::{
+    mask::{last_four, masked},
+    refusal, returns,
+    wire::{AchTransfer, NotificationOfChange, RealTimeTransfer, Rejection, Return, Submission},
+};
+use crate::text::fit;
+
+/// A transfer by ACH as it stands.
+pub(super) fn ach(transfer: AchTransfer) -> AchSighting {
+    let standing = ach_standing(&transfer.status, transfer.settlement.is_some(), transfer.returned.as_ref());
+    let corrections = transfer.notifications_of_change.unwrap_or_default();
+    AchSighting {
+        transfer: transfer.id,
+        standing,
+        amount: Some(transfer.amount),
+        reference: transfer.idempotency_key,
+        expected_on: transfer.submission.as_ref().and_then(expected_on),
+        corrections: corrections.iter().map(correction).collect(),
+    }
+}
+
+/// A real-time payment as it stands.
+pub(super) fn real_time(transfer: RealTimeTransfer) -> AchSighting {
+    let standing = real_time_standing(&transfer.status, transfer.rejection.as_ref());
+    AchSighting {
+        transfer: transfer.id,
+        standing,
+        amount: Some(transfer.amount),
+        reference: transfer.idempotency_key,
+        expected_on: None,
+        corrections: Vec::new(),
+    }
+}
+
+/// A transfer stays `submitted` when it settles; only its settlement tells. One that came back keeps its settlement.
+fn ach_standing(status: &str, settled: bool, returned: Option<&Return>) -> AchStanding {
+    match status {
+        "pending_approval"
+        | "pending_transfer_session_confirmation"
+        | "pending_reviewing"
+        | "pending_submission" => AchStanding::Accepted,
+        "requires_attention" => AchStanding::Attention,
+        "submitted" if settled => AchStanding::Settled,
+        "submitted" => AchStanding::Sent,
+        "returned" => AchStanding::Returned { code: returns::code(returned) },
+        "rejected" => AchStanding::Rejected(refusal::ach_rejection()),
+        "canceled" => AchStanding::Canceled,
+        other => unrecognized(other),
+    }
+}
+
+fn real_time_standing(status: &str, rejection: Option<&Rejection>) -> AchStanding {
+    match status {
+        "pending_approval" | "pending_reviewing" | "pending_submission" => AchStanding::Accepted,
+        "requires_attention" => AchStanding::Attention,
+        "submitted" => AchStanding::Sent,
+        "complete" => AchStanding::Settled,
+        "rejected" => {
+            let reason = rejection.and_then(|rejection| rejection.reject_reason_code.as_deref());
+            AchStanding::Rejected(refusal::real_time_rejection(reason))
+        }
+        "canceled" => AchStanding::Canceled,
+        other => unrecognized(other),
+    }
+}
+
+fn unrecognized(status: &str) -> AchStanding {
+    AchStanding::Unrecognized(fit(&masked(status), 64))
+}
+
+/// The day the money should be there, as the network's own clocks have it.
+fn expected_on(submission: &Submission) -> Option<String> {
+    let settles_at = submission.expected_funds_settlement_at.as_deref();
+    let settles_at = settles_at.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let settles_on = settles_at.and_then(|at| Some(at.to_zoned(eastern()?).date()));
+    let effective = || submission.effective_date.as_deref()?.parse::<Date>().ok();
+    settles_on.or_else(effective).map(|day| day.to_string())
+}
+
+fn eastern() -> Option<TimeZone> {
+    TimeZone::get("America/New_York").ok()
+}
+
+/// What to correct, as JSON text in which no number is whole.
+fn correction(change: &NotificationOfChange) -> String {
+    let word = |text: &Option<String>| text.as_deref().map(|text| fit(&masked(text), 100));
+    let number = |text: &Option<String>| text.as_deref().map(|text| last_four(&fit(text, 100)));
+    let at = change.created_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let fields = [
+        ("change_code", word(&change.change_code)),
+        ("corrected_account_funding", word(&change.corrected_account_funding)),
+        ("corrected_account_number", number(&change.corrected_account_number)),
+        ("corrected_individual_id", number(&change.corrected_individual_id)),
+        ("corrected_routing_number", number(&change.corrected_routing_number)),
+        ("created_at", at.map(|at| at.to_string())),
+    ];
+    let known = fields.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::String(text?))));
+    Value::Object(known.collect::<Map<_, _>>()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tollgate_domain::Minor;
+
+    use super::*;
+
+    #[test]
+    fn every_state_of_a_transfer_by_ach() {
+        let unrecognized = |word: &str| AchStanding::Unrecognized(word.to_owned());
+        let returned = || AchStanding::Returned { code: "R03".to_owned() };
+        let reason = Return {
+            raw_return_reason_code: Some("R03".to_owned()),
+            return_reason_code: Some("no_account".to_owned()),
+        };
+        for (status, unsettled, settled) in [
+            ("pending_approval", AchStanding::Accepted, AchStanding::Accepted),
+            ("pending_transfer_session_confirmation", AchStanding::Accepted, AchStanding::Accepted),
+            ("pending_reviewing", AchStanding::Accepted, AchStanding::Accepted),
+            ("requires_attention", AchStanding::Attention, AchStanding::Attention),
+            ("pending_submission", AchStanding::Accepted, AchStanding::Accepted),
+            ("submitted", AchStanding::Sent, AchStanding::Settled),
+            ("returned", returned(), returned()),
+            (
+                "rejected",
+                AchStanding::Rejected(refusal::ach_rejection()),
+                AchStanding::Rejected(refusal::ach_rejection()),
+            ),
+            ("canceled", AchStanding::Canceled, AchStanding::Canceled),
+            ("settled", unrecognized("settled"), unrecognized("settled")),
+            ("complete", unrecognized("complete"), unrecognized("complete")),
+            ("SUBMITTED", unrecognized("SUBMITTED"), unrecognized("SUBMITTED")),
+            ("", unrecognized(""), unrecognized("")),
+        ] {
+            assert_eq!(ach_standing(status, false, Some(&reason)), unsettled, "{status}");
+            assert_eq!(ach_standing(status, true, Some(&reason)), settled, "{status}, settled");
+        }
+    }
+
+    #[test]
+    fn every_state_of_a_real_time_payment() {
+        let closed = Rejection { reject_reason_code: Some("account_closed".to_owned()) };
+        for (status, expected) in [
+            ("pending_approval", AchStanding::Accepted),
+            ("pending_reviewing", AchStanding::Accepted),
+            ("requires_attention", AchStanding::Attention),
+            ("pending_submission", AchStanding::Accepted),
+            ("submitted", AchStanding::Sent),
+            ("complete", AchStanding::Settled),
+            ("rejected", AchStanding::Rejected(refusal::real_time_rejection(Some("account_closed")))),
+            ("canceled", AchStanding::Canceled),
+            ("returned", AchStanding::Unrecognized("returned".to_owned())),
+            ("pending_transfer_session_confirmation", {
+                AchStanding::Unrecognized("pending_transfer_session_confirmation".to_owned())
+            }),
+            ("", AchStanding::Unrecognized(String::new())),
+        ] {
+            assert_eq!(real_time_standing(status, Some(&closed)), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_whole_transfer() {
+        let transfer = json!({
+            "id": "ach_transfer_1", "status": "submitted", "amount": 12_345, "idempotency_key": "ach_key",
+            "account_number": "000123456789", "routing_number": "021000021",
+            "settlement": { "settled_at": "2026-11-03T13:30:00Z" },
+            "submission": {
+                "effective_date": "2026-11-02", "expected_funds_settlement_at": "2026-11-03T13:30:00Z",
+            },
+            "notifications_of_change": [{
+                "change_code": "incorrect_routing_number_and_account_number",
+                "corrected_account_funding": null, "corrected_account_number": "000987654321",
+                "corrected_individual_id": null, "corrected_routing_number": "122105155",
+                "created_at": "2026-11-04T10:00:00Z", "added_later": "000987654321",
+            }],
+        });
+        let sighting = ach(serde_json::from_value(transfer).unwrap());
+        let correction = r#"{"change_code":"incorrect_routing_number_and_account_number","corrected_account_number":"********4321","corrected_routing_number":"*****5155","created_at":"2026-11-04T10:00:00Z"}"#;
+        let expected = AchSighting {
+            transfer: "ach_transfer_1".to_owned(),
+            standing: AchStanding::Settled,
+            amount: Minor::new(12_345),
+            reference: Some("ach_key".to_owned()),
+            expected_on: Some("2026-11-03".to_owned()),
+            corrections: vec![correction.to_owned()],
+        };
+        assert_eq!(sighting, expected);
+    }
+
+    #[test]
+    fn the_day_is_the_one_on_the_networks_clocks() {
+        for (at, effective, expected) in [
+            (Some("2026-07-01T22:00:00Z"), Some("2026-07-01"), Some("2026-07-01")),
+            (Some("2026-07-02T03:59:59Z"), None, Some("2026-07-01")),
+            (Some("2026-07-02T04:00:00Z"), None, Some("2026-07-02")),
+            (Some("2026-12-02T04:59:59Z"), None, Some("2026-12-01")),
+            (Some("2026-12-02T05:00:00Z"), None, Some("2026-12-02")),
+            (None, Some("2026-07-01"), Some("2026-07-01")),
+            (Some("soon"), Some("2026-07-01"), Some("2026-07-01")),
+            (Some("soon"), Some("later"), None),
+            (None, None, None),
+        ] {
+            let submission = Submission {
+                effective_date: effective.map(str::to_owned),
+                expected_funds_settlement_at: at.map(str::to_owned),
+            };
+            assert_eq!(expected_on(&submission).as_deref(), expected, "{at:?} {effective:?}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `GET /admin/v1/audit`: every balance recomputed from its entries, every invariant checked.
+
+use serde::Serialize;
+
+use crate::{
+    admin_api::operator::Operator,
+    answer::{self, Answer},
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditAnswer {
+    clean: bool,
+    wallets: u64,
+    postings: u64,
+    transfers: u64,
+    findings: Vec<FindingAnswer>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FindingAnswer {
+    environment_id: String,
+    subject: String,
+    problem: String,
+}
+
+pub(crate) async fn run(operator: Operator) -> Answer {
+    let audit = operator.app.engine.audit().await?;
+    let findings = audit.findings.into_iter().map(|finding| FindingAnswer {
+        environment_id: finding.environment.to_string(),
+        subject: finding.subject,
+        problem: finding.problem,
+    });
+    let findings: Vec<_> = findings.collect();
+    answer::ok(&AuditAnswer {
+        clean: findings.is_empty(),
+        wallets: audit.wallets,
+        postings: audit.postings,
+        transfers: audit.transfers,
+        findings,
+    })
+}

@@ -1,0 +1,95 @@
+//! `POST /client/v1/ach/customer-tokens`: who a transfer will be for, sealed.
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_domain::customer::Customer;
+
+use crate::{
+    answer::{self, Answer},
+    body,
+    client_api::caller::Payer,
+    error::ApiError,
+    fields::{self, Faults, Raw},
+    json_text::JsonText,
+    metadata_field::{self, metadata_text},
+    timestamp::rfc3339,
+};
+
+const LONGEST_ID: usize = 160;
+const LONGEST_NAME: usize = 80;
+const LONGEST_PHONE: usize = 32;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TokenBody<'a> {
+    #[serde(borrow)]
+    external_customer_id: Raw<'a>,
+    #[serde(borrow)]
+    email: Raw<'a>,
+    #[serde(borrow)]
+    first_name: Raw<'a>,
+    #[serde(borrow)]
+    last_name: Raw<'a>,
+    #[serde(borrow)]
+    phone: Raw<'a>,
+    #[serde(borrow)]
+    metadata: Raw<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TokenAnswer {
+    customer_token: String,
+    token_type: &'static str,
+    expires_at: Option<String>,
+}
+
+pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> Answer {
+    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+    let customer = read(&body)?;
+    let issued = caller.app.engine.issue_token(&caller.view, &customer);
+    let issued = issued.map_err(|error| ApiError::internal(error.to_string()))?;
+    answer::created(&TokenAnswer {
+        customer_token: issued.token,
+        token_type: "JWE",
+        expires_at: issued.expires_at.map(rfc3339),
+    })
+}
+
+fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
+    let body: TokenBody<'_> = body::parse_object(bytes)?;
+    let mut faults = Faults::default();
+    let external_id =
+        fields::required_text("externalCustomerId", body.external_customer_id, LONGEST_ID, &mut faults);
+    let email = fields::required_email("email", body.email, &mut faults);
+    let first_name = fields::required_text("firstName", body.first_name, LONGEST_NAME, &mut faults);
+    let last_name = fields::required_text("lastName", body.last_name, LONGEST_NAME, &mut faults);
+    let phone = read_phone(body.phone, &mut faults);
+    metadata_field::read(body.metadata, bytes, &mut faults);
+    let read = (|| {
+        Some(Customer {
+            external_id: external_id?,
+            email: email?,
+            first_name: first_name?,
+            last_name: last_name?,
+            phone,
+            metadata: metadata_text(body.metadata),
+        })
+    })();
+    fields::complete(faults, read)
+}
+
+/// E.164 or national digits, with the signs people put between them.
+fn read_phone(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    let is_number = |text: &str| {
+        let digits = text.chars().filter(char::is_ascii_digit).count();
+        let plain = |letter: char| letter.is_ascii_digit() || " -().".contains(letter);
+        digits >= 3
+            && text.len() <= LONGEST_PHONE
+            && text.strip_prefix('+').unwrap_or(text).chars().all(plain)
+    };
+    match JsonText::of(raw?) {
+        JsonText::String(text) if is_number(&text) => Some(text.into_owned()),
+        _ => faults.add("phone", "must be a telephone number of at most 32 characters"),
+    }
+}

@@ -1,0 +1,190 @@
+//! The bodies of transfers and their previews.
+
+use serde::Deserialize;
+use tollgate_domain::{
+    PaymentMethod,
+    ach::{BankAccountType, is_routing_number},
+    customer::Customer,
+};
+use tollgate_engine::{Bank, QuoteRequest, TokenError, TransferRequest, ports::BankAccount};
+use tollgate_vault::Secret;
+
+use crate::{
+    body,
+    error::ApiError,
+    fields::{self, Faults, Raw},
+    json_text::JsonText,
+    metadata_field::{self, metadata_text, without_spaces},
+};
+
+const LONGEST_NAME: usize = 120;
+const LONGEST_DESCRIPTION: usize = 500;
+const LONGEST_TOKEN: usize = 32 * 1024;
+const LONGEST_REMITTANCE_TEXT: usize = 1_000;
+const LARGEST_REMITTANCE_OBJECT: usize = 4 * 1024;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TransferBody<'a> {
+    #[serde(borrow)]
+    idempotency_key: Raw<'a>,
+    #[serde(borrow)]
+    amount_minor: Raw<'a>,
+    #[serde(borrow)]
+    currency: Raw<'a>,
+    #[serde(borrow)]
+    customer_token: Raw<'a>,
+    #[serde(borrow)]
+    routing_number: Raw<'a>,
+    #[serde(borrow)]
+    account_number: Raw<'a>,
+    #[serde(borrow)]
+    bank_account_type: Raw<'a>,
+    #[serde(borrow)]
+    bank_name: Raw<'a>,
+    #[serde(borrow)]
+    account_name: Raw<'a>,
+    #[serde(borrow)]
+    description: Raw<'a>,
+    #[serde(borrow)]
+    metadata: Raw<'a>,
+    #[serde(borrow)]
+    remittance_data: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PreviewBody<'a> {
+    #[serde(borrow)]
+    amount_minor: Raw<'a>,
+    #[serde(borrow)]
+    currency: Raw<'a>,
+    #[serde(borrow)]
+    metadata: Raw<'a>,
+}
+
+/// Reads a preview's body.
+pub(crate) fn read_preview(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
+    let body: PreviewBody<'_> = body::parse_object(bytes)?;
+    let mut faults = Faults::default();
+    let read = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
+    fields::complete(faults, read)
+}
+
+/// Reads a transfer's body, naming every faulty field; `open` opens the customer token.
+pub(crate) fn read(
+    bytes: &[u8],
+    open: impl FnOnce(&str) -> Result<Customer, TokenError>,
+) -> Result<TransferRequest, ApiError> {
+    let body: TransferBody<'_> = body::parse_object(bytes)?;
+    let mut faults = Faults::default();
+    let key = read_key(body.idempotency_key, &mut faults);
+    let quote = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
+    let customer = read_customer(body.customer_token, open, &mut faults);
+    let routing_number = read_routing_number(body.routing_number, &mut faults);
+    let account_number = fields::digits("accountNumber", body.account_number, 4..=17, &mut faults);
+    let account_type = match body.bank_account_type {
+        None => faults.add("bankAccountType", "is required"),
+        raw => fields::word(
+            "bankAccountType",
+            raw,
+            BankAccountType::Checking,
+            BankAccountType::parse,
+            "checking, savings",
+            &mut faults,
+        ),
+    };
+    let bank_name = fields::required_text("bankName", body.bank_name, LONGEST_NAME, &mut faults);
+    let account_name = fields::required_text("accountName", body.account_name, LONGEST_NAME, &mut faults);
+    let description =
+        fields::optional_text("description", body.description, LONGEST_DESCRIPTION, &mut faults);
+    let remittance = read_remittance(body.remittance_data, &mut faults);
+    let read = (|| {
+        let account = BankAccount {
+            routing_number: Secret::new(routing_number?),
+            account_number: Secret::new(account_number?),
+        };
+        Some(TransferRequest {
+            idempotency_key: key?,
+            quote: quote?,
+            customer: customer?,
+            bank: Bank {
+                account,
+                account_type: account_type?,
+                bank_name: bank_name?,
+                account_name: account_name?,
+            },
+            description,
+            metadata: metadata_text(body.metadata),
+            remittance,
+        })
+    })();
+    fields::complete(faults, read)
+}
+
+fn quote(
+    amount: Raw<'_>,
+    currency: Raw<'_>,
+    pairs: Raw<'_>,
+    bytes: &[u8],
+    faults: &mut Faults,
+) -> Option<QuoteRequest> {
+    let method = PaymentMethod::Ach;
+    let principal = fields::amount("amountMinor", amount, faults);
+    let currency = fields::currency(currency, Some(method), faults);
+    let metadata = metadata_field::read(pairs, bytes, faults);
+    Some(QuoteRequest { principal: principal?, currency: currency?, method, flow: None, metadata: metadata? })
+}
+
+/// 8 to 160 characters, whatever they are; control characters included it would be a poor key.
+fn read_key(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    const FIELD: &str = "idempotencyKey";
+    let Some(raw) = raw else { return faults.add(FIELD, "is required") };
+    let is_right =
+        |text: &str| (8..=160).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    match JsonText::of(raw) {
+        JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
+        _ => faults.add(FIELD, "must be a text of 8 to 160 characters, none of them control characters"),
+    }
+}
+
+fn read_routing_number(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    const FIELD: &str = "routingNumber";
+    let digits = fields::digits(FIELD, raw, 9..=9, faults)?;
+    if is_routing_number(&digits) {
+        return Some(digits);
+    }
+    faults.add(FIELD, "is not a routing number: its check digit is wrong")
+}
+
+fn read_customer(
+    raw: Raw<'_>,
+    open: impl FnOnce(&str) -> Result<Customer, TokenError>,
+    faults: &mut Faults,
+) -> Option<Customer> {
+    const FIELD: &str = "customerToken";
+    let Some(raw) = raw else { return faults.add(FIELD, "is required") };
+    match JsonText::of(raw) {
+        JsonText::String(text) if text.len() <= LONGEST_TOKEN => {
+            open(&text).map_err(|error| faults.add::<()>(FIELD, error.to_string())).ok()
+        }
+        _ => faults.add(FIELD, "must be a token from /client/v1/ach/customer-tokens"),
+    }
+}
+
+/// A text of at most 1,000 characters or an object of at most 4 KiB, kept as JSON.
+fn read_remittance(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    let raw = raw?;
+    match JsonText::of(raw) {
+        JsonText::String(text) if text.chars().count() <= LONGEST_REMITTANCE_TEXT => {
+            Some(raw.get().to_owned())
+        }
+        JsonText::Object(text) if without_spaces(text).len() <= LARGEST_REMITTANCE_OBJECT => {
+            Some(without_spaces(text))
+        }
+        _ => faults.add(
+            "remittanceData",
+            "must be a text of at most 1000 characters or a JSON object of at most 4096 bytes",
+        ),
+    }
+}

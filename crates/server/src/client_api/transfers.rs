@@ -1,0 +1,82 @@
+//! `POST /client/v1/ach/transfers`: money out of the wallet, once per idempotency key.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::StatusCode;
+use serde::Serialize;
+use tollgate_engine::{TransferError, TransferMade};
+
+use crate::{
+    answer::{self, Answer},
+    body,
+    client_api::{
+        caller::{Payer, to_the_end},
+        transfer_body,
+    },
+    error::{ApiError, Detail},
+    transaction_answer::TransactionAnswer,
+    transfer_answer::BankAccountAnswer,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TransferAnswer {
+    transaction: TransactionAnswer,
+    replayed: bool,
+    bank_account: BankAccountAnswer,
+}
+
+pub(crate) async fn make(Payer(caller): Payer, body: Body) -> Answer {
+    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+    let engine = Arc::clone(&caller.app.engine);
+    let request = transfer_body::read(&body, |token| engine.open_token(&caller.view, token))?;
+    let made = to_the_end(async move { engine.make_transfer(&caller.view, request, &caller.request).await });
+    let TransferMade { transfer, replayed } = made.await??;
+    let answer = TransferAnswer {
+        transaction: TransactionAnswer::of_transfer(&transfer),
+        replayed,
+        bank_account: BankAccountAnswer::of(&transfer.order),
+    };
+    if replayed { answer::ok(&answer).map(answer::replayed) } else { answer::created(&answer) }
+}
+
+impl From<TransferError> for ApiError {
+    fn from(error: TransferError) -> Self {
+        match error {
+            TransferError::Unroutable(why) => why.into(),
+            TransferError::NotConfigured { provider, missing } => {
+                Self::provider_not_configured(&provider, &missing)
+            }
+            TransferError::KeyReused(fields) => {
+                let details = fields.into_iter().map(|field| Detail {
+                    field: field.into(),
+                    message: "differs from the request this key was used for".into(),
+                });
+                Self::conflict(
+                    "idempotency_conflict",
+                    "This idempotencyKey was used for another request; use a new key for another transfer.",
+                )
+                .with_details(details.collect())
+            }
+            TransferError::Insufficient { available } => Self::conflict(
+                "insufficient_wallet_balance",
+                format!("The wallet has {available} available, which is less than the total debit; nothing was sent."),
+            ),
+            TransferError::ProviderFunds { retry_after } => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "provider_unavailable",
+                "The provider's funding account lacks the funds for this transfer, and nothing was sent; try again later.",
+            )
+            .retry_after(retry_after),
+            TransferError::Rejected(failure) => {
+                // What a provider says may end without a full stop.
+                let said = failure.message.trim_end_matches('.');
+                Self::provider_rejected(format!("The provider refused the transfer: {said}."))
+            }
+            TransferError::Seal(error) => Self::internal(error.to_string()),
+            TransferError::Store(error) => error.into(),
+            TransferError::Randomness(error) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Transfers as callers and operators see them. Of the account's number there are only the last four digits to show.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tollgate_domain::ach::TransferOrder;
+use tollgate_engine::ports::Transfer;
+
+use crate::{timestamp::rfc3339, transaction_answer::stored_json};
+
+/// The receiving account.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BankAccountAnswer {
+    bank_name: String,
+    account_type: &'static str,
+    last4: String,
+}
+
+impl BankAccountAnswer {
+    pub(crate) fn of(order: &TransferOrder) -> Self {
+        Self {
+            bank_name: order.bank_name.clone(),
+            account_type: order.account_type.as_str(),
+            last4: order.last_four.clone(),
+        }
+    }
+}
+
+/// What a transfer has beyond its transaction.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TransferDetail {
+    bank_account: BankAccountAnswer,
+    account_name: String,
+    external_customer_id: String,
+    /// The day it is expected to arrive, by the banking calendar or by the provider's word.
+    expected_settlement_on: Option<String>,
+    /// What the receiving bank asks to be corrected before the next transfer; nothing failed by it.
+    notifications_of_change: Box<RawValue>,
+    remittance_data: Option<Box<RawValue>>,
+}
+
+impl TransferDetail {
+    pub(crate) fn of(transfer: &Transfer) -> Self {
+        let order = &transfer.order;
+        Self {
+            bank_account: BankAccountAnswer::of(order),
+            account_name: order.account_name.clone(),
+            external_customer_id: order.external_customer_id.clone(),
+            expected_settlement_on: transfer.progress.expected_on.clone(),
+            notifications_of_change: stored_json(&transfer.progress.corrections),
+            remittance_data: order.remittance.as_deref().map(stored_json),
+        }
+    }
+}
+
+/// What only an operator sees of a transfer.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TransferProgressAnswer {
+    config_version: u64,
+    next_look_at: Option<String>,
+    looks: u32,
+    waiting_for: Option<String>,
+}
+
+impl TransferProgressAnswer {
+    pub(crate) fn of(transfer: &Transfer) -> Self {
+        Self {
+            config_version: transfer.order.config_version,
+            next_look_at: transfer.progress.due.map(rfc3339),
+            looks: transfer.progress.tries,
+            waiting_for: transfer.progress.waiting.clone(),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The audit: silent while all is well, and not when it is not.
+
+use tollgate_domain::{
+    Currency,
+    id::EnvironmentId,
+    ledger::{Cause, TransferStep},
+    transaction::Status,
+};
+use tollgate_engine::ports::Audit;
+
+use super::{
+    Nodes,
+    samples::in_status,
+    transfer_samples::{fees, sending},
+};
+
+pub async fn an_empty_database_is_clean(nodes: &Nodes) {
+    assert_eq!(nodes.two.audit().await.unwrap(), Audit::default());
+    nodes.environment().await;
+    assert_eq!(nodes.two.audit().await.unwrap(), Audit::default());
+}
+
+pub async fn everything_is_counted(nodes: &Nodes) {
+    books(nodes).await;
+    let audit = nodes.two.audit().await.unwrap();
+    assert_eq!((audit.wallets, audit.postings, audit.transfers), (3, 4 + 5 + 2 + 1 + 1, 5), "{audit:?}");
+    assert!(audit.findings.is_empty(), "{:?}", audit.findings);
+}
+
+/// Sums on the way may be larger than any balance.
+pub async fn large_sums_are_added_up(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let most = i64::MAX.unsigned_abs();
+    let mut movements = Vec::new();
+    for round in 0..3 {
+        for cause in [Cause::Fund, Cause::Withdraw] {
+            movements.push(nodes.new_movement(cause, most, &format!("{round}")));
+        }
+    }
+    // The postings' ids are not in the order of the movements, so that sums in the order of ids go far beyond.
+    let mut ids: Vec<_> = movements.iter().map(|movement| movement.posting).collect();
+    ids.sort();
+    let (early, late) = ids.split_at(3);
+    for (place, movement) in movements.iter_mut().enumerate() {
+        movement.posting = if place % 2 == 0 { early[place / 2] } else { late[place / 2] };
+        nodes.one.move_funds(environment, movement).await.unwrap();
+    }
+    nodes.audit_is_clean().await;
+}
+
+/// Books with one of everything in them, for damages to be done to: transfers that are pending, processing, paid, refused
+/// and returned, beside another wallet of the same environment and another environment.
+pub async fn books(nodes: &Nodes) -> EnvironmentId {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 10_000, "f").await;
+    nodes.fund_in(environment, Currency::parse("EUR").unwrap(), 7, "e").await;
+    let other = nodes.environment().await.id;
+    nodes.fund(other, 10_000, "f").await;
+    nodes.one.move_funds(other, &nodes.new_movement(Cause::Withdraw, 3, "w")).await.unwrap();
+
+    let news: Vec<_> =
+        (0..5_u64).map(|place| nodes.new_transfer_of(environment, fees(100 + place, 5, 2))).collect();
+    for new in &news {
+        nodes.reserve(new).await;
+    }
+    let mut sent = nodes.transfer_change(0, sending());
+    sent.state = Some(in_status(Status::Processing));
+    nodes.change_transfer(&news[1], &sent).await;
+    nodes.change_transfer(&news[2], &nodes.transfer_step(0, TransferStep::Settle, &news[2].order.fee)).await;
+    nodes.change_transfer(&news[3], &nodes.transfer_step(0, TransferStep::Release, &news[3].order.fee)).await;
+    nodes.change_transfer(&news[4], &nodes.transfer_step(0, TransferStep::Settle, &news[4].order.fee)).await;
+    nodes.change_transfer(&news[4], &nodes.transfer_step(1, TransferStep::Reverse, &news[4].order.fee)).await;
+    environment
+}
+
+/// Something done to [`books`] behind the store's back, in words that both databases understand, and what the audit says
+/// to it.
+#[derive(Debug)]
+pub struct Damage {
+    pub sql: &'static str,
+    /// Parts of problems that must be found.
+    pub found: &'static [&'static str],
+}
+
+pub const DAMAGES: [Damage; 19] = [
+    Damage {
+        sql: "UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE account = 'available' AND currency = 'EUR'",
+        found: &["The balance of available is 8, but its entries sum to 7."],
+    },
+    Damage {
+        sql: "UPDATE ledger_accounts SET balance_minor = balance_minor - 1 WHERE account = 'funding' AND currency = 'EUR'",
+        found: &["The balance of funding is -8, but its entries sum to -7."],
+    },
+    Damage {
+        sql: "UPDATE ledger_accounts SET balance_minor = -1 WHERE account = 'available' AND currency = 'EUR'",
+        found: &["The balance of available is -1, which is below zero."],
+    },
+    Damage {
+        sql: "UPDATE ledger_accounts SET balance_minor = balance_minor + 9 WHERE account = 'reserved'",
+        found: &[
+            "The balance of reserved is 224, but its entries sum to 215.",
+            "The balance of reserved is 224, but that of the open transfers is 215.",
+        ],
+    },
+    Damage {
+        sql: "UPDATE ledger_accounts SET balance_minor = 0 WHERE account = 'settled_out'",
+        found: &["The balance of settled_out is 0, but that of the succeeded transfers is 102."],
+    },
+    Damage {
+        sql: "UPDATE ledger_accounts SET balance_minor = 0 WHERE account = 'platform_fees'",
+        found: &["The balance of platform_fees is 0, but that of the succeeded transfers is 5."],
+    },
+    Damage {
+        sql: "DELETE FROM ledger_accounts WHERE account = 'organization_fees'",
+        found: &[
+            "There are entries for organization_fees that sum to 2, but no such account.",
+            "The balance of organization_fees is 0, but that of the succeeded transfers is 2.",
+        ],
+    },
+    Damage {
+        sql: "DELETE FROM ledger_entries WHERE account = 'available' AND amount_minor < 0 AND amount_minor > -10",
+        found: &["The posting's entries sum to 3 instead of zero.", "but its entries sum to 10000."],
+    },
+    Damage {
+        sql: "UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'platform_fees' AND amount_minor < 0",
+        found: &["The posting's entries sum to 1 instead of zero."],
+    },
+    Damage {
+        sql: "DELETE FROM ledger_entries WHERE currency = 'EUR'",
+        found: &["The posting has no entries.", "The balance of available is 7, but its entries sum to 0."],
+    },
+    Damage {
+        sql: "UPDATE ledger_postings SET amount_minor = 4 WHERE cause = 'withdraw'",
+        found: &["The posting is for 4, but its entries move 3."],
+    },
+    Damage {
+        sql: "UPDATE ledger_postings SET amount_minor = amount_minor + 1 WHERE cause = 'release'",
+        found: &["A posting of the transfer is for another amount than its total debit."],
+    },
+    Damage {
+        sql: "DELETE FROM ledger_postings WHERE cause = 'release'",
+        found: &[
+            "There is an entry for available, but no such posting.",
+            "The transfer is failed, but its postings are: reserve.",
+        ],
+    },
+    Damage {
+        // The first transfer's reserve, with both of its entries.
+        sql: "DELETE FROM ledger_entries
+                  WHERE posting_id = (SELECT id FROM ledger_postings WHERE cause = 'reserve' ORDER BY id LIMIT 1);
+              DELETE FROM ledger_postings
+                  WHERE id = (SELECT id FROM ledger_postings WHERE cause = 'reserve' ORDER BY id LIMIT 1)",
+        found: &[
+            "The transfer is pending, but its postings are: none.",
+            "The balance of reserved is 215, but its entries sum to 108.",
+        ],
+    },
+    Damage {
+        sql: "UPDATE transactions SET status = 'succeeded' WHERE status = 'processing'",
+        found: &[
+            "The transfer is succeeded, but its postings are: reserve.",
+            "The balance of reserved is 215, but that of the open transfers is 107.",
+            "The balance of settled_out is 102, but that of the succeeded transfers is 203.",
+        ],
+    },
+    Damage {
+        sql: "UPDATE transactions SET status = 'refunded' WHERE status = 'succeeded'",
+        found: &[
+            "The transfer is refunded, but its postings are: reserve, settle.",
+            "The balance of settled_out is 102, but that of the succeeded transfers is 0.",
+        ],
+    },
+    Damage {
+        sql: "UPDATE ledger_postings SET reference = 'ach_nobody' WHERE cause = 'reverse'",
+        found: &[
+            "The posting says reverse, but there is no such transfer.",
+            "The transfer is failed, but its postings are: reserve, settle.",
+        ],
+    },
+    Damage {
+        sql: "DELETE FROM transfers WHERE transaction_id IN (SELECT id FROM transactions WHERE status = 'pending')",
+        found: &["There is a transaction, but no transfer.", "The posting says reserve, but there is no such transfer."],
+    },
+    Damage {
+        sql: "DELETE FROM transactions WHERE status = 'succeeded'",
+        found: &[
+            "There is a transfer, but no transaction.",
+            "The posting says settle, but there is no such transfer.",
+            "The balance of settled_out is 102, but that of the succeeded transfers is 0.",
+        ],
+    },
+];
+
+const TABLES: [&str; 5] =
+    ["ledger_entries", "ledger_postings", "ledger_accounts", "transfers", "transactions"];
+
+/// Does every damage, each to whole books, and asks the audit. `behind` runs SQL behind the store's back, always on the
+/// same connection, with all that a database checks by itself switched off; `random_id` is its word for a new id.
+pub async fn every_damage_is_found(nodes: &Nodes, random_id: &str, behind: impl AsyncFn(&str)) {
+    books(nodes).await;
+    for table in TABLES {
+        behind(&format!("CREATE TEMPORARY TABLE kept_{table} AS SELECT * FROM {table}")).await;
+    }
+    for damage in DAMAGES {
+        behind(damage.sql).await;
+        let findings = nodes.two.audit().await.unwrap().findings;
+        for problem in damage.found {
+            let told = findings.iter().any(|finding| finding.problem.contains(problem));
+            assert!(told, "{}\nwas not found to be: {problem}\n{findings:#?}", damage.sql);
+        }
+        assert!(findings.iter().all(|finding| !finding.subject.is_empty()), "{findings:#?}");
+        for table in TABLES {
+            behind(&format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept_{table}")).await;
+        }
+        nodes.audit_is_clean().await;
+    }
+    // However much is wrong, a thousand things are told, and all is counted.
+    let before = nodes.two.audit().await.unwrap().postings;
+    behind(&format!(
+        "INSERT INTO ledger_postings (environment_id, currency, id, cause, reference, amount_minor, actor, at)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+         SELECT {random_id}, 'USD', {random_id}, 'settle', 'ach_nobody', 1, '', 0 FROM n"
+    ))
+    .await;
+    let audit = nodes.two.audit().await.unwrap();
+    assert_eq!((audit.postings, audit.findings.len()), (before + 700, 1_000));
+    let strays = audit.findings.iter().filter(|finding| finding.problem.contains("no such transfer")).count();
+    assert_eq!(strays, 300, "700 have no entries, and the rest is told until it is enough");
+}

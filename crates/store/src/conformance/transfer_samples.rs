@@ -1,0 +1,243 @@
+//! Transfers and what happens to them, as tests make them up.
+
+use std::sync::Arc;
+
+use tollgate_domain::{
+    Channel, Currency, Principal, ServiceReference, Timestamp,
+    ach::{BankAccountType, TransferOrder},
+    card::DisagreementKind,
+    fee::{FeeEntry, FeeLayer, FeeSnapshot},
+    id::{ChangeId, EnvironmentId, PostingId, TransactionId, TransferId},
+    ledger::{Cause, TransferStep},
+    routing::Matched,
+    transaction::{Failure, Status, TransactionState},
+};
+use tollgate_engine::ports::{
+    Changed, EventState, Moved, NewTransfer, Reserved, Transfer, TransferChange, TransferPosting,
+    TransferProgress,
+};
+
+use super::{
+    Nodes, at, minor,
+    samples::{LETTERS, PROVIDER, in_status, odd_fee, settled},
+};
+
+pub fn ach(id: TransferId) -> ServiceReference {
+    ServiceReference::Ach(id)
+}
+
+/// Where a transfer begins that nobody looks after.
+pub fn sending() -> TransferProgress {
+    TransferProgress {
+        sealed_account: None,
+        expected_on: None,
+        corrections: "[]".to_owned(),
+        due: None,
+        tries: 0,
+        waiting: None,
+    }
+}
+
+pub fn sending_until(due: Timestamp) -> TransferProgress {
+    TransferProgress { due: Some(due), ..sending() }
+}
+
+fn full_progress(note: &str) -> TransferProgress {
+    TransferProgress {
+        sealed_account: Some(format!("sealed {note} {LETTERS}")),
+        expected_on: Some("2027-02-28".to_owned()),
+        corrections: format!("[{:?}]", LETTERS.repeat(20)),
+        due: Some(at(7)),
+        tries: u32::MAX,
+        waiting: Some(format!("{note} {LETTERS}")),
+    }
+}
+
+/// Fees of fixed amounts, so that sums can be told by heart.
+pub fn fees(principal: u64, platform: u64, organization: u64) -> FeeSnapshot {
+    let layer = |fixed| FeeLayer { enabled: true, fixed: minor(fixed), ..FeeLayer::default() };
+    FeeEntry { platform: layer(platform), organization: layer(organization) }
+        .assess(Principal::new(principal).unwrap())
+}
+
+/// The state a transfer is in after this step.
+pub fn state_after(step: TransferStep) -> TransactionState {
+    let failure = Some(Failure { code: "R03".to_owned(), message: "There is no such account.".to_owned() });
+    match step {
+        TransferStep::Reserve => TransactionState::pending(),
+        TransferStep::Settle => in_status(Status::Succeeded),
+        TransferStep::Release | TransferStep::Reverse => {
+            TransactionState { failure, ..in_status(Status::Failed) }
+        }
+    }
+}
+
+impl Nodes {
+    pub fn new_posting_id(&self) -> PostingId {
+        let (at, random) = self.next();
+        PostingId::new(at, random)
+    }
+
+    /// A transfer with nothing in it that can be left out, of 1,000 and fees of 25 and 10 unless its fee is replaced.
+    pub fn new_transfer(&self, environment: EnvironmentId) -> NewTransfer {
+        let (created_at, random) = self.next();
+        // Ids of transfers are digests, and come in no order.
+        let mut id = [0x5c; 16];
+        for (to, from) in id.iter_mut().zip(random.iter().rev()) {
+            *to = from.wrapping_mul(59).wrapping_add(7);
+        }
+        id[10..].copy_from_slice(&random[2..8]);
+        NewTransfer {
+            transaction: TransactionId::new(created_at, random),
+            order: TransferOrder {
+                environment,
+                id: TransferId::from_bytes(id),
+                provider: PROVIDER.to_owned(),
+                adapter: "increase".to_owned(),
+                channel: Channel::StandardAch,
+                matched: None,
+                config_version: 1,
+                currency: Currency::USD,
+                fee: fees(1_000, 25, 10),
+                external_customer_id: "cus_1".to_owned(),
+                customer_name: "Ada Lovelace".to_owned(),
+                customer_email: "ada@example.com".to_owned(),
+                bank_name: "First Bank".to_owned(),
+                account_name: "Ada Lovelace".to_owned(),
+                account_type: BankAccountType::Checking,
+                last_four: "6789".to_owned(),
+                description: None,
+                metadata: "{}".to_owned(),
+                remittance: None,
+                request: "req_1".to_owned(),
+                created_at,
+            },
+            fingerprints: "{}".to_owned(),
+            progress: sending(),
+            posting: self.new_posting_id(),
+        }
+    }
+
+    pub fn new_transfer_of(&self, environment: EnvironmentId, fee: FeeSnapshot) -> NewTransfer {
+        let mut new = self.new_transfer(environment);
+        new.order.fee = fee;
+        new
+    }
+
+    /// A transfer with everything in it.
+    pub fn new_full_transfer(&self, environment: EnvironmentId) -> NewTransfer {
+        let plain = self.new_transfer(environment);
+        NewTransfer {
+            order: TransferOrder {
+                channel: Channel::SameDayAch,
+                matched: Some(Matched {
+                    rule: Arc::from(LETTERS),
+                    conditions: [Arc::from("amount"), Arc::from(LETTERS), Arc::from("")].into(),
+                }),
+                config_version: i64::MAX.unsigned_abs(),
+                currency: Currency::parse("KWD").unwrap(),
+                fee: odd_fee(),
+                external_customer_id: LETTERS.to_owned(),
+                customer_name: format!("name {LETTERS}"),
+                customer_email: "łucja@例え.jp".to_owned(),
+                bank_name: format!("bank {LETTERS}"),
+                account_name: format!("account {LETTERS}"),
+                account_type: BankAccountType::Savings,
+                last_four: "0000".to_owned(),
+                description: Some(LETTERS.to_owned()),
+                metadata: format!("{{\"order\":{:?},\"n\":\"1\"}}", "\u{1F9FE}".repeat(2_000)),
+                remittance: Some(format!("{{\"lines\":[{LETTERS:?}]}}")),
+                request: "req_2".to_owned(),
+                ..plain.order
+            },
+            fingerprints: format!("{{\"amount\":{:?}}}", "0a1b".repeat(500)),
+            progress: full_progress("begun"),
+            ..plain
+        }
+    }
+
+    pub fn transfer_change(&self, from_revision: u64, progress: TransferProgress) -> TransferChange {
+        let (at, random) = self.next();
+        TransferChange {
+            id: ChangeId::new(at, random),
+            from_revision,
+            at,
+            state: None,
+            progress,
+            posting: None,
+            entries: Vec::new(),
+            exceptions: Vec::new(),
+            event: None,
+        }
+    }
+
+    /// A change that takes a transfer of these amounts a step on, funds included.
+    pub fn transfer_step(&self, from_revision: u64, step: TransferStep, fee: &FeeSnapshot) -> TransferChange {
+        TransferChange {
+            state: Some(state_after(step)),
+            posting: Some(TransferPosting {
+                id: self.new_posting_id(),
+                cause: step.cause(),
+                entries: step.entries(fee),
+            }),
+            entries: vec![self.new_entry("status")],
+            ..self.transfer_change(from_revision, sending())
+        }
+    }
+
+    /// A change of everything that a change can change; the transfer fails and its funds are released.
+    pub fn full_transfer_change(&self, from_revision: u64, event: &str, fee: &FeeSnapshot) -> TransferChange {
+        let mut state = super::samples::full_state();
+        state.provider_reference = Some(format!("ach_transfer_{from_revision}"));
+        TransferChange {
+            state: Some(state),
+            entries: vec![self.new_entry("provider_call"), self.new_entry("status")],
+            exceptions: vec![
+                self.new_exception(DisagreementKind::Amount, "1"),
+                self.new_exception(DisagreementKind::Reference, LETTERS),
+            ],
+            event: Some(settled(event, EventState::Applied)),
+            progress: full_progress("changed"),
+            ..self.transfer_step(from_revision, TransferStep::Release, fee)
+        }
+    }
+
+    /// Makes a reservation, which must work.
+    pub async fn reserve(&self, new: &NewTransfer) -> TransferId {
+        let reserved = self.one.reserve_transfer(new.order.environment, new).await.unwrap();
+        assert_eq!(reserved, Reserved::Created);
+        new.order.id
+    }
+
+    pub async fn fund_in(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+        amount: u64,
+        reference: &str,
+    ) {
+        let mut movement = self.new_movement(Cause::Fund, amount, reference);
+        movement.currency = currency;
+        let moved = self.one.move_funds(environment, &movement).await.unwrap();
+        assert!(matches!(moved, Moved::Done(_)), "{moved:?}");
+    }
+
+    /// Makes a change, which must work, and returns the transfer.
+    pub async fn change_transfer(&self, new: &NewTransfer, change: &TransferChange) -> Transfer {
+        let (environment, id) = (new.order.environment, new.order.id);
+        let changed = self.one.change_transfer(environment, id, change).await.unwrap();
+        assert_eq!(changed, Changed::Done);
+        self.read_transfer(new).await
+    }
+
+    pub async fn read_transfer(&self, new: &NewTransfer) -> Transfer {
+        let found = self.two.transfer(new.order.environment, new.order.id).await.unwrap();
+        found.expect("the transfer is there")
+    }
+
+    /// The books hold what they must, and say so.
+    pub async fn audit_is_clean(&self) {
+        let audit = self.two.audit().await.unwrap();
+        assert!(audit.findings.is_empty(), "{:#?}", audit.findings);
+    }
+}

@@ -1,0 +1,254 @@
+//! What must always hold in the books, as questions that have no answer while it does.
+//!
+//! Both databases are asked in the same words, but for one: `exact_sum` adds up without ever overflowing, which is what
+//! PostgreSQL's own `sum` does. Sums are compared as texts, since they may be larger than any column.
+
+use tollgate_domain::{
+    id::{EnvironmentId, PostingId, TransferId},
+    ledger::PostingCause,
+};
+use tollgate_engine::ports::AuditFinding;
+
+use super::cells::Cells;
+
+/// How many findings are told at most.
+pub(crate) const MOST_FINDINGS: usize = 1_000;
+
+/// Counts wallets, postings and transfers.
+pub(crate) const COUNT: &str = "SELECT
+    (SELECT count(*) FROM (SELECT DISTINCT environment_id, currency FROM ledger_accounts) w),
+    (SELECT count(*) FROM ledger_postings),
+    (SELECT count(*) FROM transfers)";
+
+/// One thing that must always hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// A posting's entries sum to zero, and move what the posting says.
+    Postings,
+    /// Each entry belongs to a posting.
+    Entries,
+    /// Each balance is the sum of its account's entries.
+    Balances,
+    /// Nothing but the outside world's side is negative.
+    Overdrafts,
+    /// What is reserved, settled out and earned is what the transfers say.
+    Totals,
+    /// A transfer has exactly the postings its status demands.
+    Steps,
+    /// Each posting of a transfer belongs to one.
+    Strays,
+    /// Each transfer's transaction has its transfer.
+    Transactions,
+    /// Each transfer has its transaction.
+    Transfers,
+}
+
+impl Check {
+    /// Every check.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Postings,
+        Self::Entries,
+        Self::Balances,
+        Self::Overdrafts,
+        Self::Totals,
+        Self::Steps,
+        Self::Strays,
+        Self::Transactions,
+        Self::Transfers,
+    ];
+
+    /// The question; each row of its answer is a finding, read by [`Check::tell`].
+    pub(crate) const fn sql(self) -> &'static str {
+        match self {
+            Self::Postings => {
+                "SELECT * FROM (
+                     SELECT p.environment_id, p.id, CAST(p.amount_minor AS TEXT) AS amount, count(e.account) AS entries,
+                         COALESCE(CAST(exact_sum(e.amount_minor) AS TEXT), '0') AS rest,
+                         COALESCE(CAST(exact_sum(CASE WHEN e.amount_minor > 0 THEN e.amount_minor END) AS TEXT), '0')
+                             AS moved
+                     FROM ledger_postings p LEFT JOIN ledger_entries e
+                         ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
+                     GROUP BY p.environment_id, p.currency, p.id) x
+                 WHERE x.entries = 0 OR x.rest <> '0' OR x.moved <> x.amount LIMIT 1000"
+            }
+            Self::Entries => {
+                "SELECT e.environment_id, e.posting_id, e.account
+                 FROM ledger_entries e LEFT JOIN ledger_postings p
+                     ON p.environment_id = e.environment_id AND p.currency = e.currency AND p.id = e.posting_id
+                 WHERE p.id IS NULL LIMIT 1000"
+            }
+            Self::Balances => {
+                "SELECT COALESCE(a.environment_id, s.environment_id), COALESCE(a.currency, s.currency),
+                     COALESCE(a.account, s.account), CAST(a.balance_minor AS TEXT), COALESCE(s.amount, '0')
+                 FROM ledger_accounts a FULL JOIN (
+                     SELECT environment_id, currency, account, CAST(exact_sum(amount_minor) AS TEXT) AS amount
+                     FROM ledger_entries GROUP BY environment_id, currency, account) s
+                     ON s.environment_id = a.environment_id AND s.currency = a.currency AND s.account = a.account
+                 WHERE a.account IS NULL OR CAST(a.balance_minor AS TEXT) <> COALESCE(s.amount, '0') LIMIT 1000"
+            }
+            Self::Overdrafts => {
+                "SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) FROM ledger_accounts
+                 WHERE balance_minor < 0 AND account <> 'funding' LIMIT 1000"
+            }
+            Self::Totals => {
+                "WITH owed AS MATERIALIZED (
+                     SELECT environment_id, currency,
+                         exact_sum(CASE WHEN status IN ('pending', 'processing') THEN total_debit_minor END) AS open,
+                         exact_sum(CASE WHEN status = 'succeeded' THEN principal_minor END) AS paid,
+                         exact_sum(CASE WHEN status = 'succeeded' THEN platform_fee_minor END) AS platform,
+                         exact_sum(CASE WHEN status = 'succeeded' THEN organization_fee_minor END) AS organization
+                     FROM transactions WHERE method = 'ach' GROUP BY environment_id, currency),
+                 expected AS (
+                     SELECT environment_id, currency, 'reserved' AS account, CAST(open AS TEXT) AS amount FROM owed
+                     UNION ALL
+                     SELECT environment_id, currency, 'settled_out', CAST(paid AS TEXT) FROM owed
+                     UNION ALL
+                     SELECT environment_id, currency, 'platform_fees', CAST(platform AS TEXT) FROM owed
+                     UNION ALL
+                     SELECT environment_id, currency, 'organization_fees', CAST(organization AS TEXT) FROM owed)
+                 SELECT COALESCE(a.environment_id, x.environment_id), COALESCE(a.currency, x.currency),
+                     COALESCE(a.account, x.account), COALESCE(CAST(a.balance_minor AS TEXT), '0'),
+                     COALESCE(x.amount, '0')
+                 FROM (SELECT * FROM ledger_accounts WHERE account NOT IN ('funding', 'available')) a
+                 FULL JOIN expected x
+                     ON x.environment_id = a.environment_id AND x.currency = a.currency AND x.account = a.account
+                 WHERE COALESCE(CAST(a.balance_minor AS TEXT), '0') <> COALESCE(x.amount, '0') LIMIT 1000"
+            }
+            Self::Steps => {
+                "SELECT * FROM (
+                     SELECT t.environment_id, f.reference, t.status,
+                         sum(CASE p.cause WHEN 'reserve' THEN 1000 WHEN 'settle' THEN 100 WHEN 'release' THEN 10
+                             WHEN 'reverse' THEN 1 ELSE 0 END) AS made,
+                         count(CASE WHEN p.amount_minor <> t.total_debit_minor THEN 1 END) AS differing
+                     FROM transfers f
+                     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
+                     LEFT JOIN ledger_postings p
+                         ON p.environment_id = t.environment_id AND p.currency = t.currency
+                         AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = f.reference
+                     GROUP BY f.environment_id, f.transaction_id, t.environment_id, t.id) x
+                 WHERE x.differing > 0 OR (x.status, x.made) NOT IN (VALUES ('pending', 1000), ('processing', 1000),
+                     ('succeeded', 1100), ('canceled', 1010), ('failed', 1010), ('failed', 1101)) LIMIT 1000"
+            }
+            Self::Strays => {
+                "SELECT p.environment_id, p.id, p.cause
+                 FROM ledger_postings p LEFT JOIN (
+                     SELECT f.environment_id, t.currency, f.reference FROM transfers f
+                     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id) x
+                     ON x.environment_id = p.environment_id AND x.currency = p.currency AND x.reference = p.reference
+                 WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL LIMIT 1000"
+            }
+            Self::Transactions => {
+                "SELECT t.environment_id, t.reference
+                 FROM transactions t LEFT JOIN transfers f
+                     ON f.environment_id = t.environment_id AND f.transaction_id = t.id
+                 WHERE t.method = 'ach' AND f.transaction_id IS NULL LIMIT 1000"
+            }
+            Self::Transfers => {
+                "SELECT f.environment_id, f.reference
+                 FROM transfers f LEFT JOIN transactions t
+                     ON t.environment_id = f.environment_id AND t.id = f.transaction_id AND t.method = 'ach'
+                 WHERE t.id IS NULL LIMIT 1000"
+            }
+        }
+    }
+
+    /// What a row of the answer means.
+    pub(crate) fn tell<C: Cells>(self, cells: &mut C) -> Result<AuditFinding, C::Fault> {
+        let environment = EnvironmentId::from_bytes(cells.id()?);
+        let (subject, problem) = match self {
+            Self::Postings => {
+                let id = PostingId::from_bytes(cells.id()?);
+                let (amount, entries) = (cells.text()?, cells.number()?);
+                let (rest, moved) = (cells.text()?, cells.text()?);
+                let problem = if entries == 0 {
+                    "The posting has no entries.".to_owned()
+                } else if rest != "0" {
+                    format!("The posting's entries sum to {rest} instead of zero.")
+                } else {
+                    format!("The posting is for {amount}, but its entries move {moved}.")
+                };
+                (id.to_string(), problem)
+            }
+            Self::Entries => {
+                let id = PostingId::from_bytes(cells.id()?);
+                let problem = format!("There is an entry for {}, but no such posting.", cells.text()?);
+                (id.to_string(), problem)
+            }
+            Self::Balances => {
+                let (currency, account) = (cells.text()?, cells.text()?);
+                let (balance, sum) = (cells.text_or_none()?, cells.text()?);
+                let problem = match balance {
+                    Some(balance) => {
+                        format!("The balance of {account} is {balance}, but its entries sum to {sum}.")
+                    }
+                    None => {
+                        format!("There are entries for {account} that sum to {sum}, but no such account.")
+                    }
+                };
+                (currency, problem)
+            }
+            Self::Overdrafts => {
+                let (currency, account) = (cells.text()?, cells.text()?);
+                (currency, format!("The balance of {account} is {}, which is below zero.", cells.text()?))
+            }
+            Self::Totals => {
+                let (currency, account) = (cells.text()?, cells.text()?);
+                let (balance, sum) = (cells.text()?, cells.text()?);
+                let whose = if account == "reserved" { "open" } else { "succeeded" };
+                let problem = format!(
+                    "The balance of {account} is {balance}, but that of the {whose} transfers is {sum}."
+                );
+                (currency, problem)
+            }
+            Self::Steps => {
+                let (reference, status) = (cells.text()?, cells.text()?);
+                let (made, differing) = (cells.number()?, cells.number()?);
+                let problem = if differing > 0 {
+                    "A posting of the transfer is for another amount than its total debit.".to_owned()
+                } else {
+                    format!("The transfer is {status}, but its postings are: {}.", steps(made))
+                };
+                (reference, problem)
+            }
+            Self::Strays => {
+                let id = PostingId::from_bytes(cells.id()?);
+                (
+                    id.to_string(),
+                    format!("The posting says {}, but there is no such transfer.", cells.text()?),
+                )
+            }
+            Self::Transactions => {
+                let id = TransferId::from_bytes(cells.id()?);
+                (id.to_string(), "There is a transaction, but no transfer.".to_owned())
+            }
+            Self::Transfers => (cells.text()?, "There is a transfer, but no transaction.".to_owned()),
+        };
+        Ok(AuditFinding { environment, subject, problem })
+    }
+}
+
+/// The causes that a number of [`Check::Steps`] stands for.
+fn steps(made: i64) -> String {
+    let causes = [
+        (1_000, PostingCause::Reserve),
+        (100, PostingCause::Settle),
+        (10, PostingCause::Release),
+        (1, PostingCause::Reverse),
+    ];
+    let there = causes.into_iter().filter(|(place, _)| made / place % 10 > 0);
+    let names: Vec<&str> = there.map(|(_, cause)| cause.as_str()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_named_in_order() {
+        assert_eq!(steps(0), "none");
+        assert_eq!(steps(1_000), "reserve");
+        assert_eq!(steps(1_101), "reserve, settle, reverse");
+        assert_eq!(steps(10), "release");
+    }
+}

@@ -1,0 +1,131 @@
+//! Bank transfers and what they post.
+
+use tollgate_domain::{
+    Channel, Currency,
+    ach::{BankAccountType, TransferOrder},
+    id::{EnvironmentId, TransferId},
+    ledger::{self, Account},
+    transaction::TransactionState,
+};
+use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
+
+use super::{Damaged, cells::Cells, fee, payment::read_matched, transaction::read_if_any};
+
+/// Whom the postings of transfers name as the one who asked.
+pub(crate) const ACTOR: &str = "transfer";
+
+/// The columns that [`read`] takes, of transfers as `f` and transactions as `t`.
+macro_rules! transfer_columns {
+    () => {
+        "f.revision, t.environment_id, t.reference, t.provider, f.adapter, t.channel, f.matched, f.config_version,
+         t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
+         t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
+         f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.request,
+         t.created_at, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
+         t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
+         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor"
+    };
+}
+
+pub(crate) use transfer_columns;
+
+pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<Transfer, C::Fault> {
+    let revision = cells.count("revision")?;
+    let order = TransferOrder {
+        environment: EnvironmentId::from_bytes(cells.id()?),
+        id: TransferId::from_bytes(cells.id()?),
+        provider: cells.text()?,
+        adapter: cells.text()?,
+        channel: cells.word("channel", Channel::parse)?,
+        matched: cells.text_or_none()?.map(|stored| read_matched(&stored)).transpose()?,
+        config_version: cells.count("version of a configuration")?,
+        currency: cells.word("currency", Currency::parse)?,
+        fee: fee::read(cells)?,
+        external_customer_id: cells.text()?,
+        customer_name: cells.text()?,
+        customer_email: cells.text()?,
+        bank_name: cells.text()?,
+        account_name: cells.text()?,
+        account_type: cells.word("type of account", BankAccountType::parse)?,
+        last_four: cells.text()?,
+        description: cells.text_or_none()?,
+        metadata: cells.text()?,
+        remittance: cells.text_or_none()?,
+        request: cells.text()?,
+        created_at: cells.moment()?,
+    };
+    let fingerprints = cells.text()?;
+    let progress = TransferProgress {
+        sealed_account: cells.text_or_none()?,
+        expected_on: cells.text_or_none()?,
+        corrections: cells.text()?,
+        due: cells.moment_or_none()?,
+        tries: cells.count("number of tries")?,
+        waiting: cells.text_or_none()?,
+    };
+    let CardTransaction { id, state, updated_at, .. } =
+        read_if_any(cells)?.ok_or(Damaged("transaction without an id"))?;
+    Ok(Transfer { revision, transaction: id, order, fingerprints, progress, state, updated_at })
+}
+
+/// A transfer as it is right after its reservation.
+pub(crate) fn begun(new: &NewTransfer) -> Transfer {
+    Transfer {
+        revision: 0,
+        transaction: new.transaction,
+        updated_at: new.order.created_at,
+        order: new.order.clone(),
+        fingerprints: new.fingerprints.clone(),
+        progress: new.progress.clone(),
+        state: TransactionState::pending(),
+    }
+}
+
+/// How much a transfer's posting moves: what it adds to accounts, which is what it takes from others. `None` for entries
+/// that make no such posting: none at all, empty ones, two for one account, such as do not sum to zero, and any for the
+/// outside world, which transfers never touch.
+pub(crate) fn amount_moved(entries: &[ledger::Entry]) -> Option<i64> {
+    let (mut added, mut taken) = (0_i64, 0_i64);
+    for (place, entry) in entries.iter().enumerate() {
+        let twice = entries.iter().take(place).any(|before| before.account == entry.account);
+        if twice || entry.amount_minor == 0 || entry.account == Account::Funding {
+            return None;
+        }
+        let sum = if entry.amount_minor > 0 { &mut added } else { &mut taken };
+        *sum = sum.checked_add(entry.amount_minor)?;
+    }
+    (added > 0 && taken.checked_neg() == Some(added)).then_some(added)
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_domain::ledger::Entry;
+
+    use super::*;
+
+    fn moved(entries: &[(Account, i64)]) -> Option<i64> {
+        let entries: Vec<Entry> = entries
+            .iter()
+            .map(|(account, amount_minor)| Entry { account: *account, amount_minor: *amount_minor })
+            .collect();
+        amount_moved(&entries)
+    }
+
+    #[test]
+    fn only_what_balances_is_a_posting() {
+        use Account::{Available, Funding, PlatformFees, Reserved, SettledOut};
+        assert_eq!(moved(&[(Available, -5), (Reserved, 5)]), Some(5));
+        assert_eq!(moved(&[(Reserved, -7), (SettledOut, 5), (PlatformFees, 2)]), Some(7));
+        for wrong in [
+            &[][..],
+            &[(Available, -5), (Reserved, 5), (SettledOut, 0)],
+            &[(Available, -5), (Reserved, 4)],
+            &[(Available, -5), (Available, 5)],
+            &[(Funding, -5), (Available, 5)],
+            &[(Available, i64::MIN), (Reserved, i64::MAX)],
+            &[(Available, i64::MAX), (Reserved, i64::MAX), (SettledOut, 2)],
+        ] {
+            assert_eq!(moved(wrong), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Transfers through what only a server can do: batches that fail, lost connections and lost answers.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{task::JoinSet, time::Instant};
+use tollgate_domain::{
+    Currency,
+    id::EnvironmentId,
+    ledger::TransferStep,
+    transaction::{Status, TransactionState},
+};
+use tollgate_engine::ports::{Changed, NewTransfer, Reserved, StoreError, TransferChange};
+use tollgate_store::{
+    conformance::{
+        Nodes, at,
+        audit::every_damage_is_found,
+        transfer_samples::{sending, sending_until},
+        wallet::books_balance,
+    },
+    postgres::Settings,
+};
+
+use crate::{
+    proxy::Weather,
+    server::{settings, with_database},
+    trouble::{behind_a_proxy, two_nodes},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_damage_to_the_books_is_found() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let unchecked = "SET session_replication_role = replica;
+             ALTER TABLE ledger_accounts DROP CONSTRAINT ledger_accounts_check";
+        database.stranger.batch_execute(unchecked).await.unwrap();
+        let behind = async |sql: &str| database.stranger.batch_execute(sql).await.unwrap();
+        every_damage_is_found(&nodes, "gen_random_uuid()", behind).await;
+    })
+    .await;
+}
+
+/// What a transfer goes through: reserved, sent, settled. Each answer must be the right one, also where it is that of a
+/// repetition.
+async fn live(nodes: &Nodes, place: usize, new: &NewTransfer) {
+    let node = if place.is_multiple_of(2) { &nodes.one } else { &nodes.two };
+    let (environment, id) = (new.order.environment, new.order.id);
+    match node.reserve_transfer(environment, new).await.unwrap() {
+        Reserved::Created => {}
+        Reserved::Existing(known) => {
+            assert_eq!(known.transaction, new.transaction, "our own, its answer lost")
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut sent = nodes.transfer_change(0, sending_until(at(9)));
+    sent.state = Some(TransactionState { status: Status::Processing, ..TransactionState::pending() });
+    sent.entries = vec![nodes.new_entry("provider_call")];
+    let settled = nodes.transfer_step(1, TransferStep::Settle, &new.order.fee);
+    for change in [sent, settled] {
+        assert_eq!(node.change_transfer(environment, id, &change).await.unwrap(), Changed::Done);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_connections_reserve_nothing_twice() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 10_000_000, "f").await;
+        let mut running = JoinSet::new();
+        for caller in 0..16 {
+            let nodes = nodes.clone();
+            running.spawn(async move {
+                for _ in 0..12 {
+                    live(&nodes, caller, &nodes.new_transfer(environment)).await;
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            });
+        }
+        let mut killed = 0;
+        for _ in 0..5 {
+            tokio::time::sleep(Duration::from_millis(60)).await;
+            killed += database.kill_sessions().await;
+        }
+        running.join_all().await;
+        assert!(killed >= 4, "only {killed} connections were there to kill");
+        assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 10_000_000 - 16 * 12 * 1_035);
+        let audit = nodes.one.audit().await.unwrap();
+        assert_eq!((audit.findings.len(), audit.transfers), (0, 16 * 12), "{:?}", audit.findings);
+    })
+    .await;
+}
+
+/// Whichever answer is lost, of a batch of several: all of them are done, each once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_is_done_once_whichever_answer_is_lost() {
+    with_database(async |database| {
+        let (proxy, nodes) = behind_a_proxy(database, &Settings { connections: 1, ..settings() }).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 10_000_000, "f").await;
+        let at_once = async |work: Vec<(NewTransfer, Option<TransferChange>)>| {
+            let mut running = JoinSet::new();
+            for (new, change) in work {
+                let node = Arc::clone(&nodes.one);
+                running.spawn(async move {
+                    let (environment, id) = (new.order.environment, new.order.id);
+                    let Some(change) = change else {
+                        return match node.reserve_transfer(environment, &new).await.unwrap() {
+                            Reserved::Created => true,
+                            Reserved::Existing(known) => {
+                                assert_eq!(known.transaction, new.transaction);
+                                false
+                            }
+                            other => panic!("{other:?}"),
+                        };
+                    };
+                    assert_eq!(node.change_transfer(environment, id, &change).await.unwrap(), Changed::Done);
+                    true
+                });
+            }
+            running.join_all().await
+        };
+        let (mut nth, mut transfers, mut repeated) = (0, 0, 0);
+        loop {
+            nth += 1;
+            assert!(nth < 20, "a batch has no end of answers");
+            // A new connection prepares its statements first; with that done, only the batch's own answers count.
+            live(&nodes, 0, &nodes.new_transfer(environment)).await;
+            let news: Vec<_> = (0..7).map(|_| nodes.new_transfer(environment)).collect();
+            transfers += 8;
+            let reserving = news.iter().map(|new| (new.clone(), None)).collect();
+            proxy.swallow_answer(nth);
+            let answers = at_once(reserving).await;
+            let lost_one = proxy.has_swallowed();
+            repeated += answers.iter().filter(|created| !**created).count();
+
+            live(&nodes, 0, &nodes.new_transfer(environment)).await;
+            transfers += 1;
+            let step = |new: &NewTransfer| nodes.transfer_step(0, TransferStep::Settle, &new.order.fee);
+            let changing = news.iter().map(|new| (new.clone(), Some(step(new)))).collect();
+            proxy.swallow_answer(nth);
+            at_once(changing).await;
+            let lost_another = proxy.has_swallowed();
+            for new in &news {
+                assert_eq!(nodes.read_transfer(new).await.revision, 1);
+            }
+            if !lost_one && !lost_another {
+                break;
+            }
+        }
+        assert!(nth >= 3 && repeated > 0, "{nth} answers, {repeated} found to be there already");
+        assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 10_000_000 - transfers * 1_035);
+        nodes.audit_is_clean().await;
+    })
+    .await;
+}
+
+/// Reserves all at once on one node and returns the answers in order.
+async fn reserve_all(nodes: &Nodes, news: &[NewTransfer]) -> Vec<Result<Reserved, StoreError>> {
+    let mut running = JoinSet::new();
+    for (place, new) in news.iter().cloned().enumerate() {
+        let node = Arc::clone(&nodes.one);
+        running.spawn(async move { (place, node.reserve_transfer(new.order.environment, &new).await) });
+    }
+    let mut answers = running.join_all().await;
+    answers.sort_by_key(|(place, _)| *place);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn batch(nodes: &Nodes, environment: EnvironmentId, count: usize) -> Vec<NewTransfer> {
+    (0..count).map(|_| nodes.new_transfer(environment)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_fails_for_a_neighbours_sake() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 1_000_000, "f").await;
+        let there = nodes.new_transfer(environment);
+        nodes.reserve(&there).await;
+        // One takes another's posting id, and one says what PostgreSQL cannot store.
+        let mut news = batch(&nodes, environment, 20);
+        news[3].posting = there.posting;
+        news[11].order.bank_name = "nul \0".to_owned();
+        let answers = reserve_all(&nodes, &news).await;
+        for (place, answer) in answers.iter().enumerate() {
+            if place == 3 || place == 11 {
+                assert!(matches!(answer, Err(StoreError::Broken(_))), "{place}: {answer:?}");
+            } else {
+                assert!(matches!(answer, Ok(Reserved::Created)), "{place}: {answer:?}");
+            }
+        }
+        // So with changes: one takes more than there is, and one is out of date.
+        let mut running = JoinSet::new();
+        for (place, new) in news.iter().cloned().enumerate() {
+            let from = u64::from(place == 5);
+            let step = if place == 7 { TransferStep::Reverse } else { TransferStep::Settle };
+            let change = nodes.transfer_step(from, step, &new.order.fee);
+            let node = Arc::clone(&nodes.one);
+            running.spawn(async move {
+                (place, node.change_transfer(new.order.environment, new.order.id, &change).await)
+            });
+        }
+        for (place, answer) in running.join_all().await {
+            match place {
+                3 | 11 => assert!(matches!(answer, Ok(Changed::Missing)), "{place}: {answer:?}"),
+                5 => assert!(matches!(answer, Ok(Changed::Stale)), "{place}: {answer:?}"),
+                // It comes back before any has gone out, or takes what others have paid: never below zero.
+                7 => assert!(matches!(answer, Err(StoreError::Broken(_)) | Ok(Changed::Done)), "{answer:?}"),
+                _ => assert!(matches!(answer, Ok(Changed::Done)), "{place}: {answer:?}"),
+            }
+        }
+        books_balance(&nodes, environment, Currency::USD).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lost_races_are_run_again_but_not_for_ever() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 1_000_000, "f").await;
+        for code in ["40001", "40P01"] {
+            let mut news = batch(&nodes, environment, 12);
+            news[4].order.bank_name = "always".to_owned();
+            // Sequences count through rollbacks: the first attempts fail as a lost race does.
+            let sql = format!(
+                "DROP SEQUENCE IF EXISTS tries; CREATE SEQUENCE tries;
+                 CREATE OR REPLACE FUNCTION sabotage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                     IF NEW.bank_name = 'always' OR nextval('tries') <= 3 THEN
+                         RAISE EXCEPTION 'sabotage' USING ERRCODE = '{code}';
+                     END IF;
+                     RETURN NEW;
+                 END $$;
+                 DROP TRIGGER IF EXISTS sabotage ON transfers;
+                 CREATE TRIGGER sabotage BEFORE INSERT ON transfers
+                     FOR EACH ROW EXECUTE FUNCTION sabotage()"
+            );
+            database.stranger.batch_execute(&sql).await.unwrap();
+            for (place, answer) in reserve_all(&nodes, &news).await.into_iter().enumerate() {
+                if place == 4 {
+                    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+                } else {
+                    assert!(matches!(answer, Ok(Reserved::Created)), "{place}: {answer:?}");
+                }
+            }
+        }
+        assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 1_000_000 - 22 * 1_035);
+        nodes.audit_is_clean().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trouble_is_told_soon_and_passes() {
+    with_database(async |database| {
+        let short = Settings { statement_timeout: Duration::from_millis(300), ..settings() };
+        let (proxy, nodes) = behind_a_proxy(database, &short).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 1_000_000, "f").await;
+        let first = nodes.new_transfer(environment);
+        nodes.reserve(&first).await;
+
+        // Silence leaves doubt about those under way; those who waited behind them know that nothing has happened.
+        proxy.set(Weather::Silent);
+        let (began, news) = (Instant::now(), batch(&nodes, environment, 10));
+        let answers = reserve_all(&nodes, &news).await;
+        assert!(answers.iter().any(|answer| matches!(answer, Err(StoreError::Unknown(_)))), "{answers:?}");
+        for answer in answers {
+            let late = matches!(&answer, Err(StoreError::Unavailable(reason)) if reason.contains("too long"));
+            assert!(late || matches!(answer, Err(StoreError::Unknown(_))), "{answer:?}");
+        }
+        let change = nodes.transfer_change(0, sending());
+        let changed = nodes.one.change_transfer(environment, first.order.id, &change).await;
+        assert!(matches!(changed, Err(StoreError::Unknown(_) | StoreError::Unavailable(_))), "{changed:?}");
+        // Nobody lets in: nothing has happened.
+        proxy.set(Weather::Cut);
+        let _ = nodes.one.probe().await;
+        for answer in reserve_all(&nodes, &news).await {
+            assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+
+        proxy.set(Weather::Clear);
+        for (new, answer) in news.iter().zip(reserve_all(&nodes, &news).await) {
+            match answer.unwrap() {
+                Reserved::Created => {}
+                Reserved::Existing(known) => assert_eq!(known.transaction, new.transaction),
+                other => panic!("{other:?}"),
+            }
+        }
+        let changed = nodes.one.change_transfer(environment, first.order.id, &change).await.unwrap();
+        assert_eq!(changed, Changed::Done);
+        assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 1_000_000 - 11 * 1_035);
+        nodes.audit_is_clean().await;
+    })
+    .await;
+}
+
+/// Whoever holds a wallet's lock for too long delays those who wait for that wallet, and no others for long.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wallet_held_too_long_is_unavailable() {
+    with_database(async |database| {
+        let short = Settings { statement_timeout: Duration::from_millis(400), ..settings() };
+        let node = database.open_with(&short).await;
+        let nodes = Nodes::new(node.clone(), node);
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 1_000_000, "f").await;
+        database.stranger.batch_execute("BEGIN; SELECT * FROM ledger_accounts FOR UPDATE").await.unwrap();
+        let news = batch(&nodes, environment, 3);
+        for answer in reserve_all(&nodes, &news).await {
+            assert!(
+                matches!(&answer, Err(StoreError::Unavailable(reason)) if reason.contains("57014")),
+                "{answer:?}"
+            );
+        }
+        database.stranger.batch_execute("ROLLBACK").await.unwrap();
+        assert_eq!(nodes.two.audit().await.unwrap().transfers, 0, "unavailable means that nothing happened");
+        for answer in reserve_all(&nodes, &news).await {
+            assert!(matches!(answer, Ok(Reserved::Created)), "{answer:?}");
+        }
+    })
+    .await;
+}
+
+/// Batches are what they are for: waiting units share a transaction.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_units_share_a_transaction() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 1_000_000, "f").await;
+        let news = batch(&nodes, environment, 150);
+        // While a stranger holds the wallet, a first batch waits in the database and the rest in the lane.
+        database.stranger.batch_execute("BEGIN; SELECT * FROM ledger_accounts FOR UPDATE").await.unwrap();
+        let waiting = tokio::spawn({
+            let (nodes, news) = (nodes.clone(), news.clone());
+            async move { reserve_all(&nodes, &news).await }
+        });
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        database.stranger.batch_execute("ROLLBACK").await.unwrap();
+        assert!(waiting.await.unwrap().iter().all(|answer| matches!(answer, Ok(Reserved::Created))));
+        let transactions = "SELECT count(DISTINCT xmin::text) FROM transfers";
+        assert!(database.count(transactions).await <= 4, "{}", database.count(transactions).await);
+
+        let mut running = JoinSet::new();
+        for new in news {
+            let (node, change) =
+                (Arc::clone(&nodes.one), nodes.transfer_step(0, TransferStep::Settle, &new.order.fee));
+            running.spawn(
+                async move { node.change_transfer(environment, new.order.id, &change).await.unwrap() },
+            );
+        }
+        assert!(running.join_all().await.iter().all(|changed| *changed == Changed::Done));
+        let transactions = "SELECT count(DISTINCT xmin::text) FROM ledger_postings WHERE cause = 'settle'";
+        assert!(database.count(transactions).await <= 30, "{}", database.count(transactions).await);
+        nodes.audit_is_clean().await;
+    })
+    .await;
+}

@@ -1,0 +1,8 @@
+//! Bank transfers as their callers and operators see them, on each store.
+
+mod access;
+mod audit;
+mod outcomes;
+mod replay;
+mod tokens;
+mod validation;

@@ -1,0 +1,266 @@
+//! What becomes of a transfer, as webhooks tell it: statuses, funds, and what callers and operators read.
+
+use serde_json::{Value, json};
+
+use crate::support::{BankInbox, BankStore, BankWorld, Desk, On, SLOW_BANK, on_each_store};
+
+fn a_settled_transfer_has_succeeded(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let (reference, id) = world.taken("settled in time");
+    let wallet = desk.wallet();
+    assert_eq!((wallet.available, wallet.reserved), (Desk::FUNDS - 10_035, 10_035));
+    world.simulator.simulate(&id, "submit", &json!({}));
+    desk.wait_events(&world.simulator);
+    assert_eq!(desk.status(&reference), "processing");
+    world.simulator.simulate(&id, "settle", &json!({}));
+    desk.wait_status(&reference, "succeeded");
+    let wallet = desk.wallet();
+    assert_eq!((wallet.reserved, wallet.settled, wallet.fees), (0, 10_000, 35));
+    let data = desk.client().get("/client/v1/wallet").data(200);
+    assert_eq!(
+        (&data["items"][0]["platformFeesMinor"], &data["items"][0]["organizationFeesMinor"]),
+        (&json!("25"), &json!("10"))
+    );
+    assert_eq!(desk.postings(&reference), ["reserve", "settle"]);
+    desk.assert_books(Desk::FUNDS);
+    // Asked again, the caller is told how it stands now.
+    let again = desk.transfer(&desk.body("settled in time", 10_000)).data(200);
+    assert_eq!(again["transaction"]["status"], "succeeded");
+    assert_eq!(again["transaction"]["providerReference"], id.as_str());
+}
+
+fn a_return_at_any_age_gives_the_funds_back(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    for (number, (settled, reason, code)) in [
+        (false, "no_account", "R03"),
+        (true, "no_account", "R03"),
+        (true, "account_closed", "R02"),
+        (false, "credit_entry_refused_by_receiver", "R23"),
+        (true, "account_frozen_entry_returned_per_ofac_instruction", "R16"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (reference, id) = world.taken(&format!("returned {number}"));
+        if settled {
+            world.simulator.simulate(&id, "settle", &json!({}));
+            desk.wait_status(&reference, "succeeded");
+        } else {
+            world.simulator.simulate(&id, "submit", &json!({}));
+        }
+        world.simulator.simulate(&id, "return", &json!({"reason": reason}));
+        desk.wait_status(&reference, "failed");
+        let read = desk.transaction(&reference);
+        assert_eq!(read["failure"]["code"], code, "{read:#}");
+        let message = read["failure"]["message"].as_str().unwrap();
+        assert!(message.ends_with('.') && message.contains(' ') && !message.contains('_'), "{message}");
+        let expected: &[&str] =
+            if settled { &["reserve", "settle", "reverse"] } else { &["reserve", "release"] };
+        assert_eq!(desk.postings(&reference), expected);
+        let wallet = desk.wallet();
+        assert_eq!((wallet.available, wallet.sum()), (Desk::FUNDS, Desk::FUNDS));
+        // A transfer that the provider took and the bank sent back is told, not refused.
+        let again = desk.transfer(&desk.body(&format!("returned {number}"), 10_000)).data(200);
+        assert_eq!(again["transaction"]["status"], "failed");
+    }
+    desk.wait_events(&world.simulator);
+    desk.assert_books(Desk::FUNDS);
+}
+
+fn a_return_months_later_is_noticed(on: On) {
+    let mut world = BankWorld::start_without_looks(on);
+    let (reference, id) = world.taken("returned much later");
+    world.simulator.simulate(&id, "settle", &json!({}));
+    world.desk.wait_status(&reference, "succeeded");
+    // Nothing of the transfer is in this process any more.
+    world.server.terminate();
+    world.serve_again(BankStore::serve_without_looks);
+    world.simulator.simulate(&id, "return", &json!({}));
+    world.desk.wait_status(&reference, "failed");
+    assert_eq!(world.desk.postings(&reference), ["reserve", "settle", "reverse"]);
+    world.desk.assert_books(Desk::FUNDS);
+}
+
+fn a_notification_of_change_is_kept_and_shown(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let (reference, id) = world.taken("to be corrected");
+    world.simulator.simulate(&id, "submit", &json!({}));
+    let correction =
+        json!({"corrected_account_number": "000987654321", "corrected_routing_number": "011401533"});
+    world.simulator.simulate(&id, "create_notification_of_change", &correction);
+    desk.wait(&reference, "corrected", || {
+        desk.transaction(&reference)["transfer"]["notificationsOfChange"] != json!([])
+    });
+    let read = desk.transaction(&reference);
+    assert_eq!(read["status"], "processing", "nothing failed by it");
+    let news = &read["transfer"]["notificationsOfChange"];
+    assert_eq!(news.as_array().unwrap().len(), 1, "{news}");
+    let said = news.to_string();
+    assert!(said.contains("4321") && !said.contains("987654321") && !said.contains("011401533"), "{said}");
+    let kinds = kinds(desk, &reference);
+    assert!(kinds.iter().any(|kind| kind == "notification_of_change"), "{kinds:?}");
+    world.simulator.simulate(&id, "settle", &json!({}));
+    desk.wait_status(&reference, "succeeded");
+    assert_eq!(&desk.transaction(&reference)["transfer"]["notificationsOfChange"], news);
+    assert_eq!(kinds.iter().filter(|kind| *kind == "notification_of_change").count(), 1);
+    desk.assert_books(Desk::FUNDS);
+}
+
+fn what_the_providers_staff_does_is_followed(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let (reference, id) = world.taken("looked at by a person");
+    world.simulator.staff(&id, "require_attention");
+    desk.wait(&reference, "waiting", || desk.listed("transfers/waiting").len() == 1);
+    let waiting = &desk.listed("transfers/waiting")[0];
+    assert_eq!(waiting["transaction"]["serviceReference"], reference.as_str());
+    assert_eq!(waiting["transaction"]["status"], "processing");
+    assert!(waiting["waitingFor"].as_str().unwrap().contains("staff"), "{waiting:#}");
+    world.simulator.staff(&id, "release");
+    desk.wait(&reference, "released", || desk.listed("transfers/waiting").is_empty());
+
+    let (rejected, id) = world.taken("rejected by a person");
+    world.simulator.staff(&id, "reject");
+    desk.wait_status(&rejected, "failed");
+    assert_eq!(desk.transaction(&rejected)["failure"]["code"], "provider_rejected");
+    assert_eq!(desk.postings(&rejected), ["reserve", "release"]);
+
+    let (canceled, id) = world.taken("called off by a person");
+    // Only what waits for somebody's approval can be called off.
+    world.simulator.wire().post(&format!("/increase/ach_transfers/{id}/cancel"), &json!({}));
+    if world.simulator.sole(&canceled).status == "canceled" {
+        desk.wait_status(&canceled, "canceled");
+        assert_eq!(desk.postings(&canceled), ["reserve", "release"]);
+    }
+    desk.wait_events(&world.simulator);
+    desk.assert_books(Desk::FUNDS);
+}
+
+fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let instant = |key: &str| {
+        let mut body = desk.body(key, 10_000);
+        body["metadata"] = json!({"speed": "instant"});
+        body["remittanceData"] = json!("Invoice F-1");
+        body
+    };
+    let reference = desk.made(&instant("instant and taken"));
+    let row = world.simulator.row(&reference);
+    assert_eq!(row["creditor_name"], "Ada Example");
+    assert_eq!(row["unstructured_remittance_information"], "Invoice F-1");
+    world.simulator.simulate(row["id"].as_str().unwrap(), "complete", &json!({}));
+    desk.wait_status(&reference, "succeeded");
+    assert_eq!(desk.postings(&reference), ["reserve", "settle"]);
+
+    let reference = desk.made(&instant("instant and rejected"));
+    let id = world.simulator.sole(&reference).id;
+    let rejection = json!({"rejection": {"reject_reason_code": "account_closed"}});
+    world.simulator.simulate(&id, "complete", &rejection);
+    desk.wait_status(&reference, "failed");
+    let failure = desk.transaction(&reference)["failure"].clone();
+    assert!(failure["message"].as_str().unwrap().ends_with('.'), "{failure}");
+    assert_eq!(desk.postings(&reference), ["reserve", "release"]);
+
+    let mut body = instant("instant to a slow bank");
+    body["routingNumber"] = json!(SLOW_BANK);
+    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
+    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
+    let failed = desk.listed("transactions?status=failed");
+    assert_eq!(failed[0]["failure"]["code"], "instant_not_supported");
+    assert_eq!(world.simulator.accepted(10).len(), 2);
+    // The same bank takes what is not instant.
+    let mut body = desk.body("same day to a slow bank", 10_000);
+    body["routingNumber"] = json!(SLOW_BANK);
+    body["metadata"] = json!({"speed": "same_day"});
+    let reference = desk.made(&body);
+    assert_eq!(world.simulator.row(&reference)["settlement_schedule"], "same_day");
+    desk.assert_books(Desk::FUNDS);
+}
+
+fn kinds(desk: &Desk, reference: &str) -> Vec<String> {
+    let story = desk.story(reference);
+    let lines = story["timeline"].as_array().unwrap();
+    lines.iter().map(|line| line["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+fn callers_and_operators_read_the_whole_story(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let mut body = desk.body("read by everybody", 10_000);
+    body["remittanceData"] = json!({"invoice": "F-1"});
+    let reference = desk.made(&body);
+    let read = desk.transaction(&reference);
+    let transfer = &read["transfer"];
+    assert_eq!(
+        transfer["bankAccount"],
+        json!({"bankName": "First Example Bank", "accountType": "checking", "last4": "6789"})
+    );
+    assert_eq!(transfer["accountName"], "Ada Example");
+    assert_eq!(transfer["externalCustomerId"], "customer-1");
+    assert_eq!(transfer["remittanceData"], json!({"invoice": "F-1"}));
+    assert_eq!(transfer["notificationsOfChange"], json!([]));
+    let day = transfer["expectedSettlementOn"].as_str().unwrap();
+    assert!(day.len() == 10 && day > &read["createdAt"].as_str().unwrap()[..10], "{day}");
+    let listed = desk.client().get("/client/v1/transactions?paymentMethod=ach").data(200);
+    assert_eq!(listed["items"][0]["serviceReference"], reference.as_str());
+    assert_eq!(desk.read("ach_00000000000000000000000000").failure(404), "not_found");
+
+    world.simulator.simulate(&world.simulator.sole(&reference).id, "settle", &json!({}));
+    desk.wait_status(&reference, "succeeded");
+    let kinds = kinds(desk, &reference);
+    for kind in ["request", "routing", "fee", "provider_call", "status", "webhook"] {
+        assert!(kinds.iter().any(|it| it == kind), "{kind} is not in {kinds:?}");
+    }
+    assert_eq!(kinds[..3], ["request", "routing", "fee"]);
+    assert_eq!(desk.moves(&reference), ["processing", "succeeded"]);
+    let story = desk.story(&reference);
+    let call =
+        story["timeline"].as_array().unwrap().iter().find(|line| line["kind"] == "provider_call").unwrap();
+    assert_eq!(call["detail"]["idempotencyKey"], reference.as_str(), "the provider's key is our reference");
+    assert!(call["requestId"].as_str().unwrap().starts_with("req_"));
+    assert_eq!(story["transaction"]["status"], "succeeded");
+    assert_eq!(story["exceptions"], json!([]));
+    assert!(story["configVersion"].as_u64().unwrap() > 0);
+}
+
+fn webhooks_that_are_not_the_providers_change_nothing(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let inbox = BankInbox::of(&world.simulator, desk);
+    let (reference, id) = world.taken("told of by somebody else");
+    world.simulator.simulate(&id, "settle", &json!({}));
+    let letters = inbox.take(&world.simulator);
+    let letter = letters.last().unwrap();
+    for changed in [
+        ("webhook-signature", "v1,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+        ("webhook-signature", "nothing"),
+        ("webhook-timestamp", "1000000000"),
+        ("webhook-timestamp", "soon"),
+        ("webhook-id", "another"),
+    ] {
+        assert_eq!(letter.deliver_with(desk, &[changed]).failure(401), "unauthenticated", "{changed:?}");
+    }
+    // Signed for another environment.
+    let elsewhere = world.another_desk();
+    assert_eq!(letter.deliver_with(&elsewhere, &[]).failure(401), "unauthenticated");
+    assert_eq!(desk.listed("provider-events"), Vec::<Value>::new());
+    assert_eq!(desk.status(&reference), "processing");
+    letter.deliver(desk);
+    desk.wait_status(&reference, "succeeded");
+    desk.assert_books(Desk::FUNDS);
+}
+
+on_each_store! {
+    a_settled_transfer_has_succeeded
+    a_return_at_any_age_gives_the_funds_back
+    a_return_months_later_is_noticed
+    a_notification_of_change_is_kept_and_shown
+    what_the_providers_staff_does_is_followed
+    instant_transfers_arrive_or_are_rejected_at_once
+    callers_and_operators_read_the_whole_story
+    webhooks_that_are_not_the_providers_change_nothing
+}

@@ -1,0 +1,170 @@
+//! Every field of a transfer, rightly and wrongly.
+
+use serde_json::{Value, json};
+
+use crate::support::{BankWorld, Desk, On, SLOW_BANK, on_each_store};
+
+const REQUIRED: [&str; 9] = [
+    "accountName",
+    "accountNumber",
+    "amountMinor",
+    "bankAccountType",
+    "bankName",
+    "currency",
+    "customerToken",
+    "idempotencyKey",
+    "routingNumber",
+];
+
+fn long(count: usize) -> String {
+    "x".repeat(count)
+}
+
+fn wrong_values(desk: &Desk) -> Vec<(&'static str, Vec<Value>)> {
+    vec![
+        (
+            "idempotencyKey",
+            vec![json!("1234567"), json!(long(161)), json!(12_345_678), json!("tab\tin the key")],
+        ),
+        (
+            "amountMinor",
+            ["0", "-1", "+1", "1.0", "1e3", "01", " 1", "", "1000000000000000001", "1_000", "ten"]
+                .into_iter()
+                .map(Value::from)
+                .chain([
+                    json!(0),
+                    json!(-5),
+                    json!(1.5),
+                    json!(true),
+                    json!({}),
+                    json!(1_000_000_000_000_000_001_u64),
+                ])
+                .collect(),
+        ),
+        ("currency", vec![json!("EUR"), json!("US"), json!("USDX"), json!("XXX"), json!(840)]),
+        ("customerToken", vec![json!(""), json!("x"), json!(5)]),
+        (
+            "routingNumber",
+            // The last one has a wrong check digit.
+            vec![
+                json!("02100002"),
+                json!("0210000210"),
+                json!("02100002a"),
+                json!(21_000_021),
+                json!("021000022"),
+            ],
+        ),
+        (
+            "accountNumber",
+            vec![
+                json!("123"),
+                json!("1".repeat(18)),
+                json!("12 34"),
+                json!("12-34"),
+                json!(1234),
+                json!("１２３４"),
+            ],
+        ),
+        ("bankAccountType", vec![json!("Checking"), json!("loan"), json!(""), json!(1)]),
+        ("bankName", vec![json!(""), json!(long(121)), json!("  "), json!(1), json!("a\u{0}b")]),
+        ("accountName", vec![json!(""), json!(long(121)), json!("\n"), json!([])]),
+        ("description", vec![json!(long(501)), json!(5), json!("a\u{0}b")]),
+        (
+            "metadata",
+            vec![json!([]), json!("x"), json!({"big": long(17_000)}), json!({"deep": [desk.secret]})],
+        ),
+        ("remittanceData", vec![json!(long(1_001)), json!({"big": long(4_200)}), json!(5), json!([])]),
+    ]
+}
+
+fn every_field_is_checked(on: On) {
+    let world = BankWorld::start(on);
+    let desk = &world.desk;
+    let mut all = desk.body("all wrong at once", 10_000);
+    let mut names = Vec::new();
+    for (field, wrong) in wrong_values(desk) {
+        for value in wrong {
+            let mut body = desk.body("wrong in one field", 10_000);
+            body[field] = value.clone();
+            let answer = desk.transfer(&body);
+            assert_eq!(answer.faulty_fields(), [field], "{field} {value}");
+            // What was sent as a bank's or an account's number is not sent back.
+            let said = String::from_utf8(answer.body.clone()).unwrap();
+            let text = value.as_str().unwrap_or_default();
+            if field.ends_with("Number") && text.len() > 8 {
+                assert!(!said.contains(text), "{said}");
+            }
+            all[field] = value;
+        }
+        names.push(field);
+    }
+    let mut faulty = desk.transfer(&all).faulty_fields();
+    faulty.sort();
+    names.sort_unstable();
+    assert_eq!(faulty, names, "all faults at once");
+    for field in REQUIRED {
+        let mut body = desk.body("lacking one field", 10_000);
+        body.as_object_mut().unwrap().remove(field);
+        assert_eq!(desk.transfer(&body).faulty_fields(), [field], "{field} left out");
+        body[field] = Value::Null;
+        assert_eq!(desk.transfer(&body).faulty_fields(), [field], "{field} null");
+    }
+    let mut faulty = desk.transfer(&json!({})).faulty_fields();
+    faulty.sort();
+    assert_eq!(faulty, REQUIRED);
+    for body in ["", "[]", "5", "{", "\"x\""] {
+        let answer = desk.client().send(
+            "POST",
+            crate::support::TRANSFERS,
+            &[("content-type", "application/json")],
+            body.as_bytes(),
+        );
+        assert_eq!(answer.failure(400), "invalid_body", "{body}");
+    }
+    let answer =
+        desk.client().send("POST", crate::support::TRANSFERS, &[("content-type", "text/plain")], b"{}");
+    assert_eq!(answer.failure(415), "unsupported_media_type");
+    assert_eq!(desk.listed("transactions"), Vec::<Value>::new());
+    assert_eq!(desk.wallet().available, Desk::FUNDS);
+    assert_eq!(world.simulator.calls("ach_transfers.create"), 0);
+}
+
+fn the_longest_and_the_shortest_are_taken(on: On) {
+    let world = BankWorld::start(on);
+    let desk = &world.desk;
+    for (number, (field, right)) in [
+        ("idempotencyKey", json!("12345678")),
+        ("idempotencyKey", json!("ü".repeat(160))),
+        ("amountMinor", json!(1)),
+        ("amountMinor", json!("9999999999")),
+        ("currency", json!("usd")),
+        ("routingNumber", json!(SLOW_BANK)),
+        ("accountNumber", json!("1234")),
+        ("accountNumber", json!("1".repeat(17))),
+        ("bankAccountType", json!("savings")),
+        ("bankName", json!("é".repeat(120))),
+        ("accountName", json!(long(120))),
+        ("accountName", json!("株式会社")),
+        ("description", json!("ö".repeat(500))),
+        ("description", json!("")),
+        ("description", Value::Null),
+        ("metadata", json!({"a": {"b": [1, 2.50, null, "é"]}})),
+        ("remittanceData", json!("x".repeat(1_000))),
+        ("remittanceData", json!({"invoice": "F-1", "lines": [1, 2, 3]})),
+        ("unknownField", json!("ignored")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut body = desk.body(&format!("right at the edge {number}"), 10_000);
+        body[field] = right.clone();
+        let data = desk.transfer(&body).data(201);
+        assert_eq!(data["transaction"]["status"], "processing", "{field} {right}: {data:#}");
+    }
+    desk.assert_books(Desk::FUNDS);
+}
+
+on_each_store! {
+    every_field_is_checked
+    the_longest_and_the_shortest_are_taken
+}

@@ -1,0 +1,331 @@
+//! `kill -9` in the midst of transfers: what was acknowledged is there, the provider takes each transfer once, and the
+//! books balance. Before that is believed, faults are planted, and the same checks have to notice them.
+//!
+//! `TOLLGATE_CRASH_KILLS` says how often each store's server is killed; `make crash` is the long run.
+
+#[cfg(feature = "failpoints")]
+mod cards;
+mod load;
+
+use std::{
+    env,
+    time::{Duration, Instant},
+};
+
+use rand::RngExt;
+use serde_json::json;
+
+use crate::support::{
+    BankStore, BankWorld, Desk, On, Start, TRANSFERS, bank_complaints, on_each_store, randomness, seed,
+    settle_down, wait_until,
+};
+use load::{Load, round};
+
+const USUAL_KILLS: u64 = 22;
+/// After so many kills everything is left alone until nothing is in flight, and all of it is checked.
+const KILLS_BETWEEN_CHECKS: u64 = 11;
+/// Everything that was in flight is known by then.
+const RESOLVED_WITHIN: Duration = Duration::from_secs(60);
+
+/// A server that gives up calls and takes over work quickly, so that a test sees what happens after.
+fn impatient(store: &BankStore) -> Start {
+    store
+        .serve()
+        .with("TOLLGATE_PROVIDER_TIMEOUT_MS", "300")
+        .with("TOLLGATE_PROVIDER_DEADLINE_MS", "800")
+        .with("TOLLGATE_RESOLVER_LEASE_MS", "1800")
+}
+
+fn kills() -> u64 {
+    let given = env::var("TOLLGATE_CRASH_KILLS").ok();
+    given.map_or(USUAL_KILLS, |text| text.parse().expect("TOLLGATE_CRASH_KILLS is not a number"))
+}
+
+/// Leaves the world alone until nothing is in flight, and checks all of it.
+#[track_caller]
+fn check_everything(world: &BankWorld, load: &Load, occasion: &str) -> Duration {
+    world.simulator.clear_faults();
+    let began = Instant::now();
+    let open = settle_down(&world.desk, &world.simulator, RESOLVED_WITHIN);
+    assert!(open.is_empty(), "{occasion}: not resolved within {RESOLVED_WITHIN:?}:\n{}", shown(&open));
+    let took = began.elapsed();
+    let known = load.known.lock().unwrap();
+    let found = bank_complaints(&world.desk, &world.simulator, &known, Desk::FUNDS);
+    assert!(found.is_empty(), "{occasion}:\n{}", shown(&found));
+    took
+}
+
+fn shown(lines: &[String]) -> String {
+    lines.iter().take(20).cloned().collect::<Vec<_>>().join("\n")
+}
+
+/// Checks what can be checked while work is in flight.
+#[track_caller]
+fn check_at_once(world: &BankWorld, load: &Load, occasion: &str) {
+    let known = load.known.lock().unwrap();
+    let mut found = known.surprises.clone();
+    let recent = std::mem::take(&mut *load.recent.lock().unwrap());
+    found.extend(known.broken_promises(&world.desk, recent.iter()));
+    found.extend(world.desk.audit());
+    let wallet = world.desk.wallet();
+    if wallet.sum() != Desk::FUNDS {
+        found.push(format!("the wallet does not add up: {wallet:?}"));
+    }
+    for (key, taken) in world.simulator.accepted(3_000) {
+        if taken.len() > 1 {
+            found.push(format!("the provider took {key} {} times", taken.len()));
+        }
+    }
+    assert!(found.is_empty(), "{occasion}:\n{}", shown(&found));
+}
+
+/// Mishaps at the provider, of which the next calls meet a few.
+fn mishaps(world: &BankWorld, random: &mut impl RngExt) {
+    const KINDS: [&str; 13] = [
+        "timeout_before",
+        "timeout_after",
+        "error_before",
+        "error_after",
+        "reset",
+        "rate_limited",
+        "slow",
+        "malformed",
+        "torn",
+        "unknown_status",
+        "webhook_never",
+        "webhook_twice",
+        "webhook_late",
+    ];
+    world.simulator.clear_faults();
+    for _ in 0..random.random_range(0..5) {
+        let kind = KINDS[random.random_range(0..KINDS.len())];
+        let operations =
+            ["ach_transfers.create", "ach_transfers.create", "real_time_payments_transfers.create", "*"];
+        let operation = operations[random.random_range(0..operations.len())];
+        world.simulator.fault(operation, kind, random.random_range(1..4), 500);
+    }
+}
+
+fn the_account_survives_kills(on: On) {
+    let (kills, seed, began) = (kills(), seed(), Instant::now());
+    let mut random = randomness(seed, 0);
+    let mut world = BankWorld::start_with(on, impatient);
+    let load = Load::new(seed);
+    let mut slowest = Duration::ZERO;
+    for kill in 1..=kills {
+        mishaps(&world, &mut random);
+        let pause = Duration::from_millis(random.random_range(20..700));
+        round(&mut world, &load, |world| {
+            std::thread::sleep(pause);
+            world.server.kill();
+        });
+        world.serve_again(impatient);
+        let occasion = format!("after kill {kill}, {pause:?} into the work, seed {seed}");
+        check_at_once(&world, &load, &occasion);
+        if kill % KILLS_BETWEEN_CHECKS == 0 || kill == kills {
+            slowest = slowest.max(check_everything(&world, &load, &occasion));
+        }
+    }
+    let known = load.known.lock().unwrap();
+    let (lost, answers) =
+        known.keys.values().fold((0, 0), |sum, told| (sum.0 + told.lost, sum.1 + told.answers));
+    println!(
+        "{on:?}: {kills} kills in {:?}: {} keys, {answers} answers, {lost} calls without an answer; all resolved within {slowest:?}",
+        began.elapsed(),
+        known.keys.len(),
+    );
+    assert!(lost > 0, "no kill came in the midst of a call");
+    assert!(known.keys.values().any(|told| told.lost > 0 && told.promise.is_some()), "no caller tried again");
+}
+
+/// Every place at which a test can make the server die while it makes or looks after transfers.
+#[cfg(feature = "failpoints")]
+const PLACES: [&str; 7] = [
+    "transfer.before_reserve",
+    "transfer.before_send",
+    "transfer.after_send",
+    "transfer.before_change",
+    "transfer.after_change",
+    "resolver.before_send",
+    "resolver.after_send",
+];
+
+#[cfg(feature = "failpoints")]
+fn the_account_survives_dying_at_every_place(on: On) {
+    let (seed, began) = (seed(), Instant::now());
+    let mut world = BankWorld::start_with(on, impatient);
+    let load = Load::new(seed);
+    world.server.kill();
+    let mut deaths = 0;
+    for place in PLACES {
+        for count in [1, 4] {
+            let failpoint = format!("{place}:{count}");
+            world.begin_again(|store| impatient(store).with("TOLLGATE_FAILPOINT", &failpoint));
+            if place.starts_with("resolver.") {
+                // Only what got no answer is looked after.
+                world.simulator.fault("ach_transfers.create", "error_before", 30, 0);
+            }
+            round(&mut world, &load, |world| {
+                let ended = world.server.wait_end(Duration::from_secs(40));
+                assert!(!ended.success(), "{failpoint}: ended as if nothing had happened");
+            });
+            deaths += 1;
+            world.simulator.clear_faults();
+            world.serve_again(impatient);
+            let occasion = format!("after dying at {failpoint}, seed {seed}");
+            check_at_once(&world, &load, &occasion);
+            if count == 4 {
+                check_everything(&world, &load, &occasion);
+            }
+            world.server.kill();
+        }
+    }
+    println!("{on:?}: {deaths} deaths at {} places in {:?}", PLACES.len(), began.elapsed());
+}
+
+/// The names of the places as the engine's own source has them.
+#[cfg(feature = "failpoints")]
+#[test]
+fn every_place_of_the_engine_is_died_at() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/src");
+    let mut places = Vec::new();
+    for folder in [source.clone(), source.join("ach"), source.join("card")] {
+        for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            let named =
+                text.split("failpoint!(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+            places.extend(named);
+        }
+    }
+    places.sort();
+    let mut known = [PLACES.as_slice(), &cards::PLACES].concat();
+    known.sort_unstable();
+    assert_eq!(places, known);
+}
+
+/// A world whose server has a fault planted in it, and what the checks say of it.
+#[cfg(feature = "failpoints")]
+fn notices(on: On, fault: &str, expected: &str, mishap: Option<&str>) {
+    let seed = seed();
+    let mut world = BankWorld::start_with(on, |store| impatient(store).with("TOLLGATE_PLANTED_FAULT", fault));
+    let load = Load::new(seed);
+    let mut found = Vec::new();
+    for _ in 0..5 {
+        if let Some(mishap) = mishap {
+            // Else a webhook would tell what the answer did not.
+            world.simulator.send_no_webhooks();
+            world.simulator.fault("ach_transfers.create", mishap, 40, 500);
+        }
+        round(&mut world, &load, |world| {
+            std::thread::sleep(Duration::from_millis(if mishap.is_some() { 2_500 } else { 300 }));
+            world.server.kill();
+        });
+        world.simulator.clear_faults();
+        world.serve_again(impatient);
+        settle_down(&world.desk, &world.simulator, Duration::from_secs(3));
+        found = bank_complaints(&world.desk, &world.simulator, &load.known.lock().unwrap(), Desk::FUNDS);
+        if found.iter().any(|complaint| complaint.contains(expected)) {
+            println!("{on:?}, {fault}: noticed {} things, such as {}", found.len(), found[0]);
+            return;
+        }
+        world.server.kill();
+        world.serve_again(|store| impatient(store).with("TOLLGATE_PLANTED_FAULT", fault));
+    }
+    panic!("{fault} was planted, and nobody noticed that \"{expected}\": {}", shown(&found));
+}
+
+#[cfg(feature = "failpoints")]
+fn an_acknowledgement_before_the_commit_is_noticed(on: On) {
+    notices(on, "acknowledge_before_commit", "is not there", None);
+}
+
+#[cfg(feature = "failpoints")]
+fn a_new_key_for_a_second_try_is_noticed(on: On) {
+    notices(on, "new_key_on_retry", "which nobody asked for", Some("timeout_after"));
+}
+
+#[cfg(feature = "failpoints")]
+fn funds_released_because_of_a_timeout_are_noticed(on: On) {
+    notices(on, "release_on_timeout", "it is failed, and the provider has it", Some("timeout_after"));
+}
+
+/// Of two servers on one database one dies with a transfer in its hands: the other finds out what became of it.
+#[cfg(feature = "failpoints")]
+#[test]
+fn another_server_takes_over() {
+    for place in ["transfer.before_send", "transfer.after_send", "transfer.before_change"] {
+        let mut world = BankWorld::start_with(On::Postgres, |store| {
+            impatient(store).with("TOLLGATE_FAILPOINT", &format!("{place}:1"))
+        });
+        world.simulator.send_no_webhooks();
+        let other = impatient(&world.store).run();
+        let there = world.desk.at(&other);
+        let body = world.desk.body("in the hands of a dying server", 10_000);
+        let json = [("content-type", "application/json")];
+        let sent = world.desk.client().try_send("POST", TRANSFERS, &json, body.to_string().as_bytes());
+        assert!(sent.is_err(), "{place}: the server died in the midst of it");
+        world.server.wait_end(Duration::from_secs(10));
+        // The caller turns to the other server, which knows of it already.
+        let told = there.transfer(&body).data(200);
+        assert_eq!(told["replayed"], true, "{place}");
+        let reference = told["transaction"]["serviceReference"].as_str().unwrap();
+        there.wait_status(reference, "processing");
+        world.simulator.sole(reference);
+        there.assert_books(Desk::FUNDS);
+    }
+}
+
+/// With the settings of production: whatever was in flight is known a minute after the restart.
+#[cfg(feature = "failpoints")]
+fn resolved_with_production_settings(on: On) {
+    let mut world = BankWorld::start_with(on, |store| {
+        store.serve_plainly().with("TOLLGATE_FAILPOINT", "transfer.after_send:1")
+    });
+    // Without webhooks, so that only the resolver can tell.
+    world.simulator.send_no_webhooks();
+    let body = world.desk.body("in flight at the crash", 10_000);
+    let json = [("content-type", "application/json")];
+    let sent = world.desk.client().try_send("POST", TRANSFERS, &json, body.to_string().as_bytes());
+    assert!(sent.is_err(), "the server died in the midst of it");
+    world.server.wait_end(Duration::from_secs(10));
+    world.serve_again(BankStore::serve_plainly);
+    let restarted = Instant::now();
+    let pending = world.desk.listed("transactions?status=pending");
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    wait_until("it is resolved", RESOLVED_WITHIN, || {
+        world.desk.listed("transactions?status=pending").is_empty()
+    });
+    println!("{on:?}: resolved {:?} after the restart", restarted.elapsed());
+    let again = world.desk.transfer(&body).data(200);
+    assert_eq!(again["transaction"]["status"], "processing");
+    assert_eq!(again["replayed"], json!(true));
+    world.desk.assert_books(Desk::FUNDS);
+}
+
+on_each_store! { the_account_survives_kills }
+
+#[cfg(feature = "failpoints")]
+mod planted {
+    use super::{
+        a_new_key_for_a_second_try_is_noticed, an_acknowledgement_before_the_commit_is_noticed,
+        funds_released_because_of_a_timeout_are_noticed, on_each_store, resolved_with_production_settings,
+        the_account_survives_dying_at_every_place,
+    };
+
+    on_each_store! {
+        an_acknowledgement_before_the_commit_is_noticed
+        a_new_key_for_a_second_try_is_noticed
+        funds_released_because_of_a_timeout_are_noticed
+        the_account_survives_dying_at_every_place
+    }
+
+    /// Both stores at once: all it does is wait.
+    #[test]
+    fn production_settings_resolve_within_a_minute() {
+        std::thread::scope(|scope| {
+            for on in [crate::support::On::Sqlite, crate::support::On::Postgres] {
+                scope.spawn(move || resolved_with_production_settings(on));
+            }
+        });
+    }
+}

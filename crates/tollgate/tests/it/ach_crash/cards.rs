@@ -1,0 +1,155 @@
+//! The same for cards: a server that dies at every place of a card payment charges once, and forgets nothing it said.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::{RESOLVED_WITHIN, impatient};
+use crate::support::{BankWorld, Client, Desk, On, on_each_store, wait_until};
+
+pub(super) const PLACES: [&str; 6] = [
+    "payment.before_prepare",
+    "payment.after_prepare",
+    "payment.before_charge",
+    "payment.after_charge",
+    "payment.before_change",
+    "payment.after_change",
+];
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// What callers were told.
+#[derive(Default)]
+struct Told {
+    prepared: BTreeSet<String>,
+    paid: BTreeSet<String>,
+    /// Prepared, and not known to be paid yet.
+    to_confirm: Vec<String>,
+}
+
+/// Adds both card providers to the environment.
+fn with_cards(world: &BankWorld) {
+    let address = world.simulator.address();
+    let mut document = world.desk.document(address);
+    document["providers"]["card_provider_a"] = json!({
+        "adapter": "stripe", "baseUrl": format!("http://{address}/stripe"),
+        "credentials": {"secretKey": "sk_test_simulator", "publishableKey": "pk_test_simulator", "webhookSecret": "whsec_x"},
+    });
+    document["providers"]["card_provider_b"] = json!({
+        "adapter": "square", "baseUrl": format!("http://{address}/square"), "environment": "sandbox",
+        "credentials": {"accessToken": "square_simulator_token", "applicationId": "sandbox-sq0idb-simulator",
+                        "locationId": "LSIMULATOR001", "webhookSignatureKey": "x"},
+    });
+    document["routing"]["web_card"] = json!({
+        "enabled": true,
+        "rules": [{"id": "rule_hosted", "enabled": true,
+                   "conditions": [{"id": "cond_flow", "field": "flow", "op": "eq", "value": "hosted_checkout"}],
+                   "target": {"provider": "card_provider_a", "channel": "web_card"}}],
+        "default": {"provider": "card_provider_b", "channel": "web_card"},
+    });
+    world.desk.configure(&document);
+}
+
+fn call(client: &mut Client, path: &str, body: &Value, expected: u16) -> Option<Value> {
+    let answer = client.try_send("POST", path, &[JSON], body.to_string().as_bytes()).ok()?;
+    assert_eq!(answer.status, expected, "{path}: {}", String::from_utf8_lossy(&answer.body));
+    Some(answer.json()["data"].clone())
+}
+
+/// Prepares and pays until the round is over.
+fn buy(desk: &Desk, told: &Mutex<Told>, turns: &AtomicU64, over: &AtomicBool) {
+    let mut client = desk.client();
+    let order = json!({"amountMinor": "1000", "currency": "USD"});
+    while !over.load(Ordering::Relaxed) {
+        let hosted = turns.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
+        let path = if hosted { "/client/v1/payments" } else { "/client/v1/payments/component" };
+        let Some(data) = call(&mut client, path, &order, 201) else {
+            thread::sleep(Duration::from_millis(5));
+            continue;
+        };
+        let reference = data["serviceReference"].as_str().unwrap().to_owned();
+        told.lock().unwrap().prepared.insert(reference.clone());
+        if !hosted {
+            told.lock().unwrap().to_confirm.push(reference);
+        }
+        let Some(next) = told.lock().unwrap().to_confirm.pop() else { continue };
+        let path = format!("/client/v1/payments/component/{next}/confirm");
+        match call(&mut client, &path, &json!({"sourceId": "cnon:card-nonce-ok"}), 200) {
+            Some(data) if data["transaction"]["status"] == "succeeded" => {
+                told.lock().unwrap().paid.insert(next);
+            }
+            // Not known yet, or never answered: asked again later, with the same token.
+            _ => told.lock().unwrap().to_confirm.push(next),
+        }
+    }
+}
+
+fn cards_survive_dying_at_every_place(on: On) {
+    let began = Instant::now();
+    let mut world = BankWorld::start_with(on, impatient);
+    with_cards(&world);
+    let (told, turns) = (Mutex::new(Told::default()), AtomicU64::new(0));
+    world.server.kill();
+    for place in PLACES {
+        let failpoint = format!("{place}:2");
+        world.begin_again(|store| impatient(store).with("TOLLGATE_FAILPOINT", &failpoint));
+        let (desk, over) = (world.desk.clone(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| buy(&desk, &told, &turns, &over));
+            }
+            let ended = world.server.wait_end(Duration::from_secs(40));
+            over.store(true, Ordering::Relaxed);
+            assert!(!ended.success(), "{failpoint}");
+        });
+        world.serve_again(impatient);
+        check(&world.desk, &world, &told.lock().unwrap(), &failpoint);
+        world.server.kill();
+    }
+    let told = told.into_inner().unwrap();
+    println!("{on:?}: {} prepared, {} paid in {:?}", told.prepared.len(), told.paid.len(), began.elapsed());
+    assert!(!told.paid.is_empty());
+}
+
+#[track_caller]
+fn check(desk: &Desk, world: &BankWorld, told: &Told, occasion: &str) {
+    wait_until("no preparation and no charge is in doubt", RESOLVED_WITHIN, || {
+        desk.listed("payments?status=preparing").is_empty() && desk.listed("payments?waiting=true").is_empty()
+    });
+    let state = world.simulator.control("GET", "state?limit=100000", &Value::Null);
+    let rows = |wire: &str, kind: &str| state[wire][kind].as_array().unwrap().clone();
+    let mut charges = BTreeMap::<String, usize>::new();
+    for payment in rows("square", "payments").iter().filter(|payment| payment["status"] == "COMPLETED") {
+        *charges.entry(payment["reference_id"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    let mut sessions = BTreeMap::<String, usize>::new();
+    for session in rows("stripe", "checkout_sessions") {
+        *sessions
+            .entry(session["metadata"]["tollgate_reference"].as_str().unwrap().to_owned())
+            .or_default() += 1;
+    }
+    for (reference, count) in charges.iter().chain(&sessions) {
+        assert_eq!(*count, 1, "{occasion}: {reference} is at the provider {count} times");
+    }
+    for reference in &told.prepared {
+        let answer = desk.client().get(&format!("/client/v1/payments/{reference}"));
+        assert_eq!(answer.status, 200, "{occasion}: {reference} was acknowledged and is not there");
+    }
+    for reference in &told.paid {
+        assert_eq!(desk.status(reference), "succeeded", "{occasion}: {reference}");
+        assert!(charges.contains_key(reference), "{occasion}: {reference} was never charged");
+    }
+    for transaction in desk.listed("transactions?status=succeeded") {
+        let reference = transaction["serviceReference"].as_str().unwrap();
+        assert!(charges.contains_key(reference), "{occasion}: {reference} was never charged");
+    }
+}
+
+on_each_store! { cards_survive_dying_at_every_place }

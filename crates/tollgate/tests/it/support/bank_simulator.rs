@@ -1,0 +1,143 @@
+//! The provider simulator in a process of its own: the bank provider's side of every transfer test.
+
+use std::{collections::BTreeMap, net::SocketAddr};
+
+use serde_json::{Value, json};
+
+use super::{
+    client::{Answer, Client},
+    server::{Server, Start},
+};
+
+/// What the simulator accepts unless told otherwise.
+pub const BANK_API_KEY: &str = "increase_simulator_key";
+
+/// One transfer as the provider has it.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    pub id: String,
+    pub amount: u64,
+    pub status: String,
+    pub settled: bool,
+}
+
+/// A running simulator. Dropped, it is killed.
+pub struct BankSimulator {
+    server: Server,
+}
+
+impl BankSimulator {
+    pub fn start() -> Self {
+        let mut server = Start::command(&["simulator", "--listen", "127.0.0.1:0"]).spawn();
+        server.wait_listening();
+        Self { server }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// Asks the control interface.
+    #[track_caller]
+    pub fn control(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = self.server.client("").send(method, &format!("/control/{path}"), &[], body.as_bytes());
+        assert!(answer.status < 300, "{method} /control/{path}: {}", String::from_utf8_lossy(&answer.body));
+        answer.json()
+    }
+
+    /// Has the next `count` calls of an operation go wrong.
+    #[track_caller]
+    pub fn fault(&self, operation: &str, kind: &str, count: u64, delay_ms: u64) {
+        let fault = json!({
+            "wire": "increase", "operation": operation, "fault": kind, "count": count, "delay_ms": delay_ms,
+        });
+        self.control("POST", "faults", &fault);
+    }
+
+    pub fn clear_faults(&self) {
+        self.control("DELETE", "faults", &Value::Null);
+    }
+
+    pub fn send_webhooks_to(&self, url: &str, secret: &str) {
+        self.control("POST", "webhooks", &json!({ "wire": "increase", "url": url, "secret": secret }));
+    }
+
+    pub fn send_no_webhooks(&self) {
+        self.control("DELETE", "webhooks", &Value::Null);
+    }
+
+    /// Webhooks that are still on their way.
+    pub fn webhooks_pending(&self) -> u64 {
+        self.control("GET", "webhooks", &Value::Null)["tally"]["pending"].as_u64().unwrap()
+    }
+
+    /// The newest transfers that were accepted, by the key they were accepted under.
+    pub fn accepted(&self, limit: usize) -> BTreeMap<String, Vec<Accepted>> {
+        let state = self.control("GET", &format!("state?limit={limit}"), &Value::Null);
+        let mut by_key = BTreeMap::<_, Vec<_>>::new();
+        for kind in ["ach_transfers", "real_time_payments_transfers"] {
+            for row in state["increase"][kind].as_array().unwrap() {
+                let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+                by_key.entry(text("idempotency_key")).or_default().push(Accepted {
+                    id: text("id"),
+                    amount: row["amount"].as_u64().unwrap(),
+                    status: text("status"),
+                    settled: row["settled"].as_bool().unwrap_or(row["status"] == "complete"),
+                });
+            }
+        }
+        by_key
+    }
+
+    /// Everything that was accepted under one of our references.
+    pub fn accepted_as(&self, reference: &str) -> Vec<Accepted> {
+        self.accepted(200_000).remove(reference).unwrap_or_default()
+    }
+
+    /// The one transfer that was accepted under a reference.
+    #[track_caller]
+    pub fn sole(&self, reference: &str) -> Accepted {
+        let mut found = self.accepted_as(reference);
+        assert_eq!(found.len(), 1, "{reference} was accepted as {found:?}");
+        found.remove(0)
+    }
+
+    /// A row of the control interface's state, with the words that were sent along.
+    #[track_caller]
+    pub fn row(&self, reference: &str) -> Value {
+        let state = self.control("GET", "state?limit=200000", &Value::Null);
+        let kinds = ["ach_transfers", "real_time_payments_transfers"];
+        let mut rows = kinds.iter().flat_map(|kind| state["increase"][*kind].as_array().unwrap());
+        rows.find(|row| row["idempotency_key"] == reference).expect("accepted").clone()
+    }
+
+    /// How often an operation was called, whatever came of it.
+    pub fn calls(&self, operation: &str) -> u64 {
+        let state = self.control("GET", "state?limit=0", &Value::Null);
+        state["calls"][format!("increase.{operation}")].as_u64().unwrap_or(0)
+    }
+
+    /// A client of the wire itself, with the right key.
+    pub fn wire(&self) -> Client {
+        self.server.client(BANK_API_KEY)
+    }
+
+    /// A sandbox call on the wire: `settle`, `return`, …
+    pub fn try_simulate(&self, id: &str, action: &str, body: &Value) -> Answer {
+        let kind = if id.starts_with("real_time") { "real_time_payments_transfers" } else { "ach_transfers" };
+        self.wire().post(&format!("/increase/simulations/{kind}/{id}/{action}"), body)
+    }
+
+    #[track_caller]
+    pub fn simulate(&self, id: &str, action: &str, body: &Value) {
+        let answer = self.try_simulate(id, action, body);
+        assert_eq!(answer.status, 200, "{action}: {}", String::from_utf8_lossy(&answer.body));
+    }
+
+    /// What the provider's own staff does: `require_attention`, `release`, `reject`.
+    #[track_caller]
+    pub fn staff(&self, id: &str, action: &str) {
+        self.control("POST", &format!("increase/ach_transfers/{id}/{action}"), &json!({}));
+    }
+}
