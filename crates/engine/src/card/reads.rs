@@ -10,8 +10,8 @@ use tollgate_domain::{
 use crate::{
     engine::Engine,
     ports::{
-        CardPayment, Entry, EventPlace, EventState, PaymentFilter, Resolution, StoreError, StoredEvent, StoredException,
-        TransactionFilter,
+        CardPayment, Entry, EventPlace, EventState, PaymentFilter, Resolution, StoreError, StoredEvent,
+        StoredException, TransactionFilter,
     },
 };
 

@@ -61,7 +61,12 @@ fn every_fault_at_every_step_charges_once_at_most(kind: StoreKind) {
     });
     let failed = failed.into_inner().unwrap();
     println!("{count} cells in {:?}", began.elapsed());
-    assert!(failed.is_empty(), "{} of {count} cells failed, as told above:\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} of {count} cells failed, as told above:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
     check_log(&server);
 }
 

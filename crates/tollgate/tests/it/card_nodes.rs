@@ -5,7 +5,8 @@ use std::{thread, time::Duration};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Database, Flow, PATIENCE, Prepared, QUOTE, Server, Shop, Simulator, Store, Wire, wait_agreement, wait_until,
+    Database, Flow, PATIENCE, Prepared, QUOTE, Server, Shop, Simulator, Store, Wire, wait_agreement,
+    wait_until,
 };
 
 const PAYMENTS: usize = 24;
@@ -35,7 +36,7 @@ impl Nodes {
     }
 
     fn shop(&self, number: usize) -> &Shop {
-        if number % 2 == 0 { &self.at_a } else { &self.at_b }
+        if number.is_multiple_of(2) { &self.at_a } else { &self.at_b }
     }
 }
 
@@ -70,8 +71,11 @@ fn what_is_due_is_done_by_one_node_once() {
         for number in 0..PAYMENTS {
             let shop = nodes.shop(number);
             scope.spawn(move || {
-                let (flow, wire) =
-                    if number % 4 < 2 { (Flow::Hosted, Wire::Square) } else { (Flow::Component, Wire::Stripe) };
+                let (flow, wire) = if number % 4 < 2 {
+                    (Flow::Hosted, Wire::Square)
+                } else {
+                    (Flow::Component, Wire::Stripe)
+                };
                 assert_eq!(shop.try_prepare(flow, wire).failure(503), "provider_unavailable");
             });
         }
@@ -84,21 +88,26 @@ fn what_is_due_is_done_by_one_node_once() {
         assert_eq!(nodes.at_b.moves(&prepared.reference), ["pending", "succeeded"]);
     }
     // Each was asked for by the resolvers until it was known, and by neither of them afterwards.
-    let known = |line: &Value| line["detail"]["tries"].as_array().unwrap().iter().any(|one| one["outcome"] == "ok");
+    let known =
+        |line: &Value| line["detail"]["tries"].as_array().unwrap().iter().any(|one| one["outcome"] == "ok");
     for prepared in &prepared {
         let looks = looks(&nodes.at_a, &prepared.reference, "payments.create");
         assert_eq!(looks.iter().filter(|line| known(line)).count(), 1, "{looks:#?}");
     }
     for payment in nodes.at_a.listed("payments?status=withdrawn") {
         let reference = payment["serviceReference"].as_str().unwrap();
-        let closed = ["payment_links.delete", "payment_intents.cancel"]
-            .map(|operation| looks(&nodes.at_a, reference, operation).iter().filter(|line| known(line)).count());
+        let closed = ["payment_links.delete", "payment_intents.cancel"].map(|operation| {
+            looks(&nodes.at_a, reference, operation).iter().filter(|line| known(line)).count()
+        });
         assert_eq!(closed.iter().sum::<usize>(), 1, "{reference} was closed {closed:?} times");
         let ends = nodes.at_a.lines(reference, "preparation");
         assert_eq!(ends.len(), 1, "{ends:#?}");
     }
     assert_eq!(nodes.at_a.listed("payments?status=withdrawn").len(), PAYMENTS);
-    println!("{struck} charges struck, {} asked for in all", simulator.calls(Wire::Square, "payments.create"));
+    println!(
+        "{struck} charges struck, {} asked for in all",
+        simulator.calls(Wire::Square, "payments.create")
+    );
 }
 
 /// Each event is delivered to both nodes, and each confirm is sent to both.
@@ -139,7 +148,10 @@ fn both_nodes_told_at_once_record_once() {
                 });
                 let first = confirmed.iter().filter(|data| data["replayed"] == false).count();
                 assert_eq!(first, 1, "{wire:?}: {confirmed:#?}");
-                assert!(confirmed.iter().all(|data| data["transaction"]["status"] == "succeeded"), "{confirmed:#?}");
+                assert!(
+                    confirmed.iter().all(|data| data["transaction"]["status"] == "succeeded"),
+                    "{confirmed:#?}"
+                );
             });
         }
     });

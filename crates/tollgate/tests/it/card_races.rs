@@ -14,8 +14,8 @@ use rand::RngExt;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Client, Flow, Inbox, PATIENCE, Prepared, Shop, StoreKind, Wire, World, on_both_stores, randomness,
-    seed, wait_agreement,
+    Answer, Client, Flow, Inbox, PATIENCE, Prepared, Shop, StoreKind, Wire, World, on_both_stores,
+    randomness, seed, wait_agreement,
 };
 
 on_both_stores! {
@@ -89,7 +89,12 @@ fn a_confirm_and_its_webhooks_racing_make_one_transaction(kind: StoreKind) {
         let reference = payment["serviceReference"].as_str().unwrap();
         let moves = world.shop.moves(reference);
         assert_eq!(moves.iter().filter(|to| *to == "succeeded").count(), 1, "{reference}: {moves:?}");
-        let ids: Vec<_> = world.shop.lines(reference, "webhook").iter().map(|line| line["detail"]["eventId"].clone()).collect();
+        let ids: Vec<_> = world
+            .shop
+            .lines(reference, "webhook")
+            .iter()
+            .map(|line| line["detail"]["eventId"].clone())
+            .collect();
         let mut once = ids.clone();
         once.sort_by_key(ToString::to_string);
         once.dedup();
@@ -107,7 +112,9 @@ fn race_stripe(world: &World, inbox: &Inbox, prepared: &Prepared, pause: u64, fi
             scope.spawn(|| {
                 barrier.wait();
                 thread::sleep(Duration::from_millis(pause));
-                letters.iter().for_each(|letter| world.shop.forward(letter));
+                for letter in &letters {
+                    world.shop.forward(letter);
+                }
             });
         }
         barrier.wait();
@@ -129,8 +136,13 @@ fn race_square(world: &World, prepared: &Prepared, when: u64) {
         _ => {}
     }
     let confirmed = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
-    assert_eq!((&confirmed["transaction"]["status"], &confirmed["replayed"]), (&json!("succeeded"), &json!(false)));
-    crate::support::wait_until("every webhook has arrived", PATIENCE, || world.simulator.webhooks_pending() == 0);
+    assert_eq!(
+        (&confirmed["transaction"]["status"], &confirmed["replayed"]),
+        (&json!("succeeded"), &json!(false))
+    );
+    crate::support::wait_until("every webhook has arrived", PATIENCE, || {
+        world.simulator.webhooks_pending() == 0
+    });
 }
 
 /// Has the provider's letters collected again.

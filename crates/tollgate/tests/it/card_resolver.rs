@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::support::{
-    Flow, Inbox, PATIENCE, Proxy, Shop, Simulator, Store, StoreKind, Weather, Wire, World, on_both_stores, wait_agreement,
-    wait_until,
+    Flow, Inbox, PATIENCE, Proxy, Shop, Simulator, Store, StoreKind, Weather, Wire, World, on_both_stores,
+    wait_agreement, wait_until,
 };
 
 on_both_stores! {
@@ -60,7 +60,8 @@ fn a_burst_of_webhooks_is_applied_without_delay(kind: StoreKind) {
         world.simulator.pay_intent(prepared.component());
     }
     let letters = inbox.take(&world.simulator);
-    let succeeded: Vec<_> = letters.iter().filter(|letter| letter.kind() == "payment_intent.succeeded").collect();
+    let succeeded: Vec<_> =
+        letters.iter().filter(|letter| letter.kind() == "payment_intent.succeeded").collect();
     assert_eq!(succeeded.len(), BURST);
     // Each look takes a while, so that all turns are taken.
     world.simulator.fault(Wire::Stripe, "payment_intents.retrieve", "slow", 1_000, 300);

@@ -1,6 +1,7 @@
 //! Providers' webhooks: believed only when they are genuine, kept before they are answered, applied once, and then only
 //! as far as the provider itself confirms them.
 
+mod belief;
 mod forgery;
 mod orders;
 
@@ -12,14 +13,12 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Flow, Inbox, Letter, PATIENCE, Prepared, Shop, StoreKind, Wire, World, on_both_stores, square_signature,
+    Flow, Inbox, Letter, PATIENCE, Shop, StoreKind, Wire, World, on_both_stores, square_signature,
     stripe_signature, unix_seconds, wait_until,
 };
 
 on_both_stores! {
     a_signature_is_good_for_five_minutes_to_the_second
-    a_webhook_that_disagrees_with_the_books_is_shown_to_a_person
-    a_webhook_is_a_hint_and_the_provider_has_the_word
     what_is_not_ours_is_ignored_and_what_cannot_be_read_is_refused
     what_was_answered_200_survives_a_kill
     an_event_waits_for_a_provider_that_is_away
@@ -80,14 +79,17 @@ fn a_signature_is_good_for_five_minutes_to_the_second(kind: StoreKind) {
     let letter = letter(&letters, "payment_intent.succeeded", &prepared.reference);
     let secret = world.shop.webhook_secret(Wire::Stripe);
     let mut tries = 0;
-    for (away, status) in [(301, 401), (-301, 401), (3_600, 401), (-3_600, 401), (300, 200), (-300, 200), (0, 200)] {
+    for (away, status) in
+        [(301, 401), (-301, 401), (3_600, 401), (-3_600, 401), (300, 200), (-300, 200), (0, 200)]
+    {
         loop {
             // Right after a second has begun, so that the server's clock shows the same one.
             let into = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_millis();
             thread::sleep(Duration::from_millis(u64::from(1_000 - into)));
             let now = unix_seconds();
             let header = stripe_signature(&secret, now - away, &letter.body);
-            let answer = world.shop.post_webhook(Wire::Stripe, &[("stripe-signature", &header)], &letter.body);
+            let answer =
+                world.shop.post_webhook(Wire::Stripe, &[("stripe-signature", &header)], &letter.body);
             tries += 1;
             if unix_seconds() == now {
                 assert_eq!(answer.status, status, "{away} s away: {:?}", answer.json());
@@ -101,137 +103,6 @@ fn a_signature_is_good_for_five_minutes_to_the_second(kind: StoreKind) {
     }
     world.shop.wait_status(&prepared.reference, "succeeded");
     assert_eq!(world.shop.listed("provider-events").len(), 1, "the same event three times");
-}
-
-fn a_webhook_that_disagrees_with_the_books_is_shown_to_a_person(kind: StoreKind) {
-    let world = World::start_without_looks(kind);
-    let (shop, inbox) = (&world.shop, Inbox::of(&world.simulator));
-    for wire in Wire::BOTH {
-        let prepared = shop.prepare(Flow::Hosted, wire);
-        let reference = prepared.reference.as_str();
-        world.simulator.pay_page(prepared.checkout_url());
-        let letters = inbox.take(&world.simulator);
-        let kind = if wire == Wire::Stripe { "payment_intent.succeeded" } else { "payment.updated" };
-        let genuine = letter(&letters, kind, reference);
-        let set = |object: &mut Value, amount: Option<i64>, currency: Option<&str>, other: Option<&str>| match wire {
-            Wire::Stripe => {
-                amount.into_iter().for_each(|amount| object["amount"] = json!(amount));
-                currency.into_iter().for_each(|code| object["currency"] = json!(code.to_lowercase()));
-                other.into_iter().for_each(|other| object["metadata"]["tollgate_reference"] = json!(other));
-            }
-            Wire::Square => {
-                amount.into_iter().for_each(|amount| object["amount_money"]["amount"] = json!(amount));
-                currency.into_iter().for_each(|code| object["amount_money"]["currency"] = json!(code));
-                other.into_iter().for_each(|other| object["reference_id"] = json!(other));
-            }
-        };
-        let other = "pay_00000000000000000000000000";
-        let before = shop.listed("exceptions").len();
-        for (id, kind, expected, found, amount, currency, reference_of_other) in [
-            ("more", "amount_mismatch", "10375", "10376", Some(10_376), None, None),
-            ("principal", "amount_mismatch", "10375", "10000", Some(10_000), None, None),
-            ("currency", "currency_mismatch", "USD", "EUR", None, Some("EUR"), None),
-            ("reference", "reference_mismatch", reference, other, None, None, Some(other)),
-        ] {
-            let id = format!("evt_{}_{id}", wire.name());
-            let body = altered(genuine, &id, |body| {
-                set(object(body, wire), amount, currency, reference_of_other);
-            });
-            // The object's own name still leads to the payment, once that is known.
-            if kind == "reference_mismatch" && wire == Wire::Square {
-                let order = genuine.json()["data"]["object"]["payment"]["order_id"].clone();
-                assert!(order.is_string(), "the order leads to the payment");
-            }
-            assert_eq!(shop.deliver(wire, &body).data(200), json!({"received": true}));
-            if kind == "reference_mismatch" && wire == Wire::Stripe {
-                // Nothing here knows this intent yet, and it names another payment: it is about nothing of ours.
-                wait_event(shop, &id, "ignored");
-                continue;
-            }
-            let event = wait_event(shop, &id, "applied");
-            assert!(event["note"].as_str().unwrap().contains("disagrees"), "{event}");
-            let exceptions = shop.listed("exceptions?open=true");
-            let exception = exceptions.iter().find(|exception| exception["source"] == id.as_str()).unwrap();
-            assert_eq!(
-                (&exception["kind"], &exception["expected"], &exception["found"], &exception["serviceReference"]),
-                (&json!(kind), &json!(expected), &json!(found), &json!(reference))
-            );
-            // Again under another name: the same disagreement is shown once.
-            let body = altered(genuine, &format!("{id}_again"), |body| {
-                set(object(body, wire), amount, currency, reference_of_other);
-            });
-            shop.deliver(wire, &body).data(200);
-            wait_event(shop, &format!("{id}_again"), "applied");
-            assert_eq!(shop.listed("exceptions").len(), exceptions.len());
-        }
-        assert_eq!(shop.status(reference), None, "{wire:?}: nothing moved");
-        let count = if wire == Wire::Stripe { 3 } else { 4 };
-        assert_eq!(shop.listed("exceptions").len(), before + count);
-        shop.forward(genuine);
-        shop.wait_status(reference, "succeeded");
-    }
-}
-
-fn a_webhook_is_a_hint_and_the_provider_has_the_word(kind: StoreKind) {
-    let world = World::start_without_looks(kind);
-    let (shop, inbox) = (&world.shop, Inbox::of(&world.simulator));
-    // A paid payment's letters are the pattern for lies about unpaid ones.
-    let paid: Vec<_> = Wire::BOTH.map(|wire| (wire, shop.prepare(Flow::Hosted, wire))).into();
-    for (_, prepared) in &paid {
-        world.simulator.pay_page(prepared.checkout_url());
-    }
-    let letters = inbox.take(&world.simulator);
-    let succeeded = letter(&letters, "payment_intent.succeeded", &paid[0].1.reference);
-    let completed = letter(&letters, "payment.updated", &paid[1].1.reference);
-
-    // An intent nobody has paid, one that was declined, one that was canceled.
-    let intents: Vec<Prepared> = (0..3).map(|_| shop.prepare(Flow::Component, Wire::Stripe)).collect();
-    world.simulator.confirm_intent(intents[1].component(), "pm_card_chargeDeclined");
-    let path = format!("/stripe/v1/payment_intents/{}/cancel", intents[2].component()["paymentIntentId"].as_str().unwrap());
-    world.simulator.client(crate::support::STRIPE_KEY).send("POST", &path, &[], b"");
-    for (prepared, status) in intents.iter().zip([None, Some("failed"), None]) {
-        let id = format!("evt_lie_{}", prepared.reference);
-        let body = altered(succeeded, &id, |body| {
-            let object = object(body, Wire::Stripe);
-            object["id"] = prepared.component()["paymentIntentId"].clone();
-            object["metadata"]["tollgate_reference"] = json!(prepared.reference);
-        });
-        shop.deliver(Wire::Stripe, &body).data(200);
-        wait_event(shop, &id, "applied");
-        assert_eq!(shop.status(&prepared.reference).as_deref(), status, "{:#}", shop.story(&prepared.reference));
-    }
-    assert_eq!(shop.story(&intents[2].reference)["status"], "expired", "that is what the provider said");
-
-    // A payment that failed, one that never was, and one that is somebody else's.
-    let declined = shop.prepare(Flow::Component, Wire::Square);
-    shop.confirm(&declined.reference, &json!({"sourceId": "cnon:card-nonce-declined"})).data(200);
-    let failed = world.simulator.state()["square"]["payments"][0]["id"].clone();
-    let unpaid = shop.prepare(Flow::Component, Wire::Square);
-    let theirs = completed.json()["data"]["object"]["payment"]["id"].clone();
-    for (prepared, payment, status, exceptions) in [
-        (&declined, failed, Some("failed"), 0),
-        (&unpaid, json!("no-such-payment-0000000000000000"), None, 0),
-        (&unpaid, theirs, None, 1),
-    ] {
-        let id = format!("evt_lie_{}_{exceptions}", prepared.reference);
-        let body = altered(completed, &id, |body| {
-            let object = object(body, Wire::Square);
-            object["id"] = payment;
-            object["reference_id"] = json!(prepared.reference);
-            object["order_id"] = json!("no-such-order");
-        });
-        shop.deliver(Wire::Square, &body).data(200);
-        wait_event(shop, &id, "applied");
-        assert_eq!(shop.status(&prepared.reference).as_deref(), status, "{:#}", shop.story(&prepared.reference));
-        let found = shop.listed("exceptions");
-        assert_eq!(found.len(), exceptions, "{found:#?}");
-    }
-    assert_eq!(shop.listed("exceptions")[0]["kind"], "reference_mismatch");
-    // And the truth is taken as it comes.
-    for (_, prepared) in &paid {
-        letters.iter().filter(|it| String::from_utf8_lossy(&it.body).contains(&prepared.reference)).for_each(|it| shop.forward(it));
-        shop.wait_status(&prepared.reference, "succeeded");
-    }
 }
 
 fn what_is_not_ours_is_ignored_and_what_cannot_be_read_is_refused(kind: StoreKind) {
@@ -252,12 +123,23 @@ fn what_is_not_ours_is_ignored_and_what_cannot_be_read_is_refused(kind: StoreKin
         assert!(event["note"].as_str().unwrap().contains("no payment of this environment"), "{event}");
         assert_eq!(other.status(&prepared.reference), None, "it was not told to them");
     }
-    assert_eq!(shop.listed("payments").len() + shop.listed("transactions").len() + shop.listed("exceptions").len(), 0);
+    assert_eq!(
+        shop.listed("payments").len() + shop.listed("transactions").len() + shop.listed("exceptions").len(),
+        0
+    );
     // A kind of event that tells nothing.
     let created = letters.iter().find(|letter| letter.kind() == "payment_intent.created").unwrap();
     shop.forward(created);
     wait_event(shop, &created.id(), "ignored");
-    for body in ["null", "[]", "{}", "{\"id\":\"evt_1\"}", "not json", "\u{feff}{}", "{\"id\":1,\"type\":2,\"data\":3}"] {
+    for body in [
+        "null",
+        "[]",
+        "{}",
+        "{\"id\":\"evt_1\"}",
+        "not json",
+        "\u{feff}{}",
+        "{\"id\":1,\"type\":2,\"data\":3}",
+    ] {
         for wire in Wire::BOTH {
             let before = shop.listed("provider-events").len();
             assert_eq!(shop.deliver(wire, body.as_bytes()).failure(400), "invalid_body", "{wire:?} {body}");
@@ -266,10 +148,15 @@ fn what_is_not_ours_is_ignored_and_what_cannot_be_read_is_refused(kind: StoreKin
     }
     for broken in [
         r#"{"id":"evt_1","type":"payment_intent.succeeded","data":{"object":{"amount":1}}}"#.to_owned(),
-        r#"{"id":"evt_2","type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":-5}}}"#.to_owned(),
-        r#"{"id":"evt_3","type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":1.5}}}"#.to_owned(),
+        r#"{"id":"evt_2","type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":-5}}}"#
+            .to_owned(),
+        r#"{"id":"evt_3","type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":1.5}}}"#
+            .to_owned(),
         r#"{"id":"","type":"payment_intent.succeeded","data":{"object":{"id":"pi_1"}}}"#.to_owned(),
-        format!(r#"{{"id":"{}","type":"payment_intent.succeeded","data":{{"object":{{"id":"pi_1"}}}}}}"#, "e".repeat(256)),
+        format!(
+            r#"{{"id":"{}","type":"payment_intent.succeeded","data":{{"object":{{"id":"pi_1"}}}}}}"#,
+            "e".repeat(256)
+        ),
         format!("{}{}", "[".repeat(10_000), "]".repeat(10_000)),
     ] {
         assert_eq!(shop.deliver(Wire::Stripe, broken.as_bytes()).failure(400), "invalid_body", "{broken}");
@@ -296,7 +183,9 @@ fn what_was_answered_200_survives_a_kill(kind: StoreKind) {
     let mut world = World::start_without_looks(kind);
     let inbox = Inbox::of(&world.simulator);
     let mut told = Vec::new();
-    for (flow, wire) in [(Flow::Component, Wire::Stripe), (Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square)] {
+    for (flow, wire) in
+        [(Flow::Component, Wire::Stripe), (Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square)]
+    {
         let prepared = world.shop.prepare(flow, wire);
         match flow {
             Flow::Hosted => world.simulator.pay_page(prepared.checkout_url()),
@@ -326,7 +215,9 @@ fn what_was_answered_200_survives_a_kill(kind: StoreKind) {
 
 fn an_event_waits_for_a_provider_that_is_away(kind: StoreKind) {
     let world = World::start_without_looks(kind);
-    for (flow, wire) in [(Flow::Component, Wire::Stripe), (Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square)] {
+    for (flow, wire) in
+        [(Flow::Component, Wire::Stripe), (Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square)]
+    {
         let prepared = world.shop.prepare(flow, wire);
         world.simulator.fault(wire, "*", "error_before", 1_000, 0);
         match flow {
@@ -340,7 +231,9 @@ fn an_event_waits_for_a_provider_that_is_away(kind: StoreKind) {
         }
         wait_until("an event waits for the provider", PATIENCE, || {
             let waiting = world.shop.listed("provider-events?state=waiting");
-            waiting.iter().any(|event| event["note"].as_str().is_some_and(|note| note.contains("answered 500")))
+            waiting
+                .iter()
+                .any(|event| event["note"].as_str().is_some_and(|note| note.contains("answered 500")))
         });
         assert_eq!(world.shop.status(&prepared.reference), None);
         world.simulator.clear_faults();
@@ -357,7 +250,9 @@ fn events_are_listed_completely_in_slices_of_any_size(kind: StoreKind) {
     thread::scope(|scope| {
         for number in 0..EVENTS {
             scope.spawn(move || {
-                let body = json!({"id": format!("evt_{number}"), "type": "told.nothing", "data": {"object": {}}}).to_string();
+                let body =
+                    json!({"id": format!("evt_{number}"), "type": "told.nothing", "data": {"object": {}}})
+                        .to_string();
                 shop.deliver(Wire::Stripe, body.as_bytes()).data(200);
             });
         }
@@ -367,7 +262,8 @@ fn events_are_listed_completely_in_slices_of_any_size(kind: StoreKind) {
     for limit in [1, 2, 5, 23] {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         while found.len() <= EVENTS {
-            let data = shop.admin().get(&shop.path(&format!("/provider-events?limit={limit}{cursor}"))).data(200);
+            let data =
+                shop.admin().get(&shop.path(&format!("/provider-events?limit={limit}{cursor}"))).data(200);
             found.extend(data["items"].as_array().unwrap().iter().cloned());
             match data["nextCursor"].as_str() {
                 Some(next) => cursor = format!("&before={next}"),
@@ -384,7 +280,8 @@ fn events_are_listed_completely_in_slices_of_any_size(kind: StoreKind) {
         assert_eq!((&provider["ready"], &provider["missing"]), (&json!(true), &json!([])));
     }
     let body = br#"{"event_id":"e","type":"told.nothing"}"#;
-    let signature = square_signature(&shop.webhook_secret(Wire::Square), &shop.webhook_url(Wire::Square), body);
+    let signature =
+        square_signature(&shop.webhook_secret(Wire::Square), &shop.webhook_url(Wire::Square), body);
     let headers = [("X-Square-HmacSha256-Signature", signature.as_str())];
     shop.post_webhook(Wire::Square, &headers, body).data(200);
 }

@@ -361,7 +361,10 @@ impl Stage {
         self.check_paid(cell, reference);
         // However often the caller repeats it.
         let again = self.shop.confirm(reference, &body).data(200);
-        assert_eq!((&again["transaction"]["status"], &again["replayed"]), (&json!("succeeded"), &json!(true)));
+        assert_eq!(
+            (&again["transaction"]["status"], &again["replayed"]),
+            (&json!("succeeded"), &json!(true))
+        );
         assert_eq!(self.simulator.truth(reference).charged, 1, "{cell}");
     }
 
@@ -371,15 +374,24 @@ impl Stage {
         if cell.fault == Fault::Exchange("refuse") {
             if cell.wire == Wire::Stripe {
                 assert_eq!(answer.failure(422), "provider_rejected");
-                assert_eq!(self.shop.confirm(reference, body).data(200)["transaction"]["status"], "succeeded");
+                assert_eq!(
+                    self.shop.confirm(reference, body).data(200)["transaction"]["status"],
+                    "succeeded"
+                );
                 return;
             }
             let declined = answer.data(200)["transaction"].clone();
-            assert_eq!((&declined["status"], &declined["failure"]["code"]), (&json!("failed"), &json!("card_declined")));
+            assert_eq!(
+                (&declined["status"], &declined["failure"]["code"]),
+                (&json!("failed"), &json!("card_declined"))
+            );
             assert_eq!(self.simulator.truth(reference).charged, 0);
             let other = json!({"sourceId": self.simulator.card_token("4242424242424242")});
             let paid = self.shop.confirm(reference, &other).data(200);
-            assert_eq!((&paid["transaction"]["status"], &paid["replayed"]), (&json!("succeeded"), &json!(false)));
+            assert_eq!(
+                (&paid["transaction"]["status"], &paid["replayed"]),
+                (&json!("succeeded"), &json!(false))
+            );
             return;
         }
         let data = answer.data(200);

@@ -21,7 +21,8 @@ impl Stage {
         };
         let Self { shop, simulator, .. } = self;
         simulator.fault(cell.wire, create, "error_after", 1_000, 0);
-        let strike = |kind: &str| simulator.fault(cell.wire, cell.operation(), kind, cell.count(), cell.delay_ms());
+        let strike =
+            |kind: &str| simulator.fault(cell.wire, cell.operation(), kind, cell.count(), cell.delay_ms());
         let super::cell::Fault::Exchange(kind) = cell.fault else { panic!("{cell}") };
         assert_eq!(shop.try_prepare(cell.flow(), cell.wire).failure(503), "provider_unavailable");
         let made: Vec<_> = self.references().into_iter().filter(|it| !before.contains(it)).collect();
@@ -46,7 +47,8 @@ impl Stage {
         let truth = simulator.truth(reference);
         assert_eq!((truth.charged, truth.payable), (0, 0), "{cell}: {truth:?}");
         // A status nobody has heard of is recorded as one that is not known yet, and then as what it turns out to be.
-        let expected = if kind == "unknown_status" && cell.wire == Wire::Stripe { Some("canceled") } else { None };
+        let expected =
+            if kind == "unknown_status" && cell.wire == Wire::Stripe { Some("canceled") } else { None };
         shop.wait(reference, "over", || shop.status(reference).as_deref() == expected);
         let again = shop.prepare(cell.flow(), cell.wire);
         self.pay(cell, &again);

@@ -105,7 +105,9 @@ fn webhooks_that_overtake_what_they_tell_of_change_nothing_backwards(kind: Store
         let mut reached = Vec::new();
         for step in ["decline", "pay", "confirm", "refund"] {
             match (step, flow, wire) {
-                ("decline", Flow::Hosted, _) => drop(world.simulator.submit(prepared.checkout_url(), DECLINED_CARD)),
+                ("decline", Flow::Hosted, _) => {
+                    drop(world.simulator.submit(prepared.checkout_url(), DECLINED_CARD));
+                }
                 ("decline", _, Wire::Stripe) => {
                     drop(world.simulator.confirm_intent(prepared.component(), "pm_card_chargeDeclined"));
                 }

@@ -86,7 +86,9 @@ fn another_tenants_payment_looks_like_one_that_never_was(kind: StoreKind) {
             "ach_00000000000000000000000000".to_owned(),
             "%70ay_x".to_owned(),
         ];
-        for (method, path) in endpoints("REFERENCE").into_iter().filter(|(_, path)| path.contains("REFERENCE")) {
+        for (method, path) in
+            endpoints("REFERENCE").into_iter().filter(|(_, path)| path.contains("REFERENCE"))
+        {
             let mut seen = Vec::new();
             for reference in &references {
                 let path = path.replace("REFERENCE", reference);
@@ -143,7 +145,10 @@ fn paths_answer_their_own_methods_and_json_only(kind: StoreKind) {
             let answer = client.send("POST", path, &[("content-type", content_type)], body.as_bytes());
             assert_eq!(answer.failure(415), "unsupported_media_type", "{path} {content_type}");
         }
-        assert_eq!(world.shop.client().send("POST", path, &[], body.as_bytes()).failure(415), "unsupported_media_type");
+        assert_eq!(
+            world.shop.client().send("POST", path, &[], body.as_bytes()).failure(415),
+            "unsupported_media_type"
+        );
         let large = json!({"description": "x".repeat(70_000)}).to_string();
         let answer = world.shop.client().send("POST", path, &json, large.as_bytes());
         assert_eq!(answer.failure(413), "body_too_large", "{path}");

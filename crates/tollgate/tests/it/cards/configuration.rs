@@ -88,14 +88,19 @@ fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: S
         assert!(message.contains("does not accept the credentials"), "{message}");
         assert!(!message.contains("revoked"), "{message}");
     };
-    for (flow, wire) in [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)] {
+    for (flow, wire) in
+        [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)]
+    {
         refused(&shop.try_prepare(flow, wire));
         assert_eq!(shop.listed("payments")[0]["status"], "refused");
     }
     refused(&shop.confirm(&unpaid.reference, &unpaid.confirm_body()));
     // A charge that was surely not made is a failed one, and another token may be tried.
     let failed = shop.confirm(&card.reference, &card.confirm_body()).data(200)["transaction"].clone();
-    assert_eq!((&failed["status"], &failed["failure"]["code"]), (&json!("failed"), &json!("provider_credentials")));
+    assert_eq!(
+        (&failed["status"], &failed["failure"]["code"]),
+        (&json!("failed"), &json!("provider_credentials"))
+    );
 
     shop.configure(&good);
     let token = world.simulator.card_token("4242424242424242");

@@ -31,7 +31,11 @@ fn a_declined_token_is_a_failed_transaction_and_another_may_be_tried(kind: Store
         assert!(!answer.headers.contains_key("idempotent-replayed"), "{token}");
         let data = answer.data(200);
         let transaction = &data["transaction"];
-        assert_eq!((&transaction["status"], &data["replayed"]), (&json!("failed"), &json!(false)), "{token}: {data:#}");
+        assert_eq!(
+            (&transaction["status"], &data["replayed"]),
+            (&json!("failed"), &json!(false)),
+            "{token}: {data:#}"
+        );
         let failure = &transaction["failure"];
         let message = failure["message"].as_str().unwrap();
         assert_eq!(*failure, json!({"code": code, "message": message}), "{token}");
@@ -74,7 +78,10 @@ fn a_declined_element_is_a_failed_transaction_and_another_card_may_be_tried(kind
         // What the browser says of it is recorded and not believed.
         let data = world.shop.confirm(reference, &prepared.confirm_body()).data(200);
         let transaction = &data["transaction"];
-        assert_eq!((&transaction["status"], &transaction["failure"]["code"]), (&json!("failed"), &json!(code)));
+        assert_eq!(
+            (&transaction["status"], &transaction["failure"]["code"]),
+            (&json!("failed"), &json!(code))
+        );
         world.simulator.pay_intent(prepared.component());
         let paid = world.shop.confirm(reference, &prepared.confirm_body()).data(200);
         assert_eq!(
@@ -99,14 +106,21 @@ fn a_declined_page_is_a_failed_transaction_and_the_customer_may_try_again(kind: 
         assert_eq!(world.simulator.submit(prepared.checkout_url(), GOOD_CARD).status, 303);
         world.shop.wait_status(reference, "succeeded");
         world.shop.wait_events();
-        assert_eq!(world.shop.status(reference).as_deref(), Some("succeeded"), "the late decline changes nothing");
+        assert_eq!(
+            world.shop.status(reference).as_deref(),
+            Some("succeeded"),
+            "the late decline changes nothing"
+        );
         assert_eq!(world.simulator.truth(reference).charged, 1);
     }
 }
 
 fn the_wrong_shape_of_confirm_names_the_field(kind: StoreKind) {
     let world = World::start(kind);
-    let (a, b) = (world.shop.prepare(Flow::Component, Wire::Stripe), world.shop.prepare(Flow::Component, Wire::Square));
+    let (a, b) = (
+        world.shop.prepare(Flow::Component, Wire::Stripe),
+        world.shop.prepare(Flow::Component, Wire::Square),
+    );
     let (shape_a, shape_b) = (a.confirm_body(), b.confirm_body());
     for (reference, body, fields) in [
         (&a.reference, &shape_b, vec!["paymentIntentId"]),
@@ -115,7 +129,11 @@ fn the_wrong_shape_of_confirm_names_the_field(kind: StoreKind) {
         (&b.reference, &json!({}), vec!["sourceId"]),
         (&a.reference, &json!({"paymentIntentId": "pi_another"}), vec!["paymentIntentId"]),
         (&a.reference, &json!({"paymentIntentId": ""}), vec!["paymentIntentId"]),
-        (&a.reference, &json!({"paymentIntentId": 5, "clientStatus": []}), vec!["paymentIntentId", "clientStatus"]),
+        (
+            &a.reference,
+            &json!({"paymentIntentId": 5, "clientStatus": []}),
+            vec!["paymentIntentId", "clientStatus"],
+        ),
         (
             &b.reference,
             &json!({"sourceId": {}, "verificationToken": 1, "buyerEmail": "nobody"}),
@@ -152,7 +170,10 @@ fn after_thirty_cards_a_payment_takes_no_more(kind: StoreKind) {
     let prepared = world.shop.prepare(Flow::Component, Wire::Square);
     for number in 0..30 {
         let body = json!({"sourceId": format!("cnon:stolen-{number}")});
-        assert_eq!(world.shop.confirm(&prepared.reference, &body).data(200)["transaction"]["status"], "failed");
+        assert_eq!(
+            world.shop.confirm(&prepared.reference, &body).data(200)["transaction"]["status"],
+            "failed"
+        );
     }
     let answer = world.shop.confirm(&prepared.reference, &json!({"sourceId": "cnon:card-nonce-ok"}));
     assert_eq!(answer.failure(409), "payment_not_confirmable");

@@ -27,9 +27,9 @@ fn ways() -> Vec<(Flow, Wire)> {
 fn long_after(world: &mut World, meanwhile: impl FnOnce(&World)) {
     world.restart(|world| {
         meanwhile(world);
-        world
-            .store
-            .execute("UPDATE card_payments SET expires_at = created_at + 1, due_at = 1 WHERE due_at IS NOT NULL");
+        world.store.execute(
+            "UPDATE card_payments SET expires_at = created_at + 1, due_at = 1 WHERE due_at IS NOT NULL",
+        );
     });
 }
 
@@ -47,7 +47,8 @@ fn check_expired(world: &World, prepared: &Prepared, flow: Flow) {
 
 fn what_nobody_pays_is_closed_at_the_provider_and_then_here(kind: StoreKind) {
     let mut world = World::start_without_looks(kind);
-    let prepared: Vec<_> = ways().into_iter().map(|(flow, wire)| (flow, wire, world.shop.prepare(flow, wire))).collect();
+    let prepared: Vec<_> =
+        ways().into_iter().map(|(flow, wire)| (flow, wire, world.shop.prepare(flow, wire))).collect();
     long_after(&mut world, |_| {});
     for (flow, wire, prepared) in &prepared {
         let reference = prepared.reference.as_str();
@@ -70,7 +71,8 @@ fn what_nobody_pays_is_closed_at_the_provider_and_then_here(kind: StoreKind) {
         let ended = at(&|line| line["kind"] == "preparation" && line["detail"]["to"] == "expired").unwrap();
         let closed = at(&|line| {
             let operation = line["detail"]["operation"].as_str().unwrap_or_default();
-            ["checkout.sessions.expire", "payment_intents.cancel", "payment_links.delete"].contains(&operation)
+            ["checkout.sessions.expire", "payment_intents.cancel", "payment_links.delete"]
+                .contains(&operation)
         });
         match (flow, wire) {
             (Flow::Component, Wire::Square) => assert_eq!(closed, None, "the provider never heard of it"),
@@ -97,7 +99,10 @@ fn what_was_paid_after_all_is_recorded(kind: StoreKind) {
     for prepared in &prepared {
         world.shop.wait_status(&prepared.reference, "succeeded");
         let read = world.shop.read_payment(&prepared.reference).data(200);
-        assert_eq!((&read["status"], &read["transaction"]["status"]), (&json!("prepared"), &json!("succeeded")));
+        assert_eq!(
+            (&read["status"], &read["transaction"]["status"]),
+            (&json!("prepared"), &json!("succeeded"))
+        );
         assert_eq!(world.simulator.truth(&prepared.reference).charged, 1);
     }
     let confirmed = world.shop.confirm(&prepared[2].reference, &prepared[2].confirm_body()).data(200);
@@ -115,7 +120,9 @@ fn what_was_declined_expires_and_stays_failed(kind: StoreKind) {
                 drop(world.simulator.confirm_intent(prepared.component(), "pm_card_chargeDeclined"));
             }
             (_, Wire::Square) => {
-                drop(world.shop.confirm(&prepared.reference, &json!({"sourceId": "cnon:card-nonce-declined"})));
+                drop(
+                    world.shop.confirm(&prepared.reference, &json!({"sourceId": "cnon:card-nonce-declined"})),
+                );
             }
         }
         world.shop.wait_status(&prepared.reference, "failed");
@@ -128,7 +135,10 @@ fn what_was_declined_expires_and_stays_failed(kind: StoreKind) {
         check_expired(&world, prepared, *flow);
         world.shop.wait_events();
         let transaction = world.shop.read_transaction(&prepared.reference).data(200);
-        assert_eq!((&transaction["status"], &transaction["failure"]["code"]), (&json!("failed"), &json!("card_declined")));
+        assert_eq!(
+            (&transaction["status"], &transaction["failure"]["code"]),
+            (&json!("failed"), &json!("card_declined"))
+        );
     }
 }
 
@@ -146,10 +156,11 @@ fn a_customer_who_never_proved_who_they_are_is_canceled(kind: StoreKind) {
 
 fn a_provider_that_is_away_is_waited_for(kind: StoreKind) {
     let mut world = World::start_without_looks(kind);
-    let prepared: Vec<_> = [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)]
-        .into_iter()
-        .map(|(flow, wire)| (flow, world.shop.prepare(flow, wire)))
-        .collect();
+    let prepared: Vec<_> =
+        [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)]
+            .into_iter()
+            .map(|(flow, wire)| (flow, world.shop.prepare(flow, wire)))
+            .collect();
     for wire in Wire::BOTH {
         world.simulator.fault(wire, "*", "error_before", 1_000, 0);
     }
@@ -175,7 +186,9 @@ fn what_the_provider_closes_expires_here(kind: StoreKind) {
     let session = world.shop.prepare(Flow::Hosted, Wire::Stripe);
     let intent = world.shop.prepare(Flow::Component, Wire::Stripe);
     let link = world.shop.prepare(Flow::Hosted, Wire::Square);
-    let object = |prepared: &Prepared| world.shop.story(&prepared.reference)["providerObject"].as_str().unwrap().to_owned();
+    let object = |prepared: &Prepared| {
+        world.shop.story(&prepared.reference)["providerObject"].as_str().unwrap().to_owned()
+    };
     let mut stripe = world.simulator.client(crate::support::STRIPE_KEY);
     let mut square = world.simulator.client(crate::support::SQUARE_TOKEN);
     for (path, prepared) in [

@@ -73,7 +73,11 @@ fn a_card_token_is_charged_at_confirm(kind: StoreKind) {
     });
     check_prepared(&prepared, Wire::Square, &json!({ "component": component }));
     let reference = prepared.reference.as_str();
-    assert_eq!(world.simulator.truth(reference).objects, 0, "the provider hears of it when the card is charged");
+    assert_eq!(
+        world.simulator.truth(reference).objects,
+        0,
+        "the provider hears of it when the card is charged"
+    );
 
     let body = json!({
         "sourceId": world.simulator.card_token("4242424242424242"), "verificationToken": "verified",

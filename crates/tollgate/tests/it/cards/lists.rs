@@ -16,6 +16,9 @@ fn references(items: &Value) -> Vec<String> {
     items.iter().map(|item| item["serviceReference"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Reference, wire, status and time of a transaction.
+type Made = (String, Wire, &'static str, String);
+
 /// Follows the cursor to the end.
 fn all(shop: &Shop, query: &str, limit: usize) -> Vec<String> {
     let (mut found, mut cursor) = (Vec::new(), String::new());
@@ -50,19 +53,26 @@ fn transactions_are_listed_newest_first_filtered_and_in_slices(kind: StoreKind) 
         if number == 7 {
             data["transaction"]["createdAt"].as_str().unwrap().clone_into(&mut middle);
         }
-        made.push((prepared.reference, wire, status, data["transaction"]["createdAt"].as_str().unwrap().to_owned()));
+        made.push((
+            prepared.reference,
+            wire,
+            status,
+            data["transaction"]["createdAt"].as_str().unwrap().to_owned(),
+        ));
     }
     // Prepared and never paid: no transaction.
     shop.prepare(Flow::Hosted, Wire::Stripe);
     made.reverse();
-    type Made = (String, Wire, &'static str, String);
     let those = |fits: &dyn Fn(&Made) -> bool| -> Vec<String> {
         made.iter().filter(|it| fits(it)).map(|it| it.0.clone()).collect()
     };
     for limit in [1, 3, 13, 14, 15, 200] {
         assert_eq!(all(shop, "", limit), those(&|_| true), "limit {limit}");
         assert_eq!(all(shop, "&status=succeeded", limit), those(&|it| it.2 == "succeeded"));
-        assert_eq!(all(shop, "&status=pending&provider=card_provider_a", limit), those(&|it| it.2 == "pending"));
+        assert_eq!(
+            all(shop, "&status=pending&provider=card_provider_a", limit),
+            those(&|it| it.2 == "pending")
+        );
         assert_eq!(all(shop, "&provider=card_provider_b", limit), those(&|it| it.1 == Wire::Square));
         assert_eq!(all(shop, "&paymentMethod=web_card", limit), those(&|_| true));
         assert_eq!(all(shop, "&paymentMethod=ach", limit), Vec::<String>::new());
@@ -128,6 +138,12 @@ fn operators_list_payments_by_what_became_of_them(kind: StoreKind) {
     for query in ["status=paid", "before=pay_x", "waiting=maybe", "limit=0"] {
         assert_eq!(shop.admin().get(&shop.path(&format!("/payments?{query}"))).status, 400, "{query}");
     }
-    assert_eq!(shop.admin().get(&shop.path("/payments/pay_00000000000000000000000000")).failure(404), "not_found");
-    assert_eq!(shop.admin().get("/admin/v1/environments/env_00000000000000000000000000/payments").failure(404), "not_found");
+    assert_eq!(
+        shop.admin().get(&shop.path("/payments/pay_00000000000000000000000000")).failure(404),
+        "not_found"
+    );
+    assert_eq!(
+        shop.admin().get("/admin/v1/environments/env_00000000000000000000000000/payments").failure(404),
+        "not_found"
+    );
 }

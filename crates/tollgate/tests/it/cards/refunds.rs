@@ -24,7 +24,9 @@ fn place(world: &World, prepared: &Prepared, wire: Wire) -> String {
 #[track_caller]
 fn wait_refunded(world: &World, prepared: &Prepared, amount: &str) -> Value {
     let read = || world.shop.read_transaction(&prepared.reference).data(200);
-    world.shop.wait(&prepared.reference, &format!("refunded by {amount}"), || read()["refundedMinor"] == amount);
+    world
+        .shop
+        .wait(&prepared.reference, &format!("refunded by {amount}"), || read()["refundedMinor"] == amount);
     read()
 }
 
@@ -53,7 +55,10 @@ fn refunds_are_counted_and_a_full_one_is_final(kind: StoreKind) {
         if flow == Flow::Component {
             world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
             let again = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
-            assert_eq!((&again["transaction"]["status"], &again["replayed"]), (&json!("refunded"), &json!(true)));
+            assert_eq!(
+                (&again["transaction"]["status"], &again["replayed"]),
+                (&json!("refunded"), &json!(true))
+            );
         }
         assert_eq!(world.shop.listed("exceptions").len(), 0);
     }
@@ -62,7 +67,9 @@ fn refunds_are_counted_and_a_full_one_is_final(kind: StoreKind) {
 fn a_refund_that_fails_later_is_taken_back_or_shown_to_a_person(kind: StoreKind) {
     let world = World::start_without_looks(kind);
     let part = world.paid(Flow::Component, Wire::Stripe);
-    let refund = world.simulator.drive(&format!("{}/refund", place(&world, &part, Wire::Stripe)), &json!({"amount": 500}));
+    let refund = world
+        .simulator
+        .drive(&format!("{}/refund", place(&world, &part, Wire::Stripe)), &json!({"amount": 500}));
     wait_refunded(&world, &part, "500");
     let id = refund["id"].as_str().unwrap();
     world.simulator.drive(&format!("stripe/refunds/{id}/fail"), &json!({}));
@@ -70,11 +77,14 @@ fn a_refund_that_fails_later_is_taken_back_or_shown_to_a_person(kind: StoreKind)
 
     // `refunded` is final: that it is not true any more is for a person to see.
     let whole = world.paid(Flow::Component, Wire::Stripe);
-    let refund = world.simulator.drive(&format!("{}/refund", place(&world, &whole, Wire::Stripe)), &json!({}));
+    let refund =
+        world.simulator.drive(&format!("{}/refund", place(&world, &whole, Wire::Stripe)), &json!({}));
     wait_refunded(&world, &whole, "10375");
     let id = refund["id"].as_str().unwrap();
     world.simulator.drive(&format!("stripe/refunds/{id}/fail"), &json!({}));
-    world.shop.wait(&whole.reference, "shown to a person", || !world.shop.listed("exceptions?open=true").is_empty());
+    world.shop.wait(&whole.reference, "shown to a person", || {
+        !world.shop.listed("exceptions?open=true").is_empty()
+    });
     world.shop.wait_events();
     let exceptions = world.shop.listed("exceptions?open=true");
     assert_eq!(exceptions.len(), 1, "three events tell of one thing: {exceptions:#?}");
@@ -135,7 +145,9 @@ fn a_refund_told_while_nobody_lets_us_in_is_not_lost(kind: StoreKind) {
         world.simulator.drive(&refund, &json!({}));
         world.shop.wait(&prepared.reference, "told of its refund", || {
             let waiting = world.shop.listed("provider-events?state=waiting");
-            waiting.iter().any(|event| event["note"].as_str().is_some_and(|note| note.contains("credentials")))
+            waiting
+                .iter()
+                .any(|event| event["note"].as_str().is_some_and(|note| note.contains("credentials")))
         });
         assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("succeeded"));
         world.shop.configure(&good);

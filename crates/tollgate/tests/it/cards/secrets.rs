@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::{
     secrets::Canary,
     support::{
-        Answer, Client, DECLINED_CARD, Flow, PATIENCE, SQUARE_TOKEN, STRIPE_KEY, Store, StoreKind, Wire, World,
-        on_both_stores, wait_until,
+        Answer, Client, DECLINED_CARD, Flow, PATIENCE, SQUARE_TOKEN, STRIPE_KEY, Store, StoreKind, Wire,
+        World, on_both_stores, wait_until,
     },
 };
 
@@ -57,7 +57,8 @@ impl Search {
             }
         }
         if let Store::Postgres(database) = &world.store {
-            let tables = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'";
+            let tables =
+                "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'";
             for table in database.texts(tables) {
                 for row in database.texts(&format!("SELECT whole::text FROM \"{table}\" AS whole")) {
                     bytes += row.len();
@@ -91,7 +92,8 @@ fn no_card_token_client_secret_or_credential_is_kept_in_the_open(kind: StoreKind
         let answer = shop.admin().get(&shop.path(&format!("/{list}?limit=200")));
         search.note(answer).data(200);
     }
-    let references: Vec<_> = shop.listed("payments").iter().map(|it| it["serviceReference"].clone()).collect();
+    let references: Vec<_> =
+        shop.listed("payments").iter().map(|it| it["serviceReference"].clone()).collect();
     for reference in references {
         let path = shop.path(&format!("/payments/{}", reference.as_str().unwrap()));
         search.note(shop.admin().get(&path)).data(200);
@@ -106,8 +108,15 @@ fn no_card_token_client_secret_or_credential_is_kept_in_the_open(kind: StoreKind
     assert!(world.server.terminate().success());
     let bytes = search.check_store(&world);
     let log = world.server.log();
-    assert!(log.contains("\"level\":\"TRACE\"") || log.contains("\"level\":\"DEBUG\""), "the log was not talkative");
-    println!("looked for {} secrets in {} answers and {bytes} bytes", search.canaries.len(), search.answers.len());
+    assert!(
+        log.contains("\"level\":\"TRACE\"") || log.contains("\"level\":\"DEBUG\""),
+        "the log was not talkative"
+    );
+    println!(
+        "looked for {} secrets in {} answers and {bytes} bytes",
+        search.canaries.len(),
+        search.answers.len()
+    );
     assert!(search.canaries.len() > 12 && bytes > 50_000);
 }
 
@@ -129,7 +138,8 @@ fn pay_in_every_way(world: &World, search: &mut Search) {
         let prepared = shop.prepare(Flow::Component, Wire::Square);
         let token = simulator.card_token(card);
         search.hide(&token);
-        let body = json!({"sourceId": token, "verificationToken": VERIFICATION, "buyerEmail": "jo@shop.example"});
+        let body =
+            json!({"sourceId": token, "verificationToken": VERIFICATION, "buyerEmail": "jo@shop.example"});
         for _ in 0..2 {
             search.note(shop.confirm(&prepared.reference, &body)).data(200);
         }

@@ -41,12 +41,20 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
     for (name, value) in read.as_object().unwrap() {
         assert_eq!(story[name], *value, "{name}: an operator sees what the caller sees");
     }
-    let names: Vec<_> = story.as_object().unwrap().keys().filter(|name| read.get(name.as_str()).is_none()).collect();
+    let names: Vec<_> =
+        story.as_object().unwrap().keys().filter(|name| read.get(name.as_str()).is_none()).collect();
     assert_eq!(
         names,
         [
-            "configVersion", "providerObject", "confirmed", "nextLookAt", "looks", "waitingFor", "attempts",
-            "exceptions", "timeline",
+            "configVersion",
+            "providerObject",
+            "confirmed",
+            "nextLookAt",
+            "looks",
+            "waitingFor",
+            "attempts",
+            "exceptions",
+            "timeline",
         ]
     );
     let lines = story["timeline"].as_array().unwrap();
@@ -62,7 +70,8 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
         "successUrl": null, "cancelUrl": null,
     });
     assert_eq!(lines[0]["detail"], expected);
-    let condition = json!({"id": "cond_wire", "field": "metadata.wire", "op": "eq", "holds": true, "found": "square"});
+    let condition =
+        json!({"id": "cond_wire", "field": "metadata.wire", "op": "eq", "holds": true, "found": "square"});
     let expected = json!({
         "configVersion": 1, "decision": super::routing(Wire::Square),
         "rules": [
@@ -91,8 +100,11 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
     assert_eq!(
         moves,
         [
-            ("pending", json!(first)), ("failed", json!(first)), ("processing", json!(second)),
-            ("succeeded", json!(second)), ("refunded", refunding.clone()),
+            ("pending", json!(first)),
+            ("failed", json!(first)),
+            ("processing", json!(second)),
+            ("succeeded", json!(second)),
+            ("refunded", refunding.clone()),
         ]
     );
     // The refund was told by a webhook, which was a request of its own.
@@ -105,8 +117,12 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
     assert_eq!(event["type"], told["detail"]["type"]);
     assert_eq!(events.len(), webhooks.len(), "every event is in the story");
     assert_eq!(line_of(&story, "refund").len(), 1);
-    let attempts: Vec<_> =
-        story["attempts"].as_array().unwrap().iter().map(|it| (it["number"].clone(), it["state"].clone())).collect();
+    let attempts: Vec<_> = story["attempts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["number"].clone(), it["state"].clone()))
+        .collect();
     assert_eq!(attempts, [(json!(1), json!("declined")), (json!(2), json!("taken"))]);
     assert_eq!((&story["configVersion"], &story["confirmed"]), (&json!(1), &json!(true)));
     // By the transaction's path too.
@@ -131,7 +147,8 @@ fn a_story_shows_every_try_at_a_provider(kind: StoreKind) {
         "idempotencyKey": format!("{}-prepare", prepared.reference), "tries": tries,
     });
     assert_eq!(*detail, expected);
-    let seen: Vec<_> = tries.iter().map(|one| (one["status"].clone(), one["outcome"].as_str().unwrap())).collect();
+    let seen: Vec<_> =
+        tries.iter().map(|one| (one["status"].clone(), one["outcome"].as_str().unwrap())).collect();
     assert_eq!(seen.len(), 3, "{tries:#?}");
     assert_eq!(seen[0], (json!(500), "error 500"));
     assert_eq!(seen[1].0, Value::Null);
@@ -142,5 +159,8 @@ fn a_story_shows_every_try_at_a_provider(kind: StoreKind) {
         assert!(one.as_object().unwrap().keys().eq(fields), "{one}");
     }
     let after: Vec<_> = tries.iter().map(|one| one["afterMs"].as_u64().unwrap()).collect();
-    assert!(after[0] == 0 && after[1] >= 200 && after[2] >= after[1] + 400, "tries wait for each other: {after:?}");
+    assert!(
+        after[0] == 0 && after[1] >= 200 && after[2] >= after[1] + 400,
+        "tries wait for each other: {after:?}"
+    );
 }

@@ -17,7 +17,13 @@ fn every_faulty_field_is_named_at_once(kind: StoreKind) {
         "successUrl": "http://shop.example/", "cancelUrl": "javascript:alert(1)",
     });
     let common = [
-        "amountMinor", "paymentMethod", "currency", "description", "customer.name", "customer.email", "metadata",
+        "amountMinor",
+        "paymentMethod",
+        "currency",
+        "description",
+        "customer.name",
+        "customer.email",
+        "metadata",
     ];
     let component = world.shop.client().post(Flow::Component.path(), &body);
     assert_eq!(component.faulty_fields(), common);
@@ -27,7 +33,10 @@ fn every_faulty_field_is_named_at_once(kind: StoreKind) {
     for detail in hosted.json()["error"]["details"].as_array().unwrap() {
         assert!(detail["message"].as_str().is_some_and(|message| !message.is_empty()), "{detail}");
     }
-    assert_eq!(world.shop.client().post(Flow::Hosted.path(), &json!({})).faulty_fields(), ["amountMinor", "currency"]);
+    assert_eq!(
+        world.shop.client().post(Flow::Hosted.path(), &json!({})).faulty_fields(),
+        ["amountMinor", "currency"]
+    );
     assert_eq!(world.shop.listed("payments").len(), 0, "nothing was recorded");
     assert_eq!(world.simulator.state()["calls"], json!({}), "and nobody was asked");
 }

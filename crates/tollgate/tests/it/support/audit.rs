@@ -22,7 +22,7 @@ pub struct Audit {
 }
 
 /// Compares every payment of a shop with the provider's side of it.
-pub fn audit(shop: &Shop, simulator: &Simulator) -> Audit {
+fn audit(shop: &Shop, simulator: &Simulator) -> Audit {
     let state = simulator.state();
     let mut audit = Audit::default();
     let mut transactions = BTreeMap::<String, usize>::new();
@@ -38,7 +38,9 @@ pub fn audit(shop: &Shop, simulator: &Simulator) -> Audit {
         let found = complaints(&shop.story(&reference), &truth, recorded);
         audit.complaints.extend(found.into_iter().map(|complaint| format!("{reference}: {complaint}")));
     }
-    audit.complaints.extend(transactions.into_keys().map(|it| format!("{it}: a transaction without a payment")));
+    audit
+        .complaints
+        .extend(transactions.into_keys().map(|it| format!("{it}: a transaction without a payment")));
     let waiting = shop.listed("provider-events?state=waiting");
     audit.complaints.extend(waiting.iter().map(|event| format!("an event still waits: {event}")));
     let exceptions = shop.listed("exceptions");
@@ -101,9 +103,11 @@ fn complaints(story: &Value, truth: &Truth, transactions: usize) -> Vec<String> 
     if transactions != usize::from(status.is_some()) {
         found.push(format!("{transactions} transactions are listed, and its own is {status:?}"));
     }
-    let ended = story["timeline"].as_array().unwrap().iter().filter(|line| {
-        line["kind"] == "status" && line["detail"]["to"] == "succeeded"
-    });
+    let ended = story["timeline"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|line| line["kind"] == "status" && line["detail"]["to"] == "succeeded");
     if ended.count() > 1 {
         found.push("it succeeded more than once".to_owned());
     }
@@ -129,7 +133,12 @@ fn an_audit_would_notice_what_does_not_agree() {
         ("charged 2 times", good.clone(), Truth { charged: 2, ..paid.clone() }, 1),
         ("has 2 objects", good.clone(), Truth { objects: 2, ..paid.clone() }, 1),
         ("still preparing", story("preparing", Some("succeeded"), "taken"), paid.clone(), 1),
-        ("somebody can still pay", story("withdrawn", Some("succeeded"), "taken"), Truth { payable: 1, ..paid.clone() }, 1),
+        (
+            "somebody can still pay",
+            story("withdrawn", Some("succeeded"), "taken"),
+            Truth { payable: 1, ..paid.clone() },
+            1,
+        ),
         ("still open", story("prepared", Some("succeeded"), "open"), paid.clone(), 1),
         ("recorded as", story("prepared", Some("pending"), "taken"), paid.clone(), 1),
         ("recorded as", story("prepared", None, "taken"), paid.clone(), 0),

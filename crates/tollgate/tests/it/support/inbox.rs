@@ -14,8 +14,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    shop::PATIENCE,
     server::wait_until,
+    shop::PATIENCE,
     simulator::{Simulator, Wire},
 };
 
@@ -86,10 +86,6 @@ impl Inbox {
             }
         });
         Self { address, letters, over, thread: Some(thread) }
-    }
-
-    pub fn letters(&self) -> Vec<Letter> {
-        self.letters.lock().unwrap().clone()
     }
 
     /// Waits until nothing is on its way any more, and takes what has come.

@@ -105,12 +105,6 @@ impl Simulator {
         self.control("DELETE", "faults", &Value::Null);
     }
 
-    /// How many faults have not struck yet.
-    pub fn faults_left(&self) -> u64 {
-        let faults = self.control("GET", "faults", &Value::Null);
-        faults["faults"].as_array().unwrap().iter().map(|fault| fault["count"].as_u64().unwrap()).sum()
-    }
-
     /// Sends a wire's webhooks there.
     pub fn send_webhooks_to(&self, wire: Wire, url: &str, secret: &str) {
         let target = json!({ "wire": wire.name(), "url": url, "secret": secret });
@@ -233,7 +227,8 @@ pub fn truth(state: &Value, reference: &str) -> Truth {
         truth.refunded += number(payment, "refunded");
     }
     let key = format!("{reference}-prepare");
-    for link in rows("square", "payment_links").iter().filter(|link| link["idempotency_key"] == key.as_str()) {
+    for link in rows("square", "payment_links").iter().filter(|link| link["idempotency_key"] == key.as_str())
+    {
         let is_paid =
             payments.iter().filter(took_money).any(|payment| payment["order_id"] == link["order_id"]);
         truth.payable += usize::from(!is_paid);
