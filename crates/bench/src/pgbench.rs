@@ -18,8 +18,11 @@ use crate::process::Process;
 /// How long after its end a round may still take.
 const GRACE: Duration = Duration::from_secs(30);
 const THREADS: u32 = 2;
-/// What is left for a round's numbers, so that no two rounds make the same names.
-const NUMBERS_PER_ROUND: u64 = 1 << 40;
+/// The numbers of a round, and the rounds of a script, so that no two of them make the same names.
+const NUMBERS_PER_ROUND: u64 = 1 << 32;
+const ROUNDS_PER_SCRIPT: u64 = 1 << 16;
+
+static SCRIPTS: AtomicU64 = AtomicU64::new(1);
 
 /// The wallets, numbered from 1; `pgbench` can pick a number and nothing else.
 pub(crate) const NUMBER_WALLETS: &str = "
@@ -66,7 +69,7 @@ impl Pgbench {
             name: name.to_owned(),
             wallets,
             script,
-            rounds: AtomicU64::new(0),
+            rounds: AtomicU64::new(SCRIPTS.fetch_add(1, Ordering::Relaxed) * ROUNDS_PER_SCRIPT),
         })
     }
 

@@ -56,6 +56,7 @@ pub(crate) struct Names {
     made: HashMap<Cell, Made>,
     ids: usize,
     shapes: Vec<Shape>,
+    next: Arc<AtomicU64>,
 }
 
 impl Names {
@@ -127,9 +128,9 @@ impl Names {
         self.statement(&text, &values)
     }
 
-    /// Who makes the values, each time anew and for each of these environments as often.
+    /// Who makes the values, each time anew and for each of these environments as often. No two makers make the same.
     pub(crate) fn maker(&self, environments: Vec<Cell>) -> Maker {
-        let next = Arc::new(AtomicU64::new(1));
+        let next = Arc::clone(&self.next);
         Maker { environments: environments.into(), ids: self.ids, shapes: self.shapes.clone().into(), next }
     }
 

@@ -36,7 +36,7 @@ impl Nodes {
     }
 
     fn shop(&self, number: usize) -> &Shop {
-        if number % 2 == 0 { &self.at_a } else { &self.at_b }
+        if number.is_multiple_of(2) { &self.at_a } else { &self.at_b }
     }
 }
 

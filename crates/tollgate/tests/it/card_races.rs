@@ -112,7 +112,9 @@ fn race_stripe(world: &World, inbox: &Inbox, prepared: &Prepared, pause: u64, fi
             scope.spawn(|| {
                 barrier.wait();
                 thread::sleep(Duration::from_millis(pause));
-                letters.iter().for_each(|letter| world.shop.forward(letter));
+                for letter in &letters {
+                    world.shop.forward(letter);
+                }
             });
         }
         barrier.wait();

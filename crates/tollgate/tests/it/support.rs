@@ -2,10 +2,6 @@
 
 mod alone;
 mod audit;
-mod bank_books;
-mod bank_inbox;
-mod bank_simulator;
-mod bank_world;
 mod client;
 mod inbox;
 mod postgres;
@@ -16,6 +12,7 @@ mod shop;
 mod signature;
 mod simulator;
 mod tenant;
+mod world;
 
 /// The same tests on both stores, each a function that takes the store's kind.
 macro_rules! on_both_stores {
@@ -36,23 +33,16 @@ macro_rules! on_both_stores {
 }
 
 pub use alone::alone;
-pub use audit::{Audit, audit, wait_agreement};
-pub use bank_books::{Knowledge, Told, complaints as bank_complaints, settle_down};
-pub use bank_inbox::{BankInbox, BankLetter};
-pub use bank_simulator::{BANK_API_KEY, BankSimulator};
-pub(crate) use bank_world::on_each_store;
-pub use bank_world::{
-    BANK_PATIENCE, BankStore, BankWorld, Desk, GOOD_BANK, On, PREVIEW, REFUSED_BANK, SLOW_BANK, TOKENS,
-    TRANSFERS, Wallet,
-};
+pub use audit::wait_agreement;
 pub use client::{Answer, Client};
 pub use inbox::{Inbox, Letter};
 pub(crate) use on_both_stores;
 pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
 pub use seed::{randomness, seed};
-pub use server::{ADMIN_TOKEN, MASTER_KEY, Server, Start, wait_until};
-pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop, Store, StoreKind, World};
+pub use server::{ADMIN_TOKEN, Server, Start, wait_until};
+pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop};
 pub use signature::{signature_header, square_signature, stripe_signature, unix_seconds};
-pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Truth, Wire, truth};
+pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
+pub use world::{Store, StoreKind, World};

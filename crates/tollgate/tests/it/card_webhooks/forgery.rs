@@ -74,13 +74,6 @@ fn flip(random: &mut StdRng, bytes: &mut [u8]) {
 }
 
 impl Forger<'_> {
-    fn sign(&self, wire: Wire, secret: &str, url: &str, at: i64, body: &[u8]) -> String {
-        match wire {
-            Wire::Stripe => stripe_signature(secret, at, body),
-            Wire::Square => square_signature(secret, url, body),
-        }
-    }
-
     fn make(&self, trick: &str, random: &mut StdRng) -> Forgery {
         let letter = pick(random, &self.letters).clone();
         let wire = letter.wire;
@@ -132,21 +125,21 @@ impl Forger<'_> {
             // What the wire does not sign cannot be wrong: a stranger's signature instead.
             secret = noise(random, 32);
         }
-        let signature = self.sign(wire, &secret, &url, at, &body);
+        let signature = sign(wire, &secret, &url, at, &body);
         let name = signature_header(wire);
         let mut headers = vec![(name.to_owned(), signature.clone())];
         match trick {
             "flipped bit in the body" => flip(random, &mut body),
             "cut body" => body.truncate(random.random_range(1..letter.body.len())),
             "longer body" => body.extend(pick(random, &[&b" "[..], b"\n", b"{}", b"\0"]).iter()),
-            "flipped bit in the signature" => headers[0].1 = self.spoiled(wire, &signature, random),
+            "flipped bit in the signature" => headers[0].1 = spoiled(wire, &signature, random),
             "other provider's scheme" => {
                 let other = if wire == Wire::Stripe { Wire::Square } else { Wire::Stripe };
-                let signature = self.sign(other, &secret, &url, at, &body);
+                let signature = sign(other, &secret, &url, at, &body);
                 headers = vec![(signature_header(other).to_owned(), signature)];
             }
             "time altered" => headers[0].1 = signature.replacen(&at.to_string(), &(at - 1).to_string(), 1),
-            "no time" => headers[0].1 = signature.split(',').next_back().unwrap().to_owned(),
+            "no time" => signature.split(',').next_back().unwrap().clone_into(&mut headers[0].1),
             "no header" => headers.clear(),
             "header under another name" => {
                 let names = [
@@ -160,7 +153,7 @@ impl Forger<'_> {
             }
             "header twice" => headers.push((name.to_owned(), noise(random, 40))),
             "empty header" => headers[0].1.clear(),
-            "nonsense in the header" => headers[0].1 = self.nonsense(random),
+            "nonsense in the header" => headers[0].1 = nonsense(random),
             "nothing but a prefix of the signature" => {
                 headers[0].1.truncate(signature.len() - random.random_range(1..20));
             }
@@ -172,38 +165,46 @@ impl Forger<'_> {
         }
         Forgery { path, headers, body, status }
     }
+}
 
-    /// A signature with one digit changed to another.
-    fn spoiled(&self, wire: Wire, signature: &str, random: &mut StdRng) -> String {
-        let digits: &[u8] = match wire {
-            Wire::Stripe => b"0123456789abcdef",
-            Wire::Square => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-        };
-        let mut bytes = signature.as_bytes().to_vec();
-        let end = if wire == Wire::Square { bytes.len() - 1 } else { bytes.len() };
-        let begin = if wire == Wire::Stripe { end - 64 } else { 0 };
-        let place = random.random_range(begin..end);
-        let others: Vec<u8> = digits.iter().copied().filter(|digit| *digit != bytes[place]).collect();
-        bytes[place] = *pick(random, &others);
-        String::from_utf8(bytes).unwrap()
+/// A wire's signature of a body.
+fn sign(wire: Wire, secret: &str, url: &str, at: i64, body: &[u8]) -> String {
+    match wire {
+        Wire::Stripe => stripe_signature(secret, at, body),
+        Wire::Square => square_signature(secret, url, body),
     }
+}
 
-    fn nonsense(&self, random: &mut StdRng) -> String {
-        let length = random.random_range(1..4_000);
-        let choices = [
-            noise(random, length),
-            "t=,v1=".to_owned(),
-            format!("t={},v1=", unix_seconds()),
-            format!("t={},v1={}", unix_seconds(), "0".repeat(64)),
-            format!("t={0},t={0},v1=00", unix_seconds()),
-            format!("t=-1,v1={}", noise(random, 64)),
-            format!("t=99999999999999999999,v1={}", noise(random, 64)),
-            ",".repeat(2_000),
-            "=".repeat(44),
-            "v1=".repeat(500),
-        ];
-        pick(random, &choices).clone()
-    }
+/// A signature with one digit changed to another.
+fn spoiled(wire: Wire, signature: &str, random: &mut StdRng) -> String {
+    let digits: &[u8] = match wire {
+        Wire::Stripe => b"0123456789abcdef",
+        Wire::Square => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    };
+    let mut bytes = signature.as_bytes().to_vec();
+    let end = if wire == Wire::Square { bytes.len() - 1 } else { bytes.len() };
+    let begin = if wire == Wire::Stripe { end - 64 } else { 0 };
+    let place = random.random_range(begin..end);
+    let others: Vec<u8> = digits.iter().copied().filter(|digit| *digit != bytes[place]).collect();
+    bytes[place] = *pick(random, &others);
+    String::from_utf8(bytes).unwrap()
+}
+
+fn nonsense(random: &mut StdRng) -> String {
+    let length = random.random_range(1..4_000);
+    let choices = [
+        noise(random, length),
+        "t=,v1=".to_owned(),
+        format!("t={},v1=", unix_seconds()),
+        format!("t={},v1={}", unix_seconds(), "0".repeat(64)),
+        format!("t={0},t={0},v1=00", unix_seconds()),
+        format!("t=-1,v1={}", noise(random, 64)),
+        format!("t=99999999999999999999,v1={}", noise(random, 64)),
+        ",".repeat(2_000),
+        "=".repeat(44),
+        "v1=".repeat(500),
+    ];
+    pick(random, &choices).clone()
 }
 
 /// Payments in every state, with everything their provider said about them delivered once.

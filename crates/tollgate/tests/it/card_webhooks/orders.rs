@@ -106,7 +106,7 @@ fn webhooks_that_overtake_what_they_tell_of_change_nothing_backwards(kind: Store
         for step in ["decline", "pay", "confirm", "refund"] {
             match (step, flow, wire) {
                 ("decline", Flow::Hosted, _) => {
-                    drop(world.simulator.submit(prepared.checkout_url(), DECLINED_CARD))
+                    drop(world.simulator.submit(prepared.checkout_url(), DECLINED_CARD));
                 }
                 ("decline", _, Wire::Stripe) => {
                     drop(world.simulator.confirm_intent(prepared.component(), "pm_card_chargeDeclined"));

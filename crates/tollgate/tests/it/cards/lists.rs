@@ -16,6 +16,9 @@ fn references(items: &Value) -> Vec<String> {
     items.iter().map(|item| item["serviceReference"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Reference, wire, status and time of a transaction.
+type Made = (String, Wire, &'static str, String);
+
 /// Follows the cursor to the end.
 fn all(shop: &Shop, query: &str, limit: usize) -> Vec<String> {
     let (mut found, mut cursor) = (Vec::new(), String::new());
@@ -60,7 +63,6 @@ fn transactions_are_listed_newest_first_filtered_and_in_slices(kind: StoreKind) 
     // Prepared and never paid: no transaction.
     shop.prepare(Flow::Hosted, Wire::Stripe);
     made.reverse();
-    type Made = (String, Wire, &'static str, String);
     let those = |fits: &dyn Fn(&Made) -> bool| -> Vec<String> {
         made.iter().filter(|it| fits(it)).map(|it| it.0.clone()).collect()
     };

@@ -22,7 +22,7 @@ pub struct Audit {
 }
 
 /// Compares every payment of a shop with the provider's side of it.
-pub fn audit(shop: &Shop, simulator: &Simulator) -> Audit {
+fn audit(shop: &Shop, simulator: &Simulator) -> Audit {
     let state = simulator.state();
     let mut audit = Audit::default();
     let mut transactions = BTreeMap::<String, usize>::new();

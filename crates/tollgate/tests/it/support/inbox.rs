@@ -88,10 +88,6 @@ impl Inbox {
         Self { address, letters, over, thread: Some(thread) }
     }
 
-    pub fn letters(&self) -> Vec<Letter> {
-        self.letters.lock().unwrap().clone()
-    }
-
     /// Waits until nothing is on its way any more, and takes what has come.
     #[track_caller]
     pub fn take(&self, simulator: &Simulator) -> Vec<Letter> {

@@ -105,12 +105,6 @@ impl Simulator {
         self.control("DELETE", "faults", &Value::Null);
     }
 
-    /// How many faults have not struck yet.
-    pub fn faults_left(&self) -> u64 {
-        let faults = self.control("GET", "faults", &Value::Null);
-        faults["faults"].as_array().unwrap().iter().map(|fault| fault["count"].as_u64().unwrap()).sum()
-    }
-
     /// Sends a wire's webhooks there.
     pub fn send_webhooks_to(&self, wire: Wire, url: &str, secret: &str) {
         let target = json!({ "wire": wire.name(), "url": url, "secret": secret });
