@@ -192,7 +192,8 @@ fn every_place_of_the_engine_is_died_at() {
     for folder in [source.clone(), source.join("ach"), source.join("card")] {
         for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
             let text = std::fs::read_to_string(file).unwrap_or_default();
-            let named = text.split("failpoint!(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+            let named =
+                text.split("failpoint!(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
             places.extend(named);
         }
     }

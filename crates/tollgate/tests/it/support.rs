@@ -14,7 +14,7 @@ mod tenant;
 
 pub use alone::alone;
 pub use bank_books::{Knowledge, Told, complaints as bank_complaints, settle_down};
-pub use bank_inbox::{BankInbox, BankLetter};
+pub use bank_inbox::BankInbox;
 pub use bank_simulator::{BANK_API_KEY, BankSimulator};
 pub(crate) use bank_world::on_each_store;
 pub use bank_world::{
