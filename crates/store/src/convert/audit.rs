@@ -78,13 +78,14 @@ impl Check {
                  WHERE p.id IS NULL LIMIT 1000"
             }
             Self::Balances => {
-                "SELECT COALESCE(a.environment_id, s.environment_id), COALESCE(a.currency, s.currency),
-                     COALESCE(a.account, s.account), CAST(a.balance_minor AS TEXT), COALESCE(s.amount, '0')
-                 FROM ledger_accounts a FULL JOIN (
-                     SELECT environment_id, currency, account, CAST(exact_sum(amount_minor) AS TEXT) AS amount
-                     FROM ledger_entries GROUP BY environment_id, currency, account) s
-                     ON s.environment_id = a.environment_id AND s.currency = a.currency AND s.account = a.account
-                 WHERE a.account IS NULL OR CAST(a.balance_minor AS TEXT) <> COALESCE(s.amount, '0') LIMIT 1000"
+                "SELECT environment_id, currency, account, max(balance), COALESCE(max(amount), '0') FROM (
+                     SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) AS balance, NULL AS amount
+                     FROM ledger_accounts
+                     UNION ALL
+                     SELECT environment_id, currency, account, NULL, CAST(exact_sum(amount_minor) AS TEXT)
+                     FROM ledger_entries GROUP BY environment_id, currency, account) x
+                 GROUP BY environment_id, currency, account
+                 HAVING max(balance) IS NULL OR max(balance) <> COALESCE(max(amount), '0') LIMIT 1000"
             }
             Self::Overdrafts => {
                 "SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) FROM ledger_accounts
@@ -98,34 +99,46 @@ impl Check {
                          exact_sum(CASE WHEN status = 'succeeded' THEN platform_fee_minor END) AS platform,
                          exact_sum(CASE WHEN status = 'succeeded' THEN organization_fee_minor END) AS organization
                      FROM transactions WHERE method = 'ach' GROUP BY environment_id, currency),
-                 expected AS (
-                     SELECT environment_id, currency, 'reserved' AS account, CAST(open AS TEXT) AS amount FROM owed
+                 both_sides AS (
+                     SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) AS balance, NULL AS amount
+                     FROM ledger_accounts WHERE account NOT IN ('funding', 'available')
                      UNION ALL
-                     SELECT environment_id, currency, 'settled_out', CAST(paid AS TEXT) FROM owed
+                     SELECT environment_id, currency, 'reserved', NULL, CAST(open AS TEXT) FROM owed
                      UNION ALL
-                     SELECT environment_id, currency, 'platform_fees', CAST(platform AS TEXT) FROM owed
+                     SELECT environment_id, currency, 'settled_out', NULL, CAST(paid AS TEXT) FROM owed
                      UNION ALL
-                     SELECT environment_id, currency, 'organization_fees', CAST(organization AS TEXT) FROM owed)
-                 SELECT COALESCE(a.environment_id, x.environment_id), COALESCE(a.currency, x.currency),
-                     COALESCE(a.account, x.account), COALESCE(CAST(a.balance_minor AS TEXT), '0'),
-                     COALESCE(x.amount, '0')
-                 FROM (SELECT * FROM ledger_accounts WHERE account NOT IN ('funding', 'available')) a
-                 FULL JOIN expected x
-                     ON x.environment_id = a.environment_id AND x.currency = a.currency AND x.account = a.account
-                 WHERE COALESCE(CAST(a.balance_minor AS TEXT), '0') <> COALESCE(x.amount, '0') LIMIT 1000"
+                     SELECT environment_id, currency, 'platform_fees', NULL, CAST(platform AS TEXT) FROM owed
+                     UNION ALL
+                     SELECT environment_id, currency, 'organization_fees', NULL, CAST(organization AS TEXT) FROM owed)
+                 SELECT environment_id, currency, account, COALESCE(max(balance), '0'), COALESCE(max(amount), '0')
+                 FROM both_sides GROUP BY environment_id, currency, account
+                 HAVING COALESCE(max(balance), '0') <> COALESCE(max(amount), '0') LIMIT 1000"
             }
             Self::Steps => {
                 "SELECT * FROM (
                      SELECT t.environment_id, f.reference, t.status,
-                         sum(CASE p.cause WHEN 'reserve' THEN 1000 WHEN 'settle' THEN 100 WHEN 'release' THEN 10
-                             WHEN 'reverse' THEN 1 ELSE 0 END) AS made,
-                         count(CASE WHEN p.amount_minor <> t.total_debit_minor THEN 1 END) AS differing
+                         CASE WHEN reserve.id IS NULL THEN 0 ELSE 1000 END
+                             + CASE WHEN settle.id IS NULL THEN 0 ELSE 100 END
+                             + CASE WHEN release.id IS NULL THEN 0 ELSE 10 END
+                             + CASE WHEN reverse.id IS NULL THEN 0 ELSE 1 END AS made,
+                         CASE WHEN reserve.amount_minor <> t.total_debit_minor
+                             OR settle.amount_minor <> t.total_debit_minor
+                             OR release.amount_minor <> t.total_debit_minor
+                             OR reverse.amount_minor <> t.total_debit_minor THEN 1 ELSE 0 END AS differing
                      FROM transfers f
                      JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
-                     LEFT JOIN ledger_postings p
-                         ON p.environment_id = t.environment_id AND p.currency = t.currency
-                         AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = f.reference
-                     GROUP BY f.environment_id, f.transaction_id, t.environment_id, t.id) x
+                     LEFT JOIN ledger_postings reserve
+                         ON reserve.environment_id = t.environment_id AND reserve.currency = t.currency
+                         AND reserve.cause = 'reserve' AND reserve.reference = f.reference
+                     LEFT JOIN ledger_postings settle
+                         ON settle.environment_id = t.environment_id AND settle.currency = t.currency
+                         AND settle.cause = 'settle' AND settle.reference = f.reference
+                     LEFT JOIN ledger_postings release
+                         ON release.environment_id = t.environment_id AND release.currency = t.currency
+                         AND release.cause = 'release' AND release.reference = f.reference
+                     LEFT JOIN ledger_postings reverse
+                         ON reverse.environment_id = t.environment_id AND reverse.currency = t.currency
+                         AND reverse.cause = 'reverse' AND reverse.reference = f.reference) x
                  WHERE x.differing > 0 OR (x.status, x.made) NOT IN (VALUES ('pending', 1000), ('processing', 1000),
                      ('succeeded', 1100), ('canceled', 1010), ('failed', 1010), ('failed', 1101)) LIMIT 1000"
             }
@@ -202,7 +215,7 @@ impl Check {
             }
             Self::Steps => {
                 let (reference, status) = (cells.text()?, cells.text()?);
-                let (made, differing) = (cells.number()?, cells.number()?);
+                let (made, differing) = (cells.small()?, cells.small()?);
                 let problem = if differing > 0 {
                     "A posting of the transfer is for another amount than its total debit.".to_owned()
                 } else {

@@ -26,7 +26,7 @@ impl Canary {
 
     fn new(name: &'static str, part: &str) -> Self {
         let bytes = part.as_bytes();
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = hex(bytes);
         let list: Vec<_> = bytes.iter().map(u8::to_string).collect();
         let mut forms = vec![bytes.to_vec(), hex.to_uppercase().into_bytes(), hex.into_bytes()];
         forms.extend([list.join(", ").into_bytes(), list.join(",").into_bytes()]);
@@ -39,6 +39,11 @@ impl Canary {
     fn is_in(&self, text: &[u8]) -> bool {
         self.forms.iter().any(|form| contains(text, form))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect()
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -257,7 +262,7 @@ fn no_number_is_anywhere(on: On) {
 fn the_search_would_find_a_number_in_every_form() {
     let canary = Canary::account(ACCOUNTS[0]);
     let number = ACCOUNTS[0];
-    let hex: String = number.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(number.as_bytes());
     let mut hidden = vec![
         format!("{{\"accountNumber\":\"{number}\"}}"),
         format!("\\x{hex}"),

@@ -9,8 +9,8 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    BANK_PATIENCE, BankInbox, BankLetter, BankSimulator, BankStore, BankWorld, Desk, On, Proxy, Weather,
-    on_each_store, wait_until,
+    BANK_PATIENCE, BankInbox, BankSimulator, BankStore, BankWorld, Desk, On, Proxy, Weather, on_each_store,
+    wait_until,
 };
 
 /// The deadline of [`BankStore::serve`], and what a busy machine adds to it.
@@ -254,7 +254,9 @@ fn webhooks_in_every_order(on: On) {
         }
         desk.wait_status(&reference, "failed");
         desk.wait_events(simulator);
-        letters.iter().for_each(|letter: &BankLetter| letter.deliver(desk));
+        for letter in &letters {
+            letter.deliver(desk);
+        }
         desk.wait_events(simulator);
         assert_eq!(desk.moves(&reference), ["processing", "failed"], "{order:?}");
         assert_eq!(desk.postings(&reference), ["reserve", "release"], "{order:?}");
@@ -265,12 +267,16 @@ fn webhooks_in_every_order(on: On) {
     for (action, status) in [("submit", "processing"), ("settle", "succeeded"), ("return", "failed")] {
         simulator.simulate(&id, action, &json!({}));
         let mut come = inbox.take(simulator);
-        come.iter().for_each(|letter| letter.deliver(desk));
+        for letter in &come {
+            letter.deliver(desk);
+        }
         letters.append(&mut come);
         desk.wait_status(&reference, status);
     }
     for order in permutations(&[0, 1, 2]) {
-        order.iter().for_each(|place| letters[*place].deliver(desk));
+        for place in order {
+            letters[place].deliver(desk);
+        }
     }
     desk.wait_events(simulator);
     assert_eq!(desk.moves(&reference), ["processing", "succeeded", "failed"]);

@@ -2,6 +2,10 @@
 
 mod alone;
 mod audit;
+mod bank_books;
+mod bank_inbox;
+mod bank_simulator;
+mod bank_world;
 mod client;
 mod inbox;
 mod postgres;
@@ -34,6 +38,14 @@ macro_rules! on_both_stores {
 
 pub use alone::alone;
 pub use audit::wait_agreement;
+pub use bank_books::{Knowledge, Told, complaints as bank_complaints, settle_down};
+pub use bank_inbox::BankInbox;
+pub use bank_simulator::{BANK_API_KEY, BankSimulator};
+pub(crate) use bank_world::on_each_store;
+pub use bank_world::{
+    BANK_PATIENCE, BankStore, BankWorld, Desk, GOOD_BANK, On, PREVIEW, REFUSED_BANK, SLOW_BANK, TOKENS,
+    TRANSFERS, Wallet,
+};
 pub use client::{Answer, Client};
 pub use inbox::{Inbox, Letter};
 pub(crate) use on_both_stores;

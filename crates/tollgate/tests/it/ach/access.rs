@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::support::{BankWorld, Client, Desk, On, PREVIEW, TOKENS, TRANSFERS, on_each_store};
 
+/// A change of the configuration, and what it is called.
+type Change = (&'static str, fn(&mut Value));
+
 fn bodies(desk: &Desk) -> [(&'static str, Value); 3] {
     [
         (TOKENS, Desk::customer("customer-1")),
@@ -102,7 +105,7 @@ fn refused(world: &BankWorld, what: &str, status: u16, code: &str, change: impl 
 
 fn obstacles_are_named_and_leave_the_key_free(on: On) {
     let world = BankWorld::start(on);
-    let unroutable: [(&str, fn(&mut Value)); 3] = [
+    let unroutable: [Change; 3] = [
         ("routing is disabled", |document| document["routing"]["ach"]["enabled"] = json!(false)),
         ("there is no default", |document| document["routing"]["ach"]["default"] = json!(null)),
         ("there is no routing", |document| document["routing"] = json!({})),
@@ -110,9 +113,9 @@ fn obstacles_are_named_and_leave_the_key_free(on: On) {
     for (what, change) in unroutable {
         refused(&world, what, 409, "routing_unavailable", change);
     }
-    let unready: [(&str, fn(&mut Value)); 5] = [
+    let unready: [Change; 5] = [
         ("there are no credentials", |document| {
-            document["providers"]["ach_provider_a"]["credentials"] = json!({})
+            document["providers"]["ach_provider_a"]["credentials"] = json!({});
         }),
         ("the key is missing", |document| {
             document["providers"]["ach_provider_a"]["credentials"].as_object_mut().unwrap().remove("apiKey");

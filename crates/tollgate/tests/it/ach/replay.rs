@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use crate::support::{BankStore, BankWorld, Desk, On, PREVIEW, REFUSED_BANK, on_each_store};
 
+/// A change of the configuration, and what it is called.
+type Change = (&'static str, fn(&mut Value));
+
 /// Every call that was made to the provider so far.
 fn calls(world: &BankWorld) -> Value {
     world.simulator.control("GET", "state?limit=0", &Value::Null)["calls"].clone()
@@ -147,10 +150,10 @@ fn what_was_made_is_told_whatever_changed_since(on: On) {
     desk.wait_events(&world.simulator);
     let before = calls(&world);
     let address = world.simulator.address();
-    let changes: [(&str, fn(&mut Value)); 4] = [
+    let changes: [Change; 4] = [
         ("routing was disabled", |document| document["routing"]["ach"]["enabled"] = json!(false)),
         ("credentials were removed", |document| {
-            document["providers"]["ach_provider_a"]["credentials"] = json!({})
+            document["providers"]["ach_provider_a"]["credentials"] = json!({});
         }),
         ("the provider was removed", |document| {
             document["providers"] = json!({});
