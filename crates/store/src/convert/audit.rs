@@ -117,14 +117,14 @@ impl Check {
             Self::Steps => {
                 "SELECT * FROM (
                      SELECT t.environment_id, f.reference, t.status,
-                         CASE WHEN reserve.id IS NULL THEN 0 ELSE 1000 END
+                         CAST(CASE WHEN reserve.id IS NULL THEN 0 ELSE 1000 END
                              + CASE WHEN settle.id IS NULL THEN 0 ELSE 100 END
                              + CASE WHEN release.id IS NULL THEN 0 ELSE 10 END
-                             + CASE WHEN reverse.id IS NULL THEN 0 ELSE 1 END AS made,
-                         CASE WHEN reserve.amount_minor <> t.total_debit_minor
+                             + CASE WHEN reverse.id IS NULL THEN 0 ELSE 1 END AS BIGINT) AS made,
+                         CAST(CASE WHEN reserve.amount_minor <> t.total_debit_minor
                              OR settle.amount_minor <> t.total_debit_minor
                              OR release.amount_minor <> t.total_debit_minor
-                             OR reverse.amount_minor <> t.total_debit_minor THEN 1 ELSE 0 END AS differing
+                             OR reverse.amount_minor <> t.total_debit_minor THEN 1 ELSE 0 END AS BIGINT) AS differing
                      FROM transfers f
                      JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
                      LEFT JOIN ledger_postings reserve
@@ -215,7 +215,7 @@ impl Check {
             }
             Self::Steps => {
                 let (reference, status) = (cells.text()?, cells.text()?);
-                let (made, differing) = (cells.small()?, cells.small()?);
+                let (made, differing) = (cells.number()?, cells.number()?);
                 let problem = if differing > 0 {
                     "A posting of the transfer is for another amount than its total debit.".to_owned()
                 } else {

@@ -10,6 +10,7 @@
 
 use std::{
     hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash},
+    sync::Arc,
     time::Duration,
 };
 
@@ -22,6 +23,7 @@ use tollgate_engine::ports::StoreError;
 
 use super::{
     attempts::{Attempts, Limits, Purpose},
+    batches::Plans,
     fault::{Fault, judge},
 };
 
@@ -41,9 +43,10 @@ pub(super) trait Unit: Send + Sync + Sized + 'static {
     /// The order within a batch; those of one rank stay in the order they came.
     fn rank(&self) -> Self::Rank;
 
-    /// Does all of them in one transaction, or none. There is an answer for each, in order.
+    /// Does all of them in one transaction, begun so, or none. There is an answer for each, in order.
     fn run(
         client: &ClientWrapper,
+        begin: &'static str,
         units: &[&Self],
     ) -> impl Future<Output = Result<Vec<Self::Answer>, Fault>> + Send;
 }
@@ -62,10 +65,11 @@ struct Waiting<U: Unit> {
 }
 
 impl<U: Unit> Lanes<U> {
-    pub(super) fn start(count: usize, pool: &Pool, limits: Limits) -> Self {
+    pub(super) fn start(count: usize, pool: &Pool, plans: &Arc<Plans>, limits: Limits) -> Self {
         let lane = |_| {
             let (queue, waiting) = mpsc::channel(QUEUE);
-            tokio::spawn(serve(pool.clone(), limits, waiting));
+            let means = Means { pool: pool.clone(), plans: Arc::clone(plans), limits };
+            tokio::spawn(serve(means, waiting));
             queue
         };
         Self { queues: (0..count.max(1)).map(lane).collect() }
@@ -94,12 +98,20 @@ impl<U: Unit> Lanes<U> {
     }
 }
 
+/// What a lane works with.
+#[derive(Debug, Clone)]
+struct Means {
+    pool: Pool,
+    plans: Arc<Plans>,
+    limits: Limits,
+}
+
 /// One lane.
-async fn serve<U: Unit>(pool: Pool, limits: Limits, mut waiting: mpsc::Receiver<Waiting<U>>) {
+async fn serve<U: Unit>(means: Means, mut waiting: mpsc::Receiver<Waiting<U>>) {
     let mut taken = Vec::new();
     while waiting.recv_many(&mut taken, U::MOST).await > 0 {
         // In a task of its own, because a lane that stopped would stop all who come after.
-        let batch = tokio::spawn(settle(pool.clone(), limits, std::mem::take(&mut taken)));
+        let batch = tokio::spawn(settle(means.clone(), std::mem::take(&mut taken)));
         if batch.await.is_err() {
             tracing::error!("a batch of writes stopped unexpectedly; its lane goes on");
         }
@@ -107,10 +119,10 @@ async fn serve<U: Unit>(pool: Pool, limits: Limits, mut waiting: mpsc::Receiver<
 }
 
 /// Does a batch and answers each of its units.
-async fn settle<U: Unit>(pool: Pool, limits: Limits, taken: Vec<Waiting<U>>) {
+async fn settle<U: Unit>(means: Means, taken: Vec<Waiting<U>>) {
     let mut batch = Vec::with_capacity(taken.len());
     for waiting in taken {
-        if waiting.since.elapsed() > limits.attempt {
+        if waiting.since.elapsed() > means.limits.attempt {
             waiting.answer(Err(StoreError::Unavailable("it waited too long".to_owned())));
         } else if !waiting.reply.is_closed() {
             batch.push(waiting);
@@ -120,12 +132,12 @@ async fn settle<U: Unit>(pool: Pool, limits: Limits, taken: Vec<Waiting<U>>) {
         return;
     }
     batch.sort_by_cached_key(|waiting| waiting.unit.rank());
-    let mut attempts = Attempts::new(&pool, Purpose::Write, limits);
+    let mut attempts = Attempts::new(&means.pool, Purpose::Write, means.limits);
     let units: Vec<&U> = batch.iter().map(|waiting| &waiting.unit).collect();
-    let answers = match attempt(&mut attempts, &units).await {
+    let answers = match attempt(&mut attempts, &means.plans, &units).await {
         Outcome::Done(answers) => answers.into_iter().map(Ok).collect(),
         Outcome::Failed(error) => batch.iter().map(|_| Err(same(&error))).collect(),
-        Outcome::OnesOwn => one_by_one(&attempts, &batch).await,
+        Outcome::OnesOwn => one_by_one(&attempts, &means.plans, &batch).await,
     };
     for (waiting, answer) in batch.into_iter().zip(answers) {
         waiting.answer(answer);
@@ -134,11 +146,12 @@ async fn settle<U: Unit>(pool: Pool, limits: Limits, taken: Vec<Waiting<U>>) {
 
 async fn one_by_one<U: Unit>(
     attempts: &Attempts<'_>,
+    plans: &Plans,
     batch: &[Waiting<U>],
 ) -> Vec<Result<U::Answer, StoreError>> {
     let mut answers = Vec::with_capacity(batch.len());
     for waiting in batch {
-        answers.push(match attempt(&mut attempts.for_one(), &[&waiting.unit]).await {
+        answers.push(match attempt(&mut attempts.for_one(), plans, &[&waiting.unit]).await {
             Outcome::Done(done) => {
                 let missing = || StoreError::Unknown("the unit got no answer".to_owned());
                 done.into_iter().next().ok_or_else(missing)
@@ -166,10 +179,14 @@ enum Outcome<T> {
 }
 
 /// Attempts some units together, within bounds.
-async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, units: &[&U]) -> Outcome<U::Answer> {
+async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, plans: &Plans, units: &[&U]) -> Outcome<U::Answer> {
     loop {
+        let run = async |client: &ClientWrapper| {
+            let begin = plans.beginning(client).await?;
+            U::run(client, begin, units).await
+        };
         let (fault, connection) = match attempts.connection().await {
-            Ok(connection) => match attempts.bounded(U::run(&connection, units)).await {
+            Ok(connection) => match attempts.bounded(run(&connection)).await {
                 Ok(answers) => return Outcome::Done(answers),
                 Err(fault) => (fault, Some(connection)),
             },

@@ -6,7 +6,7 @@
 
 mod attempts;
 mod audit;
-mod batch;
+mod batches;
 mod cells;
 mod config;
 mod connect;
@@ -30,7 +30,10 @@ mod transfer_store;
 mod transfers;
 mod wallet;
 
-use std::{sync::OnceLock, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
 use uuid::Uuid;
@@ -113,10 +116,11 @@ impl PostgresStore {
         let limits = Limits { attempt, total: attempt.saturating_mul(2) };
         // All of them busy leave some connections to others.
         let lanes = (settings.connections / 4).clamp(1, MOST_LANES);
+        let plans = Arc::default();
         Ok(Self {
-            reservations: Lanes::start(lanes, &pool, limits),
-            postings: Lanes::start(lanes, &pool, limits),
-            changes: Lanes::start(lanes, &pool, limits),
+            reservations: Lanes::start(lanes, &pool, &plans, limits),
+            postings: Lanes::start(lanes, &pool, &plans, limits),
+            changes: Lanes::start(lanes, &pool, &plans, limits),
             pool,
             limits,
             connector,

@@ -4,7 +4,7 @@
 //! With them locked, the references that are there already are read, each transfer is decided on in the order it was
 //! asked for, and what is accepted is written in one statement together with the commit: two round trips for all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use deadpool_postgres::ClientWrapper;
 use tokio_postgres::{Row, error::SqlState, types::ToSql};
@@ -16,7 +16,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{NewTransfer, Reserved, Transfer};
 use uuid::Uuid;
 
-use super::{batch, cells::RowCells, fault::Fault, lanes::Unit, uuid};
+use super::{batches, cells::RowCells, fault::Fault, lanes::Unit, uuid};
 use crate::convert::{
     self,
     transfer::{ACTOR, amount_moved, begun, read, transfer_columns},
@@ -24,11 +24,13 @@ use crate::convert::{
 
 type Wallet = (EnvironmentId, Currency);
 
+/// One after the other, in the order they are given.
 const LOCK: &str = "SELECT a.environment_id, a.currency, a.balance_minor
      FROM unnest($1::uuid[], $2::text[]) AS w (environment_id, currency)
-     JOIN ledger_accounts a
-         ON a.environment_id = w.environment_id AND a.currency = w.currency AND a.account = 'available'
-     ORDER BY a.environment_id, a.currency FOR UPDATE OF a";
+     CROSS JOIN LATERAL (
+         SELECT * FROM ledger_accounts a
+         WHERE a.environment_id = w.environment_id AND a.currency = w.currency AND a.account = 'available'
+         FOR UPDATE) a";
 
 const KNOWN: &str = concat!(
     "SELECT ",
@@ -52,24 +54,33 @@ impl Unit for Reservation {
     /// First come, first served: the locks have an order of their own.
     fn rank(&self) {}
 
-    async fn run(client: &ClientWrapper, units: &[&Self]) -> Result<Vec<Reserved>, Fault> {
+    async fn run(
+        client: &ClientWrapper,
+        begin: &'static str,
+        units: &[&Self],
+    ) -> Result<Vec<Reserved>, Fault> {
         let wanted: Vec<&NewTransfer> = units.iter().map(|unit| &unit.0).collect();
-        reserve(client, &wanted).await
+        reserve(client, begin, &wanted).await
     }
 }
 
 /// Each transfer's answer, in order.
-async fn reserve(client: &ClientWrapper, wanted: &[&NewTransfer]) -> Result<Vec<Reserved>, Fault> {
+async fn reserve(
+    client: &ClientWrapper,
+    begin: &'static str,
+    wanted: &[&NewTransfer],
+) -> Result<Vec<Reserved>, Fault> {
     let lock = client.prepare_cached(LOCK).await.map_err(Fault::Uncommitted)?;
     let known = client.prepare_cached(KNOWN).await.map_err(Fault::Uncommitted)?;
     let write = client.prepare_cached(WRITE).await.map_err(Fault::Uncommitted)?;
     let outcome = async {
         let (wallets, known) = {
-            let wallets: BTreeMap<[u8; 16], Vec<&str>> = wallets_of(wanted);
-            let (scopes, currencies): (Vec<Uuid>, Vec<&str>) = wallets
+            let wallets: BTreeSet<([u8; 16], &str)> = wanted
                 .iter()
-                .flat_map(|(scope, currencies)| currencies.iter().map(|currency| (uuid(*scope), *currency)))
-                .unzip();
+                .map(|new| (new.order.environment.to_bytes(), new.order.currency.code()))
+                .collect();
+            let (scopes, currencies): (Vec<Uuid>, Vec<&str>) =
+                wallets.into_iter().map(|(scope, currency)| (uuid(scope), currency)).unzip();
             let (environments, references): (Vec<Uuid>, Vec<Uuid>) = wanted
                 .iter()
                 .map(|new| (uuid(new.order.environment.to_bytes()), uuid(new.order.id.to_bytes())))
@@ -79,7 +90,7 @@ async fn reserve(client: &ClientWrapper, wanted: &[&NewTransfer]) -> Result<Vec<
             // Sent together. The second is answered from after the first has all its locks.
             let (begun, locked, known) = tokio::join!(
                 biased;
-                client.batch_execute(batch::BEGIN),
+                client.batch_execute(begin),
                 client.query(&lock, &lock_values),
                 client.query(&known, &known_values),
             );
@@ -110,20 +121,9 @@ async fn reserve(client: &ClientWrapper, wanted: &[&NewTransfer]) -> Result<Vec<
     }
     .await;
     if outcome.is_err() {
-        batch::give_up(client).await;
+        batches::give_up(client).await;
     }
     outcome
-}
-
-fn wallets_of<'a>(wanted: &[&'a NewTransfer]) -> BTreeMap<[u8; 16], Vec<&'a str>> {
-    let mut wallets: BTreeMap<[u8; 16], Vec<&str>> = BTreeMap::new();
-    for new in wanted {
-        let currencies = wallets.entry(new.order.environment.to_bytes()).or_default();
-        if !currencies.contains(&new.order.currency.code()) {
-            currencies.push(new.order.currency.code());
-        }
-    }
-    wallets
 }
 
 /// What is decided while the wallets are locked.

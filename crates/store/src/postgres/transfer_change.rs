@@ -17,7 +17,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Changed, NewException, TransferChange};
 use uuid::Uuid;
 
-use super::{batch, exceptions::Found, fault::Fault, lanes::Unit, uuid};
+use super::{batches, exceptions::Found, fault::Fault, lanes::Unit, uuid};
 use crate::convert::{
     self,
     transfer::{ACTOR, amount_moved},
@@ -42,20 +42,26 @@ impl Unit for Change {
         (self.environment, self.id)
     }
 
-    async fn run(client: &ClientWrapper, units: &[&Self]) -> Result<Vec<Changed>, Fault> {
-        change(client, units).await
+    async fn run(
+        client: &ClientWrapper,
+        begin: &'static str,
+        units: &[&Self],
+    ) -> Result<Vec<Changed>, Fault> {
+        change(client, begin, units).await
     }
 }
 
-/// The wallets of those that post, by their `available` rows and in one order.
+/// The wallets of those that post, by their `available` rows, one after the other in the order of their keys.
 const LOCK: &str = "SELECT 1 FROM (
          SELECT DISTINCT t.environment_id, t.currency
          FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, reference)
          JOIN transactions t
-             ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference) w
-     JOIN ledger_accounts a
-         ON a.environment_id = w.environment_id AND a.currency = w.currency AND a.account = 'available'
-     ORDER BY a.environment_id, a.currency FOR UPDATE OF a";
+             ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
+         ORDER BY t.environment_id, t.currency) w
+     CROSS JOIN LATERAL (
+         SELECT 1 FROM ledger_accounts a
+         WHERE a.environment_id = w.environment_id AND a.currency = w.currency AND a.account = 'available'
+         FOR UPDATE) a";
 
 /// What every change does.
 macro_rules! begin {
@@ -143,8 +149,12 @@ const SHORT: &str = concat!(begin!(), " SELECT place FROM gate");
 const LONG: &str = concat!(begin!(), more!(), " SELECT place FROM gate");
 
 /// What became of each change, in order.
-async fn change(client: &ClientWrapper, wanted: &[&Change]) -> Result<Vec<Changed>, Fault> {
-    let passed = pass_gate(client, wanted).await?;
+async fn change(
+    client: &ClientWrapper,
+    begin: &'static str,
+    wanted: &[&Change],
+) -> Result<Vec<Changed>, Fault> {
+    let passed = pass_gate(client, begin, wanted).await?;
     let mut answers = vec![Changed::Stale; wanted.len()];
     for row in &passed {
         let place: i64 = row.try_get(0)?;
@@ -157,7 +167,11 @@ async fn change(client: &ClientWrapper, wanted: &[&Change]) -> Result<Vec<Change
     Ok(answers)
 }
 
-async fn pass_gate(client: &ClientWrapper, wanted: &[&Change]) -> Result<Vec<Row>, Fault> {
+async fn pass_gate(
+    client: &ClientWrapper,
+    begin: &'static str,
+    wanted: &[&Change],
+) -> Result<Vec<Row>, Fault> {
     let short = Short::new(wanted);
     let mut values = short.values();
     let is_short = wanted.iter().all(|wanted| {
@@ -185,14 +199,14 @@ async fn pass_gate(client: &ClientWrapper, wanted: &[&Change]) -> Result<Vec<Row
     // Sent together, and answered one after the other: the change is made with all locks held.
     let (begun, locked, passed, committed) = tokio::join!(
         biased;
-        client.batch_execute(batch::BEGIN),
+        client.batch_execute(begin),
         locking,
         client.query(&change, &values),
         client.batch_execute("COMMIT"),
     );
     let outcome = begun.and(locked.map(drop)).and(passed);
     if outcome.is_err() {
-        batch::give_up(client).await;
+        batches::give_up(client).await;
     }
     let passed = outcome?;
     committed?;

@@ -27,6 +27,11 @@ pub struct BankLetter {
 }
 
 impl BankLetter {
+    /// Whether it names this object of the provider's.
+    pub fn is_about(&self, id: &str) -> bool {
+        String::from_utf8_lossy(&self.body).contains(&format!("\"{id}\""))
+    }
+
     /// Delivers it, as it was signed, with some headers changed.
     pub fn deliver_with(&self, desk: &Desk, changed: &[(&str, &str)]) -> Answer {
         let headers: Vec<_> = self
