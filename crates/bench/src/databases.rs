@@ -14,7 +14,7 @@ use crate::{Fault, process, unless_stopped};
 const COPY_TRIES: u32 = 100;
 const COPY_PAUSE: Duration = Duration::from_millis(50);
 /// A plan made while the tables were small would read them whole, and be kept while they grow.
-pub(crate) const NO_WHOLE_TABLES: &str = "-c enable_seqscan=off";
+const NO_WHOLE_TABLES: &str = "-c enable_seqscan=off";
 
 /// A server, and what was made on it.
 pub(crate) struct Databases {

@@ -79,6 +79,8 @@ impl Until {
 pub(crate) struct Measured {
     /// Answers received, whatever their status.
     pub(crate) answers: u64,
+    /// Answers that came in the same time and are not counted, but for the processor time they took.
+    pub(crate) beside: u64,
     /// Answers with another status than wanted.
     pub(crate) refusals: u64,
     /// The first of them: its status and the beginning of its body.
@@ -93,6 +95,7 @@ impl Measured {
     pub(crate) fn new() -> Self {
         Self {
             answers: 0,
+            beside: 0,
             refusals: 0,
             first_refusal: None,
             faults: Vec::new(),

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use crate::Fault;
 use crate::cell::Cell;
-use crate::databases::NO_WHOLE_TABLES;
 use crate::launch::last_lines;
 use crate::load::{Measured, Until};
 use crate::plan::{Made, Names, Slot, Statement, Unit};
@@ -18,6 +17,10 @@ use crate::process::Process;
 /// How long after its end a round may still take.
 const GRACE: Duration = Duration::from_secs(30);
 const THREADS: u32 = 2;
+/// Its connections are new in every run, and a new one is slow at first: what ends within this time is not counted.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Plans by key, made once: one made while the tables were small would read them whole, and be kept while they grow.
+const SERVER_OPTIONS: &str = "-c enable_seqscan=off -c plan_cache_mode=force_generic_plan";
 /// The numbers of a round, and the rounds of a script, so that no two of them make the same names.
 const NUMBERS_PER_ROUND: u64 = 1 << 32;
 const ROUNDS_PER_SCRIPT: u64 = 1 << 16;
@@ -91,14 +94,14 @@ impl Pgbench {
             .arg(format!("--log-prefix={}", self.directory.join(&prefix).display()))
             .arg(format!("--client={clients}"))
             .arg(format!("--jobs={}", THREADS.min(clients)))
-            .arg(format!("--time={}", until.duration.as_secs().max(1)))
+            .arg(format!("--time={}", (until.duration + WARM_UP).as_secs()))
             .arg(format!("--file={}", self.directory.join(format!("{}.sql", self.name)).display()))
             .arg(format!("--define=n={}", round * NUMBERS_PER_ROUND))
             .arg(format!("--define=wallets={}", self.wallets));
         for (name, value) in &self.script.variables {
             command.arg(format!("--define={name}={value}"));
         }
-        command.arg(&self.url).env("PGOPTIONS", NO_WHOLE_TABLES);
+        command.arg(&self.url).env("PGOPTIONS", SERVER_OPTIONS);
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         let status = Process::spawn("pgbench", &mut command)?.finish(until.duration + GRACE).await?;
         if !status.success() {
@@ -120,7 +123,7 @@ impl Pgbench {
                 std::fs::remove_file(entry.path())?;
             }
         }
-        read_log(&lines)
+        read_log(&lines, WARM_UP)
     }
 
     fn output(&self, prefix: &str) -> PathBuf {
@@ -128,25 +131,49 @@ impl Pgbench {
     }
 }
 
-/// Lines of `client transaction latency script second microsecond`; the moment is that of the end, and the latency's
-/// place may hold a word instead.
-fn read_log(lines: &str) -> Result<Measured, Fault> {
-    let mut measured = Measured::new();
-    let (mut first, mut last) = (u64::MAX, 0);
-    for line in lines.lines() {
+/// A transaction in the log.
+#[derive(Clone, Copy)]
+struct Line {
+    /// Microseconds since the epoch.
+    end: u64,
+    /// In microseconds; none where it failed.
+    latency: Option<u64>,
+}
+
+impl Line {
+    /// Reads `client transaction latency script second microsecond`; the moment is that of the end, and the latency's
+    /// place may hold a word instead.
+    fn parse(line: &str) -> Option<Self> {
         let mut fields = line.split_whitespace().skip(2);
-        let latency = fields.next().ok_or("a line of pgbench's log is too short")?;
+        let latency = fields.next()?.parse().ok();
         let mut number = |skip| fields.nth(skip).and_then(|field| field.parse::<u64>().ok());
-        let end = number(1).zip(number(0)).map(|(seconds, micros)| seconds * 1_000_000 + micros);
-        let end = end.ok_or_else(|| format!("pgbench's log has a line without a moment: {line}"))?;
-        last = last.max(end);
-        measured.answers += 1;
-        let Ok(latency) = latency.parse::<u64>() else {
-            measured.refusals += 1;
+        let end = number(1)?.checked_mul(1_000_000)?.checked_add(number(0)?)?;
+        Some(Self { end, latency })
+    }
+
+    fn start(self) -> u64 {
+        self.end.saturating_sub(self.latency.unwrap_or_default())
+    }
+}
+
+/// What the log tells of the time after the first `warm_up` of it.
+fn read_log(log: &str, warm_up: Duration) -> Result<Measured, Fault> {
+    let parse = |line| Line::parse(line).ok_or_else(|| format!("pgbench's log has an odd line: {line}"));
+    let lines: Vec<Line> = log.lines().map(parse).collect::<Result<_, _>>()?;
+    let first = lines.iter().map(|line| line.start()).min().unwrap_or_default();
+    let first = first + u64::try_from(warm_up.as_micros())?;
+    let last = lines.iter().map(|line| line.end).max().unwrap_or_default();
+    let mut measured = Measured::new();
+    for line in lines {
+        if line.end <= first {
+            measured.beside += 1;
             continue;
-        };
-        first = first.min(end.saturating_sub(latency));
-        measured.latencies.record(Duration::from_micros(latency));
+        }
+        measured.answers += 1;
+        match line.latency {
+            Some(latency) => measured.latencies.record(Duration::from_micros(latency)),
+            None => measured.refusals += 1,
+        }
     }
     measured.elapsed = Duration::from_micros(last.saturating_sub(first));
     if measured.answers == 0 { Err("pgbench did nothing".into()) } else { Ok(measured) }
@@ -226,13 +253,27 @@ mod tests {
     #[test]
     fn a_log_is_counted_and_timed() {
         let log = "0 1 1500 0 1700000000 500000\n1 1 2500 0 1700000001 0\n0 2 failed 0 1700000001 100\n";
-        let measured = read_log(log).unwrap();
-        assert_eq!((measured.answers, measured.refusals), (3, 1));
+        let measured = read_log(log, Duration::ZERO).unwrap();
+        assert_eq!((measured.answers, measured.refusals, measured.beside), (3, 1, 0));
         // From 1.5 ms before the first end to the last end.
         assert_eq!(measured.elapsed, Duration::from_micros(501_600));
         assert!(measured.latencies.percentile(1000) >= Duration::from_micros(2500));
-        assert!(read_log("").is_err());
-        assert!(read_log("0 1 1500").is_err());
+    }
+
+    #[test]
+    fn what_ends_while_it_warms_up_is_left_out() {
+        let log = "0 1 1000 0 1700000000 1000\n1 1 2500 0 1700000000 300000\n0 2 10 0 1700000000 400000\n";
+        let measured = read_log(log, Duration::from_millis(100)).unwrap();
+        assert_eq!((measured.answers, measured.beside), (2, 1));
+        assert_eq!(measured.elapsed, Duration::from_millis(300));
+        assert!(read_log(log, Duration::from_secs(1)).is_err());
+    }
+
+    #[test]
+    fn an_odd_log_is_a_fault() {
+        for log in ["", "0 1 1500", "0 1 1500 0 now 0"] {
+            assert!(read_log(log, Duration::ZERO).is_err(), "{log}");
+        }
     }
 
     #[test]

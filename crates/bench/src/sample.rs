@@ -103,7 +103,8 @@ impl Sample {
     }
 
     fn per_answer(&self, spent: Option<Duration>) -> Option<Duration> {
-        let nanoseconds = spent?.as_nanos() / u128::from(self.measured.answers.max(1));
+        let answers = self.measured.answers + self.measured.beside;
+        let nanoseconds = spent?.as_nanos() / u128::from(answers.max(1));
         Some(Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX)))
     }
 

@@ -7,8 +7,8 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    Changed, Entry, EventState, LedgerLine, NewTransfer, StoredEvent, StoredException, Transfer,
-    TransferChange, TransferPosting,
+    Changed, Entry, EventState, LedgerLine, NewTransfer, StoredEvent, StoredException, TransactionFilter,
+    Transfer, TransferChange, TransferPosting,
 };
 
 use super::{
@@ -35,7 +35,11 @@ impl Everything {
         Self {
             transfer: nodes.two.transfer(environment, id).await.unwrap(),
             timeline: nodes.two.timeline(environment, ach(id)).await.unwrap(),
-            transactions: nodes.two.transactions(environment, &Default::default(), None, ALL).await.unwrap(),
+            transactions: nodes
+                .two
+                .transactions(environment, &TransactionFilter::default(), None, ALL)
+                .await
+                .unwrap(),
             exceptions: nodes.two.exceptions(environment, false, None, ALL).await.unwrap(),
             events: nodes.two.events(environment, None, None, ALL).await.unwrap(),
             balances: nodes.two.balances(environment, Currency::USD).await.unwrap(),

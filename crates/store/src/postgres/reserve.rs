@@ -100,7 +100,7 @@ async fn reserve(
         let mut decision = Decision::new(&wallets, &known)?;
         let mut answers = Vec::with_capacity(wanted.len());
         for new in wanted {
-            answers.push(decision.decide(new)?);
+            answers.push(decision.decide(new));
         }
         decision.find_environments(client, wanted, &mut answers).await?;
         if decision.accepted.is_empty() {
@@ -150,22 +150,22 @@ impl<'a> Decision<'a> {
         Ok(decision)
     }
 
-    fn decide(&mut self, new: &'a NewTransfer) -> Result<Reserved, Fault> {
+    fn decide(&mut self, new: &'a NewTransfer) -> Reserved {
         let order = &new.order;
         let name = (order.environment, order.id);
         if let Some(known) = self.known.get(&name) {
-            return Ok(Reserved::Existing(Box::new(known.clone())));
+            return Reserved::Existing(Box::new(known.clone()));
         }
         let Some(available) = self.available.get_mut(&(order.environment, order.currency)) else {
-            return Ok(Reserved::Insufficient { available: Minor::ZERO });
+            return Reserved::Insufficient { available: Minor::ZERO };
         };
         let Some(rest) = available.checked_sub(order.fee.total_debit) else {
-            return Ok(Reserved::Insufficient { available: *available });
+            return Reserved::Insufficient { available: *available };
         };
         *available = rest;
         self.known.insert(name, begun(new));
         self.accepted.push(new);
-        Ok(Reserved::Created)
+        Reserved::Created
     }
 
     /// A wallet that was never funded may be one of an environment that is not there.

@@ -25,6 +25,7 @@ use crate::convert::{
 
 /// A change and what it changes.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "the change itself is one of them")]
 pub(super) struct Change {
     pub(super) environment: EnvironmentId,
     pub(super) id: TransferId,
