@@ -47,7 +47,7 @@ async fn live(nodes: &Nodes, place: usize, new: &NewTransfer) {
     match node.reserve_transfer(environment, new).await.unwrap() {
         Reserved::Created => {}
         Reserved::Existing(known) => {
-            assert_eq!(known.transaction, new.transaction, "our own, its answer lost")
+            assert_eq!(known.transaction, new.transaction, "our own, its answer lost");
         }
         other => panic!("{other:?}"),
     }
