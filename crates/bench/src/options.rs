@@ -14,15 +14,15 @@ pub(crate) struct Options {
     #[arg(long, value_name = "URL", env = "TOLLGATE_TEST_POSTGRES_URL", hide_env_values = true)]
     pub(crate) postgres_url: Option<String>,
     /// Rounds of each thing measured, after one to warm up.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
-    /// Length of a round.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
+    /// Length of a round, which also ends after a million requests.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub(crate) seconds: u64,
     /// Keep-alive connections, each with one request under way.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=150))]
     pub(crate) connections: u32,
-    /// Only the things whose names contain this text.
+    /// Only the things whose names begin with this text.
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Option<String>,
     /// Print the result as one JSON object.

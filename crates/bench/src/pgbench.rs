@@ -63,25 +63,43 @@ impl Pgbench {
         wallets: usize,
         (units, names): (&[Unit], &Names),
     ) -> Result<Self, Fault> {
-        let script = Script::new(units, names)?;
-        std::fs::write(directory.join(format!("{name}.sql")), &script.text)?;
-        Ok(Self {
+        let pgbench = Self {
             program: program.to_owned(),
             url: url.to_owned(),
             directory: directory.to_owned(),
             name: name.to_owned(),
             wallets,
-            script,
+            script: Script::new(units, names),
             rounds: AtomicU64::new(SCRIPTS.fetch_add(1, Ordering::Relaxed) * ROUNDS_PER_SCRIPT),
-        })
+        };
+        std::fs::write(pgbench.script_file(), &pgbench.script.text)?;
+        Ok(pgbench)
     }
 
     /// One run of the program, with as many clients.
     pub(crate) async fn run(&self, clients: u32, until: Until) -> Result<Measured, Fault> {
         let round = self.rounds.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!("{}-{round}", self.name);
-        let output = self.directory.join(format!("{prefix}.output"));
+        let directory = self.directory.join(format!("{}-{round}", self.name));
+        std::fs::create_dir(&directory)?;
+        let output = directory.join("output");
+        let mut command = self.command(round, clients, until, &directory.join("log"));
         let file = std::fs::File::create(&output)?;
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        let status = Process::spawn("pgbench", &mut command)?.finish(until.duration + GRACE).await?;
+        if !status.success() {
+            return Err(format!("pgbench failed ({status}):\n{}", last_lines(&output)).into());
+        }
+        std::fs::remove_file(&output)?;
+        // Each thread writes a log of its own.
+        let mut lines = String::new();
+        for entry in std::fs::read_dir(&directory)? {
+            lines.push_str(&std::fs::read_to_string(entry?.path())?);
+        }
+        std::fs::remove_dir_all(&directory)?;
+        read_log(&lines, WARM_UP)
+    }
+
+    fn command(&self, round: u64, clients: u32, until: Until, log_prefix: &Path) -> Command {
         let mut command = Command::new(&self.program);
         // Settings meant for the caller's own server must not reach this one.
         for (name, _) in std::env::vars_os() {
@@ -91,43 +109,22 @@ impl Pgbench {
         }
         command
             .args(["--no-vacuum", "--protocol=prepared", "--log"])
-            .arg(format!("--log-prefix={}", self.directory.join(&prefix).display()))
+            .arg(format!("--log-prefix={}", log_prefix.display()))
             .arg(format!("--client={clients}"))
             .arg(format!("--jobs={}", THREADS.min(clients)))
             .arg(format!("--time={}", (until.duration + WARM_UP).as_secs()))
-            .arg(format!("--file={}", self.directory.join(format!("{}.sql", self.name)).display()))
+            .arg(format!("--file={}", self.script_file().display()))
             .arg(format!("--define=n={}", round * NUMBERS_PER_ROUND))
             .arg(format!("--define=wallets={}", self.wallets));
         for (name, value) in &self.script.variables {
             command.arg(format!("--define={name}={value}"));
         }
         command.arg(&self.url).env("PGOPTIONS", SERVER_OPTIONS);
-        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-        let status = Process::spawn("pgbench", &mut command)?.finish(until.duration + GRACE).await?;
-        if !status.success() {
-            return Err(format!("pgbench failed ({status}):\n{}", last_lines(&output)).into());
-        }
-        self.read_logs(&prefix)
+        command
     }
 
-    /// Each thread writes a log of its own.
-    fn read_logs(&self, prefix: &str) -> Result<Measured, Fault> {
-        let mut lines = String::new();
-        for entry in std::fs::read_dir(&self.directory)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if name.to_string_lossy().starts_with(&format!("{prefix}."))
-                && entry.path() != self.output(prefix)
-            {
-                lines.push_str(&std::fs::read_to_string(entry.path())?);
-                std::fs::remove_file(entry.path())?;
-            }
-        }
-        read_log(&lines, WARM_UP)
-    }
-
-    fn output(&self, prefix: &str) -> PathBuf {
-        self.directory.join(format!("{prefix}.output"))
+    fn script_file(&self) -> PathBuf {
+        self.directory.join(format!("{}.sql", self.name))
     }
 }
 
@@ -180,26 +177,25 @@ fn read_log(log: &str, warm_up: Duration) -> Result<Measured, Fault> {
 }
 
 impl Script {
-    /// Each unit is a transaction. The first statement picks the wallet and makes the names.
-    fn new(units: &[Unit], names: &Names) -> Result<Self, Fault> {
+    /// Each unit is a transaction. The first statement of all picks the wallet and makes the names.
+    fn new(units: &[Unit], names: &Names) -> Self {
         let mut script = Self { text: String::new(), variables: BTreeMap::new() };
         script.text.push_str("\\set n :n + 1\n\\set wallet random(1, :wallets)\n");
-        let mut statements = units.iter().flatten();
-        let first = statements.next().ok_or("a script without a statement")?;
-        for (number, unit) in units.iter().enumerate() {
+        let mut is_first = true;
+        for unit in units {
             script.text.push_str("BEGIN;\n");
             for statement in unit {
-                if number == 0 && std::ptr::eq(statement, first) {
-                    let sql = script.render(statement, PICKED);
-                    let _ = writeln!(script.text, "{sql} RETURNING {} \\gset", made(names));
+                let (environment, end) = if std::mem::take(&mut is_first) {
+                    (PICKED, format!(" RETURNING {} \\gset", made(names)))
                 } else {
-                    let sql = script.render(statement, ":environment");
-                    let _ = writeln!(script.text, "{sql};");
-                }
+                    (":environment", ";".to_owned())
+                };
+                let sql = script.render(statement, environment);
+                let _ = writeln!(script.text, "{sql}{end}");
             }
             script.text.push_str("COMMIT;\n");
         }
-        Ok(script)
+        script
     }
 
     fn render(&mut self, statement: &Statement, environment: &str) -> String {
@@ -294,7 +290,7 @@ mod tests {
                 &[reference, Cell::text("ach_0123456789abcdefghjkmnpqrs"), json, Cell::Null],
             )],
         ];
-        let script = Script::new(&units, &names).unwrap();
+        let script = Script::new(&units, &names);
         let lines: Vec<&str> = script.text.lines().collect();
         assert_eq!(lines[2], "BEGIN;");
         let picked =

@@ -48,11 +48,13 @@ impl RawPostgres {
 
     /// Works until the round is over, on all connections at once.
     pub(crate) async fn run(&self, until: Until) -> Result<Measured, Fault> {
+        let connections = u64::try_from(self.workers.len())?.max(1);
+        let share = until.requests_max.div_ceil(connections);
         let started = Instant::now();
         let mut tasks = JoinSet::new();
         for worker in &self.workers {
             let worker = Arc::clone(worker);
-            tasks.spawn(async move { worker.work(started + until.duration).await });
+            tasks.spawn(async move { worker.work(started + until.duration, share).await });
         }
         let mut total = Measured::new();
         while let Some(one) = tasks.join_next().await {
@@ -64,10 +66,10 @@ impl RawPostgres {
 }
 
 impl Worker {
-    async fn work(&self, deadline: Instant) -> Result<Measured, Fault> {
+    async fn work(&self, deadline: Instant, share: u64) -> Result<Measured, Fault> {
         let mut measured = Measured::new();
         let mut before = Instant::now();
-        while before < deadline {
+        while before < deadline && measured.answers < share {
             let values = self.maker.next();
             for (statement, slots) in &self.units {
                 let cells: Vec<&(dyn ToSql + Sync)> =

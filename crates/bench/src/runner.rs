@@ -9,6 +9,7 @@ use crate::raw_sqlite::RawSqlite;
 use crate::sample::{Clock, Series};
 
 const WARM_UP_SECONDS: u64 = 1;
+const REQUESTS_MAX: u64 = 1_000_000;
 
 /// What a round does.
 pub(crate) enum Work {
@@ -62,22 +63,29 @@ impl Runner {
 /// A round of each to warm up, and then rounds of each in turn. Those that are not wanted are gone afterwards.
 pub(crate) async fn take_turns(runners: &mut Vec<Runner>, options: &Options) -> Result<(), Fault> {
     if let Some(only) = &options.only {
-        runners.retain(|runner| runner.series.name.contains(only));
+        runners.retain(|runner| runner.series.name.starts_with(only));
+    }
+    if runners.is_empty() {
+        return Ok(());
     }
     for runner in &mut *runners {
         eprintln!("warming up: {}", runner.series.name);
-        let measured = runner.run(options.connections, Until::seconds(WARM_UP_SECONDS)).await?;
+        let measured = runner.run(options.connections, round(WARM_UP_SECONDS)).await?;
         runner.accepted += measured.answers - measured.refusals;
         runner.complaint = measured.complaint(&format!("{}, warm-up", runner.series.name));
     }
     for number in 1..=options.rounds {
         eprintln!("round {number} of {}", options.rounds);
         for runner in &mut *runners {
-            let round = runner.run(options.connections, Until::seconds(options.seconds));
+            let round = runner.run(options.connections, round(options.seconds));
             let sample = runner.clock.around(round).await?;
             runner.accepted += sample.measured.answers - sample.measured.refusals;
             runner.series.samples.push(sample);
         }
     }
     Ok(())
+}
+
+fn round(seconds: u64) -> Until {
+    Until { requests_max: REQUESTS_MAX, ..Until::seconds(seconds) }
 }
