@@ -140,6 +140,10 @@ id!(/// One line of a payment's timeline.
     EntryId, "ent");
 id!(/// A disagreement between a provider and our books that a person has to look at.
     ExceptionId, "exc");
+id!(/// Something that callers are told; the same on every delivery of it.
+    EventId, "evt");
+id!(/// An address that is told.
+    EndpointId, "ep");
 
 #[cfg(test)]
 mod tests {

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
+use tollgate_domain::{event::EventKind, id::EventId};
 use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer, random_bytes};
 
 use crate::{
     directory::Directory,
     options::Options,
-    ports::{Clock, Store, StoreError, Wires},
+    ports::{Clock, NewEvent, Store, StoreError, Wires},
     sequence::Sequence,
 };
 
@@ -102,6 +103,11 @@ impl Engine {
     /// Whether the store would take a unit of work right now.
     pub async fn probe(&self) -> Result<(), StoreError> {
         self.store.probe().await
+    }
+
+    /// An event to go with a unit of work.
+    pub(crate) fn new_event(&self, kind: EventKind) -> Result<NewEvent, RandomnessUnavailable> {
+        Ok(NewEvent { id: self.fresh(EventId::new)?, kind })
     }
 
     /// An id made now, from fresh randomness, and above every id made before.

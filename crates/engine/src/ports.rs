@@ -1,12 +1,19 @@
 //! What the engine needs from outside, each promise written above its method.
 
+mod outbox;
 mod payments;
 mod provider;
+mod records;
 mod store;
 mod transfers;
 
 use tollgate_domain::Timestamp;
 
+pub use outbox::{
+    Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
+    EndpointEffect, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutEvent, OutboxStore, Resend,
+    ResendWhich, Resent, SealedSecret,
+};
 pub use payments::{
     CardPayment, CardTransaction, Changed, Entry, EventPlace, EventState, Inserted, NewException,
     PaymentChange, PaymentFilter, PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent,
@@ -17,6 +24,7 @@ pub use provider::{
     Notice, Prepared, Refusal, RefusalKind, Subject, Trouble, Try, Unreadable, Unverified, WebhookReader,
     Wires,
 };
+pub use records::{Activity, Attention, Found, FoundPlace, PastPayment, RecordStore};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,
     Delta, DirectoryVersion, EnvironmentState, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store,

@@ -7,6 +7,7 @@ use tollgate_domain::{
     Timestamp,
     ach::{AchSighting, AchStanding, judge},
     card::Disagreement,
+    event::EventKind,
     id::{ChangeId, PostingId},
     ledger::TransferStep,
     transaction::{Failure, Status, TransactionState},
@@ -32,6 +33,7 @@ pub(super) struct Draft<'e> {
     /// The transfer as it will be.
     transfer: Transfer,
     from_revision: u64,
+    from_status: Status,
     at: Timestamp,
     request: Option<String>,
     moved: bool,
@@ -47,6 +49,7 @@ impl<'e> Draft<'e> {
         Self {
             engine,
             from_revision: transfer.revision,
+            from_status: transfer.state.status,
             at: engine.clock.now(),
             request: request.map(str::to_owned),
             moved: false,
@@ -159,6 +162,7 @@ impl<'e> Draft<'e> {
             }),
             None => None,
         };
+        let told = EventKind::of_move(Some(self.from_status), transfer.state.status);
         let change = TransferChange {
             id: engine.fresh(ChangeId::new)?,
             from_revision: self.from_revision,
@@ -169,6 +173,7 @@ impl<'e> Draft<'e> {
             entries: engine.entries(self.lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.disagreements, at)?,
             event: self.event,
+            tells: told.map(|kind| engine.new_event(kind)).transpose()?,
         };
         let order = &transfer.order;
         failpoint!("transfer.before_change");

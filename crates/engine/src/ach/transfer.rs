@@ -6,7 +6,7 @@ use tollgate_domain::{
     Minor,
     ach::{AchSighting, BankAccountType, TransferOrder},
     customer::Customer,
-    id::{EnvironmentId, PostingId, TransactionId, TransferId},
+    id::{EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     routing::Unroutable,
     transaction::{Failure, Status, TransactionState},
 };
@@ -161,6 +161,7 @@ impl Engine {
             fingerprints,
             progress,
             posting: self.fresh(PostingId::new)?,
+            event: self.fresh(EventId::new)?,
         };
         failpoint!("transfer.before_reserve");
         if planted("acknowledge_before_commit") {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
     card::{Attempt, Disagreement, Preparation},
+    event::EventKind,
     id::{ChangeId, TransactionId},
     transaction::{Failure, TransactionState},
 };
@@ -33,6 +34,7 @@ pub(super) struct Draft<'e> {
     lines: Vec<Line>,
     disagreements: Vec<(Disagreement, String)>,
     event: Option<SettledEvent>,
+    tells: Vec<EventKind>,
 }
 
 impl<'e> Draft<'e> {
@@ -49,6 +51,7 @@ impl<'e> Draft<'e> {
             lines: Vec::new(),
             disagreements: Vec::new(),
             event: None,
+            tells: Vec::new(),
             payment,
         }
     }
@@ -100,6 +103,9 @@ impl<'e> Draft<'e> {
             let failure = why.map(timeline::failure);
             let detail = json!({ "from": from.as_str(), "to": to.as_str(), "failure": failure });
             self.line("preparation", detail);
+            if to == Preparation::Prepared {
+                self.tells.push(EventKind::PaymentPrepared);
+            }
         }
     }
 
@@ -109,6 +115,7 @@ impl<'e> Draft<'e> {
         self.lines.extend(
             timeline::moves(before, &state).into_iter().map(|(kind, detail)| (self.at, kind, detail)),
         );
+        self.tells.extend(EventKind::of_move(before.map(|before| before.status), state.status));
         // A transaction that moved is a new matter: what was tried before does not slow down the next look.
         self.payment.progress.tries = 0;
         let id = before_id(&self.payment);
@@ -184,6 +191,7 @@ impl<'e> Draft<'e> {
             }
             recorded => recorded,
         };
+        let tells = self.tells.into_iter().map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
         let change = PaymentChange {
             id: engine.fresh(ChangeId::new)?,
             from_revision,
@@ -195,6 +203,7 @@ impl<'e> Draft<'e> {
             entries,
             exceptions,
             event: self.event,
+            tells,
         };
         let order = &payment.order;
         failpoint!("payment.before_change");

@@ -6,6 +6,7 @@ use serde_json::json;
 use tollgate_domain::{
     Flow,
     card::{CardOrder, Preparation},
+    event::EventKind,
     id::PaymentId,
     routing::{Decision, Unroutable},
     transaction::Failure,
@@ -194,7 +195,12 @@ impl Engine {
     }
 
     async fn insert(&self, order: CardOrder, progress: Progress) -> Result<CardPayment, PrepareError> {
-        match self.store.insert_payment(order.environment, &order, &progress, &[]).await? {
+        // Where no provider has to be asked, it can be paid at once.
+        let is_prepared = progress.preparation == Preparation::Prepared;
+        let tells = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
+        let inserting =
+            self.store.insert_payment(order.environment, &order, &progress, &[], tells.as_slice());
+        match inserting.await? {
             Inserted::Done => {
                 Ok(CardPayment { revision: 0, order, progress, transaction: None, attempts: Vec::new() })
             }

@@ -12,7 +12,7 @@ use tollgate_domain::{
     transaction::{Status, Transaction, TransactionState},
 };
 
-use super::StoreError;
+use super::{NewEvent, StoreError};
 
 /// The part of a payment that changes, its transaction and attempts aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +119,8 @@ pub struct PaymentChange {
     pub exceptions: Vec<NewException>,
     /// The provider's event that led here, which is settled with it.
     pub event: Option<SettledEvent>,
+    /// What callers are told by it, in order. An event about the transaction shows it as this change leaves it.
+    pub tells: Vec<NewEvent>,
 }
 
 /// What became of a change.
@@ -287,13 +289,14 @@ pub struct PaymentFilter {
 /// The part of the store that keeps payments.
 #[async_trait]
 pub trait PaymentStore: Send + Sync + 'static {
-    /// Stores a new payment at revision 0 with its first lines.
+    /// Stores a new payment at revision 0 with its first lines and what callers are told by it.
     async fn insert_payment(
         &self,
         environment: EnvironmentId,
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
+        tells: &[NewEvent],
     ) -> Result<Inserted, StoreError>;
 
     /// The payment with all that belongs to it, if there is one.

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Minor, Timestamp,
     ach::TransferOrder,
-    id::{ChangeId, EnvironmentId, PostingId, TransactionId, TransferId},
+    id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     ledger::{self, PostingCause},
     transaction::TransactionState,
 };
 
-use super::{Changed, Entry, NewException, SettledEvent, StoreError};
+use super::{Changed, Entry, NewEvent, NewException, SettledEvent, StoreError};
 
 /// The part of a transfer that changes, its transaction aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub struct NewTransfer {
     pub progress: TransferProgress,
     /// The posting that sets its total debit aside: cause `reserve`, reference the transfer's own.
     pub posting: PostingId,
+    /// The event by which callers are told that it is pending.
+    pub event: EventId,
 }
 
 /// What became of a reservation.
@@ -114,6 +116,8 @@ pub struct TransferChange {
     pub exceptions: Vec<NewException>,
     /// The provider's event that led here, which is settled with it.
     pub event: Option<SettledEvent>,
+    /// What callers are told by it; it shows the transaction as this change leaves it.
+    pub tells: Option<NewEvent>,
 }
 
 /// Something in the books that cannot be.

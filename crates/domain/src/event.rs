@@ -1,0 +1,167 @@
+//! What callers are told of: the kinds of events, and which of them an endpoint wants.
+
+use std::fmt;
+
+use crate::transaction::Status;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// A card payment can be paid.
+    PaymentPrepared,
+    /// A transaction came into this status.
+    Transaction(Status),
+}
+
+impl EventKind {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::PaymentPrepared,
+        Self::Transaction(Status::Pending),
+        Self::Transaction(Status::Processing),
+        Self::Transaction(Status::Succeeded),
+        Self::Transaction(Status::Failed),
+        Self::Transaction(Status::Canceled),
+        Self::Transaction(Status::Refunded),
+    ];
+
+    /// The name in bodies, filters and the stores.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PaymentPrepared => "payment.prepared",
+            Self::Transaction(Status::Pending) => "transaction.pending",
+            Self::Transaction(Status::Processing) => "transaction.processing",
+            Self::Transaction(Status::Succeeded) => "transaction.succeeded",
+            Self::Transaction(Status::Failed) => "transaction.failed",
+            Self::Transaction(Status::Canceled) => "transaction.canceled",
+            Self::Transaction(Status::Refunded) => "transaction.refunded",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    /// What a transaction's move is told as; `None` where its status stays what it was.
+    pub fn of_move(from: Option<Status>, to: Status) -> Option<Self> {
+        (from != Some(to)).then_some(Self::Transaction(to))
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which events an endpoint wants: all there are or will be, or the kinds it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventFilter {
+    /// Every kind, also those that a later version adds.
+    All,
+    /// These kinds, each once and in the order of [`EventKind::ALL`].
+    Only(Vec<EventKind>),
+}
+
+/// A filter that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidFilter {
+    /// It would let nothing through.
+    #[error("must name at least one event, or be [\"*\"] for all")]
+    Empty,
+    /// There is no such event.
+    #[error(
+        "names `{0}`, which is no event; use \"*\" for all, or some of: payment.prepared, transaction.pending, \
+             transaction.processing, transaction.succeeded, transaction.failed, transaction.canceled, \
+             transaction.refunded"
+    )]
+    Unknown(String),
+}
+
+impl EventFilter {
+    /// What stands for every kind.
+    pub const EVERYTHING: &'static str = "*";
+
+    /// The filter that names these; `*` among them is all.
+    pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, InvalidFilter> {
+        let mut kinds = Vec::new();
+        let mut all = false;
+        for name in names {
+            match EventKind::parse(name) {
+                _ if name == Self::EVERYTHING => all = true,
+                Some(kind) => kinds.push(kind),
+                None => return Err(InvalidFilter::Unknown(name.chars().take(80).collect())),
+            }
+        }
+        if all {
+            return Ok(Self::All);
+        }
+        if kinds.is_empty() {
+            return Err(InvalidFilter::Empty);
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        Ok(Self::Only(kinds))
+    }
+
+    /// The names, as [`EventFilter::parse`] takes them.
+    pub fn names(&self) -> Vec<&'static str> {
+        match self {
+            Self::All => vec![Self::EVERYTHING],
+            Self::Only(kinds) => kinds.iter().map(|kind| kind.as_str()).collect(),
+        }
+    }
+
+    /// Whether an event of this kind is wanted.
+    pub fn wants(&self, kind: EventKind) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(kinds) => kinds.contains(&kind),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_name_and_its_place() {
+        for (kind, next) in EventKind::ALL.iter().zip(EventKind::ALL.iter().skip(1)) {
+            assert!(kind < next);
+        }
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::parse(kind.as_str()), Some(kind));
+        }
+        for status in Status::ALL {
+            let kind = EventKind::Transaction(status);
+            assert_eq!(kind.as_str(), format!("transaction.{}", status.as_str()));
+            assert!(EventKind::ALL.contains(&kind));
+        }
+    }
+
+    #[test]
+    fn only_a_new_status_is_told() {
+        assert_eq!(EventKind::of_move(None, Status::Failed), Some(EventKind::Transaction(Status::Failed)));
+        assert_eq!(EventKind::of_move(Some(Status::Failed), Status::Failed), None);
+        assert_eq!(
+            EventKind::of_move(Some(Status::Pending), Status::Succeeded),
+            Some(EventKind::Transaction(Status::Succeeded))
+        );
+    }
+
+    #[test]
+    fn filters_are_read_and_written() {
+        let parse = |names: &[&str]| EventFilter::parse(names.iter().copied());
+        assert_eq!(parse(&["transaction.failed", "*"]), Ok(EventFilter::All));
+        let some = parse(&["transaction.failed", "payment.prepared", "transaction.failed"]).unwrap();
+        assert_eq!(some.names(), ["payment.prepared", "transaction.failed"]);
+        assert!(
+            some.wants(EventKind::PaymentPrepared) && !some.wants(EventKind::Transaction(Status::Pending))
+        );
+        assert!(EventFilter::All.wants(EventKind::PaymentPrepared));
+        assert_eq!(parse(&[]), Err(InvalidFilter::Empty));
+        assert_eq!(parse(&["transaction.*"]), Err(InvalidFilter::Unknown("transaction.*".to_owned())));
+    }
+}

@@ -1,0 +1,122 @@
+//! Finding payments and adding them up, over any number of them.
+//!
+//! Both read what [`RecordStore::digest_events`] has prepared from the events a moment after they were written, so that
+//! making a payment does not wait for it.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp, event::EventKind, fee::FeeSnapshot,
+    id::EnvironmentId,
+};
+
+use super::StoreError;
+
+/// A payment's place among those found, newer ones above: sixteen bytes that begin with its moment.
+pub type FoundPlace = [u8; 16];
+
+/// A payment that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Its place.
+    pub place: FoundPlace,
+    /// The payment.
+    pub reference: ServiceReference,
+}
+
+/// What happened within one hour, of one kind, at one provider, in one currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activity {
+    /// The beginning of the hour.
+    pub hour: Timestamp,
+    /// The currency of the amounts.
+    pub currency: Currency,
+    /// By which method.
+    pub method: PaymentMethod,
+    /// Through which provider.
+    pub provider: String,
+    /// What.
+    pub kind: EventKind,
+    /// How often.
+    pub count: u64,
+    /// The principals, added up; as much as can be counted, where they are more.
+    pub principal_minor: i64,
+    /// The platform's fees, likewise.
+    pub platform_fee_minor: i64,
+    /// The organization's fees, likewise.
+    pub organization_fee_minor: i64,
+}
+
+/// A payment of the past as its routing and its fee were decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastPayment {
+    /// Which.
+    pub reference: ServiceReference,
+    /// When.
+    pub at: Timestamp,
+    /// How the card was taken; `None` for a transfer.
+    pub flow: Option<Flow>,
+    /// In which currency.
+    pub currency: Currency,
+    /// The caller's metadata, as JSON text.
+    pub metadata: String,
+    /// By which provider.
+    pub provider: String,
+    /// Over which channel.
+    pub channel: Channel,
+    /// For which fee.
+    pub fee: FeeSnapshot,
+}
+
+/// What waits for a person, counted up to a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attention {
+    /// Card payments that say why they wait.
+    pub waiting_payments: u32,
+    /// Transfers that say why they wait.
+    pub waiting_transfers: u32,
+    /// Disagreements nobody is done with.
+    pub open_exceptions: u32,
+    /// Deliveries that were given up.
+    pub parked_deliveries: u32,
+    /// Endpoints that are told nothing.
+    pub disabled_endpoints: u32,
+    /// Events of providers that are stored and not applied.
+    pub waiting_provider_events: u32,
+}
+
+/// The part of the store that finds and adds up.
+#[async_trait]
+pub trait RecordStore: Send + Sync + 'static {
+    /// Takes up to `limit` events of any environment that were not taken before, adds what their payments are found by to
+    /// the index and counts them in their hour. Returns how many it took. Each is taken once, however many nodes do so.
+    async fn digest_events(&self, limit: u32) -> Result<u32, StoreError>;
+
+    /// Payments found by a term of [`tollgate_domain::search`], newest first, below `before` where that is given.
+    async fn find_payments(
+        &self,
+        environment: EnvironmentId,
+        term: &str,
+        before: Option<FoundPlace>,
+        limit: u32,
+    ) -> Result<Vec<Found>, StoreError>;
+
+    /// What happened in an environment in the hours that begin at `from` or later and before `until`, oldest first.
+    async fn activity(
+        &self,
+        environment: EnvironmentId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<Activity>, StoreError>;
+
+    /// The latest payments of an environment whatever became of them, newest first: card payments from their preparation
+    /// on, and transfers; of one method where that is given.
+    async fn past_payments(
+        &self,
+        environment: EnvironmentId,
+        method: Option<PaymentMethod>,
+        limit: u32,
+    ) -> Result<Vec<PastPayment>, StoreError>;
+
+    /// What waits in an environment for a person; each is counted up to `most`.
+    async fn attention(&self, environment: EnvironmentId, most: u32) -> Result<Attention, StoreError>;
+}
