@@ -58,7 +58,8 @@ pub async fn books(nodes: &Nodes) -> EnvironmentId {
     nodes.fund(other, 10_000, "f").await;
     nodes.one.move_funds(other, &nodes.new_movement(Cause::Withdraw, 3, "w")).await.unwrap();
 
-    let news: Vec<_> = (0..5_u64).map(|place| nodes.new_transfer_of(environment, fees(100 + place, 5, 2))).collect();
+    let news: Vec<_> =
+        (0..5_u64).map(|place| nodes.new_transfer_of(environment, fees(100 + place, 5, 2))).collect();
     for new in &news {
         nodes.reserve(new).await;
     }
@@ -190,7 +191,8 @@ pub const DAMAGES: [Damage; 19] = [
     },
 ];
 
-const TABLES: [&str; 5] = ["ledger_entries", "ledger_postings", "ledger_accounts", "transfers", "transactions"];
+const TABLES: [&str; 5] =
+    ["ledger_entries", "ledger_postings", "ledger_accounts", "transfers", "transactions"];
 
 /// Does every damage, each to whole books, and asks the audit. `behind` runs SQL behind the store's back, always on the
 /// same connection, with all that a database checks by itself switched off; `random_id` is its word for a new id.

@@ -157,14 +157,22 @@ pub async fn transfers_are_claimed_longest_due_first(nodes: &Nodes) {
     assert!(nodes.one.claim_transfers(at(9), at(100), 10).await.unwrap().is_empty(), "nothing is due yet");
     assert!(nodes.one.claim_transfers(at(40), at(100), 0).await.unwrap().is_empty());
     assert_eq!(nodes.one.claim_transfers(at(40), at(100), 3).await.unwrap(), [first, second, third]);
-    assert_eq!(nodes.two.claim_transfers(at(40), at(100), 3).await.unwrap(), [fourth], "due means at its moment");
+    assert_eq!(
+        nodes.two.claim_transfers(at(40), at(100), 3).await.unwrap(),
+        [fourth],
+        "due means at its moment"
+    );
     assert!(nodes.one.claim_transfers(at(40), at(100), 3).await.unwrap().is_empty());
     for new in &news[..4] {
         let transfer = nodes.read_transfer(new).await;
         let expected = TransferProgress { tries: 1, ..sending_until(at(100)) };
         assert_eq!((transfer.revision, transfer.progress), (0, expected));
     }
-    assert_eq!(nodes.read_transfer(&news[4]).await.progress, sending_until(at(41)), "what was not taken is untouched");
+    assert_eq!(
+        nodes.read_transfer(&news[4]).await.progress,
+        sending_until(at(41)),
+        "what was not taken is untouched"
+    );
     // Whoever took them has vanished; one was done with before.
     let done = nodes.transfer_change(0, sending());
     nodes.change_transfer(&news[1], &done).await;

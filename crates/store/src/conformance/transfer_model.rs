@@ -204,10 +204,9 @@ impl Run<'_> {
         };
         let change = match step {
             Some(step) => self.nodes.transfer_step(from, step, &fee),
-            None => TransferChange {
-                state: Some(in_status(next)),
-                ..self.nodes.transfer_change(from, sending())
-            },
+            None => {
+                TransferChange { state: Some(in_status(next)), ..self.nodes.transfer_change(from, sending()) }
+            }
         };
         let changed = self.change(environment, id, &change).await;
         if stale {
@@ -231,7 +230,12 @@ impl Run<'_> {
         assert_eq!(self.change(environment, id, &change).await, Changed::Done, "{}", self.context);
     }
 
-    async fn change(&mut self, environment: EnvironmentId, id: TransferId, change: &TransferChange) -> Changed {
+    async fn change(
+        &mut self,
+        environment: EnvironmentId,
+        id: TransferId,
+        change: &TransferChange,
+    ) -> Changed {
         self.node().change_transfer(environment, id, change).await.unwrap()
     }
 

@@ -10,8 +10,9 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Changed, Moved, Reserved};
 
 use super::{
-    ALL, Nodes, at, minor,
+    ALL, Nodes, at,
     concurrency::at_once,
+    minor,
     samples::in_status,
     transfer_samples::{ach, fees, sending, sending_until},
     wallet::books_balance,

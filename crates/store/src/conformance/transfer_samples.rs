@@ -172,12 +172,7 @@ impl Nodes {
     }
 
     /// A change that takes a transfer of these amounts a step on, funds included.
-    pub fn transfer_step(
-        &self,
-        from_revision: u64,
-        step: TransferStep,
-        fee: &FeeSnapshot,
-    ) -> TransferChange {
+    pub fn transfer_step(&self, from_revision: u64, step: TransferStep, fee: &FeeSnapshot) -> TransferChange {
         TransferChange {
             state: Some(state_after(step)),
             posting: Some(TransferPosting {
@@ -214,7 +209,13 @@ impl Nodes {
         new.order.id
     }
 
-    pub async fn fund_in(&self, environment: EnvironmentId, currency: Currency, amount: u64, reference: &str) {
+    pub async fn fund_in(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+        amount: u64,
+        reference: &str,
+    ) {
         let mut movement = self.new_movement(Cause::Fund, amount, reference);
         movement.currency = currency;
         let moved = self.one.move_funds(environment, &movement).await.unwrap();

@@ -6,7 +6,7 @@ use tollgate_domain::{
     ledger::{Account, Balances, Cause, PostingCause, TransferStep},
     transaction::{Status, Transaction, TransactionState},
 };
-use tollgate_engine::ports::{Moved, Reserved, Transfer, TransferProgress, TransactionFilter};
+use tollgate_engine::ports::{Moved, Reserved, TransactionFilter, Transfer, TransferProgress};
 
 use super::{
     ALL, Nodes, at, minor,
@@ -239,7 +239,8 @@ pub async fn objects_lead_to_their_transfer(nodes: &Nodes) {
     let find = async |provider: &str, object: &str| {
         nodes.two.transfer_of_object(environment, provider, object).await.unwrap()
     };
-    let news = [nodes.new_transfer(environment), nodes.new_transfer(environment), nodes.new_transfer(environment)];
+    let news =
+        [nodes.new_transfer(environment), nodes.new_transfer(environment), nodes.new_transfer(environment)];
     for (new, object) in news.iter().zip(["ach_1", LETTERS, "ach_1"]) {
         nodes.reserve(new).await;
         let mut change = nodes.transfer_change(0, sending());
@@ -261,10 +262,8 @@ pub async fn objects_lead_to_their_transfer(nodes: &Nodes) {
     assert_eq!(find(PROVIDER, "ach_1").await, Some(news[2].order.id));
     // A card payment's object is no transfer's.
     let payment = nodes.payment(environment).await;
-    let state = TransactionState {
-        provider_reference: Some("pi_1".to_owned()),
-        ..in_status(Status::Processing)
-    };
+    let state =
+        TransactionState { provider_reference: Some("pi_1".to_owned()), ..in_status(Status::Processing) };
     nodes.record(environment, payment, state).await;
     assert_eq!(find(PROVIDER, "pi_1").await, None);
 }

@@ -104,8 +104,10 @@ mod tests {
     use super::*;
 
     fn moved(entries: &[(Account, i64)]) -> Option<i64> {
-        let entries: Vec<Entry> =
-            entries.iter().map(|(account, amount_minor)| Entry { account: *account, amount_minor: *amount_minor }).collect();
+        let entries: Vec<Entry> = entries
+            .iter()
+            .map(|(account, amount_minor)| Entry { account: *account, amount_minor: *amount_minor })
+            .collect();
         amount_moved(&entries)
     }
 

@@ -46,7 +46,9 @@ async fn live(nodes: &Nodes, place: usize, new: &NewTransfer) {
     let (environment, id) = (new.order.environment, new.order.id);
     match node.reserve_transfer(environment, new).await.unwrap() {
         Reserved::Created => {}
-        Reserved::Existing(known) => assert_eq!(known.transaction, new.transaction, "our own, its answer lost"),
+        Reserved::Existing(known) => {
+            assert_eq!(known.transaction, new.transaction, "our own, its answer lost");
+        }
         other => panic!("{other:?}"),
     }
     let mut sent = nodes.transfer_change(0, sending_until(at(9)));
@@ -308,7 +310,10 @@ async fn a_wallet_held_too_long_is_unavailable() {
         database.stranger.batch_execute("BEGIN; SELECT * FROM ledger_accounts FOR UPDATE").await.unwrap();
         let news = batch(&nodes, environment, 3);
         for answer in reserve_all(&nodes, &news).await {
-            assert!(matches!(&answer, Err(StoreError::Unavailable(reason)) if reason.contains("57014")), "{answer:?}");
+            assert!(
+                matches!(&answer, Err(StoreError::Unavailable(reason)) if reason.contains("57014")),
+                "{answer:?}"
+            );
         }
         database.stranger.batch_execute("ROLLBACK").await.unwrap();
         assert_eq!(nodes.two.audit().await.unwrap().transfers, 0, "unavailable means that nothing happened");
@@ -341,13 +346,60 @@ async fn waiting_units_share_a_transaction() {
 
         let mut running = JoinSet::new();
         for new in news {
-            let (node, change) = (Arc::clone(&nodes.one), nodes.transfer_step(0, TransferStep::Settle, &new.order.fee));
-            running.spawn(async move { node.change_transfer(environment, new.order.id, &change).await.unwrap() });
+            let (node, change) =
+                (Arc::clone(&nodes.one), nodes.transfer_step(0, TransferStep::Settle, &new.order.fee));
+            running.spawn(
+                async move { node.change_transfer(environment, new.order.id, &change).await.unwrap() },
+            );
         }
         assert!(running.join_all().await.iter().all(|changed| *changed == Changed::Done));
         let transactions = "SELECT count(DISTINCT xmin::text) FROM ledger_postings WHERE cause = 'settle'";
         assert!(database.count(transactions).await <= 30, "{}", database.count(transactions).await);
         nodes.audit_is_clean().await;
+    })
+    .await;
+}
+
+/// Once the tables are large, batches keep their plans, and none of these reads a table whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_tables_are_never_read_whole() {
+    with_database(async |database| {
+        drop(database.open().await);
+        let fill = "INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
+                 principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor, fee_layers,
+                 metadata, created_at, updated_at, status, refunded_minor)
+             SELECT gen_random_uuid(), gen_random_uuid(), 'web_card', gen_random_uuid(), '', '', '', 1, 0, 0, 0, 1,
+                 repeat('x', 500), '', 0, 0, 'pending', 0 FROM generate_series(1, 3000);
+             INSERT INTO transfers (environment_id, transaction_id, reference, adapter, config_version,
+                 external_customer_id, customer_name, customer_email, bank_name, account_name, account_type, last_four,
+                 request, fingerprints, corrections, tries, revision)
+             SELECT environment_id, id, '', '', 0, '', '', '', '', '', '', '', '', repeat('y', 500), '', 0, 0
+             FROM transactions";
+        database.stranger.batch_execute(fill).await.unwrap();
+        let scans = "SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('transactions', 'transfers')";
+        let before = database.count(scans).await;
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 10_000_000, "f").await;
+        let mut running = JoinSet::new();
+        for caller in 0..12 {
+            let nodes = nodes.clone();
+            running.spawn(async move {
+                for _ in 0..10 {
+                    live(&nodes, caller, &nodes.new_transfer(environment)).await;
+                }
+            });
+        }
+        running.join_all().await;
+        assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 10_000_000 - 120 * 1_035);
+        drop(nodes);
+        // Sessions tell what they did when they end.
+        let others = "SELECT count(*) FROM pg_stat_activity
+                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        while database.count(others).await > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(database.count(scans).await, before);
     })
     .await;
 }
