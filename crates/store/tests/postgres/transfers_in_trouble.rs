@@ -360,6 +360,34 @@ async fn waiting_units_share_a_transaction() {
     .await;
 }
 
+/// Whoever finds the queue full is told soon that nothing happened; all others are served.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_queue_is_unavailable() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 100_000_000, "f").await;
+        database.stranger.batch_execute("BEGIN; SELECT * FROM ledger_accounts FOR UPDATE").await.unwrap();
+        let waiting = tokio::spawn({
+            let (nodes, news) = (nodes.clone(), batch(&nodes, environment, 1_500));
+            async move { reserve_all(&nodes, &news).await }
+        });
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        database.stranger.batch_execute("ROLLBACK").await.unwrap();
+        let answers = waiting.await.unwrap();
+        let served = answers.iter().filter(|answer| matches!(answer, Ok(Reserved::Created))).count();
+        let full = |answer: &&Result<_, _>| {
+            matches!(answer, Err(StoreError::Unavailable(reason)) if reason.contains("too many writes"))
+        };
+        let refused = answers.iter().filter(full).count();
+        assert_eq!(served + refused, 1_500, "{:?}", answers.iter().find(|answer| answer.is_err()));
+        assert!(served >= 1_024 && refused > 0, "{served} were served, {refused} refused");
+        let audit = nodes.two.audit().await.unwrap();
+        assert_eq!((audit.transfers, audit.findings.len()), (u64::try_from(served).unwrap(), 0));
+    })
+    .await;
+}
+
 /// Once the tables are large, batches keep their plans, and none of these reads a table whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_tables_are_never_read_whole() {
