@@ -2,10 +2,10 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench crash
+.PHONY: help test lint bench bench-cards bench-transfers crash
 
 help: ## List these targets.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## Everything: tools, format, lint, a throw-away PostgreSQL, every test.
 	@cargo xtask test -- $(ARGS)
@@ -15,6 +15,12 @@ lint: ## Format and lint only.
 
 bench: ## Quote throughput against a bare echo server, memory, rule scaling.
 	@cargo xtask bench -- $(ARGS)
+
+bench-cards: ## Card preparations on SQLite and PostgreSQL beside HTTP, provider and rows alone.
+	@cargo xtask bench -- preparations $(ARGS)
+
+bench-transfers: ## Bank transfers on SQLite and PostgreSQL beside raw SQLite and pgbench.
+	@cargo xtask bench -- transfers $(ARGS)
 
 crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number).
 	@cargo xtask crash -- $(ARGS)

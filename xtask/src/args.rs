@@ -7,7 +7,9 @@ cargo xtask lint                  format and lint only
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
-cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark
+cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark: the quote,
+                                  or with `preparations` or `transfers` as first option those,
+                                  with a throw-away PostgreSQL around them
 cargo xtask help                  this text";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -52,6 +54,13 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
     }
 }
 
+/// Whether a benchmark with these arguments measures on PostgreSQL, too.
+pub(crate) fn bench_needs_postgres(arguments: &[String]) -> bool {
+    let asks_for_help = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
+    let measures = arguments.first().is_some_and(|first| first == "preparations" || first == "transfers");
+    measures && !asks_for_help
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,8 +84,24 @@ mod tests {
         check("test -- quote --nocapture", Ok(Task::Test { filters: words("quote --nocapture") }));
         check("postgres -- psql -c x", Ok(Task::Postgres { command: words("psql -c x") }));
         check("bench -- --json", Ok(Task::Bench { arguments: words("--json") }));
+        let arguments = words("transfers --rounds 3");
+        check("bench -- transfers --rounds 3", Ok(Task::Bench { arguments }));
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
+    }
+
+    #[test]
+    fn only_what_writes_is_measured_on_postgres() {
+        for (line, expected) in [
+            ("", false),
+            ("--rounds 3", false),
+            ("preparations", true),
+            ("transfers --rounds 3 --json", true),
+            ("transfers --help", false),
+            ("--rounds transfers", false),
+        ] {
+            assert_eq!(bench_needs_postgres(&words(line)), expected, "{line}");
+        }
     }
 
     #[test]

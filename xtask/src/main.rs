@@ -15,6 +15,9 @@ use postgres::Postgres;
 use step::{Outcome, step};
 use summary::Summary;
 
+/// Where the benchmark finds PostgreSQL's own.
+const PGBENCH_VARIABLE: &str = "TOLLGATE_BENCH_PGBENCH";
+
 fn main() -> ExitCode {
     let task = match args::parse(std::env::args().skip(1)) {
         Ok(task) => task,
@@ -54,6 +57,8 @@ fn run_tests(filters: &[String]) -> Outcome<Summary> {
     step("Tools", || {
         tools::ensure_cargo_components()?;
         tools::ensure_python()?;
+        tools::ensure_node()?;
+        tools::ensure_browser()?;
         tools::ensure_postgres().map(drop)
     })?;
     lint()?;
@@ -86,7 +91,20 @@ fn bench(arguments: &[String]) -> Outcome<()> {
     // One build of both, so that features are unified once and nothing is compiled twice.
     cargo::run(&["build", "--release", "--package", "tollgate", "--package", "tollgate-bench"])?;
     let program = cargo::release_directory()?.join("tollgate-bench");
-    let status = Command::new(&program).args(arguments).status();
+    let mut command = Command::new(&program);
+    command.args(arguments);
+    let postgres = if args::bench_needs_postgres(arguments) {
+        let binaries = tools::ensure_postgres()?;
+        let postgres = Postgres::start(&binaries)?;
+        command.env(postgres::URL_VARIABLE, postgres.url()).env(PGBENCH_VARIABLE, binaries.join("pgbench"));
+        Some(postgres)
+    } else {
+        None
+    };
+    let status = command.status();
+    if let Some(postgres) = postgres {
+        postgres.stop();
+    }
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the benchmark failed: {status}")),

@@ -9,6 +9,13 @@ use crate::step::Outcome;
 
 const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
 
+/// What Debian 12 has, and what the packages under `crates/tollgate/tests/browser` need.
+const NODE_MAJOR_MIN: u32 = 18;
+
+/// Names a browser for the tests where it is not in PATH by one of these names.
+const BROWSER_VARIABLE: &str = "TOLLGATE_TEST_CHROMIUM";
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
 /// rustfmt and clippy are components of the toolchain and not part of every installation.
 pub(crate) fn ensure_cargo_components() -> Outcome<()> {
     for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
@@ -52,6 +59,48 @@ pub(crate) fn ensure_python() -> Outcome<()> {
     } else {
         Err(format!("Python's venv was installed and still not found: {wanted}"))
     }
+}
+
+/// A Node.js that can install packages: what drives the browser in tests runs on it.
+pub(crate) fn ensure_node() -> Outcome<()> {
+    let runs = || {
+        let answer = Command::new("node").arg("--version").stdin(Stdio::null()).output();
+        let recent = answer.is_ok_and(|output| major(&output.stdout) >= Some(NODE_MAJOR_MIN));
+        recent && succeeds(Command::new("npm").arg("--version"))
+    };
+    if runs() {
+        return Ok(());
+    }
+    let wanted = format!(
+        "install Node.js {NODE_MAJOR_MIN} or newer with npm (Debian 12 or newer: `apt-get install nodejs npm`)"
+    );
+    install("Node.js with npm", &["nodejs", "npm"], &wanted)?;
+    if runs() { Ok(()) } else { Err(format!("Node.js was installed and still not found: {wanted}")) }
+}
+
+/// A browser for the tests of what customers see.
+pub(crate) fn ensure_browser() -> Outcome<()> {
+    let named = std::env::var_os(BROWSER_VARIABLE);
+    let is_there = || match &named {
+        Some(program) => succeeds(Command::new(program).arg("--version")),
+        None => BROWSERS.iter().any(|name| succeeds(Command::new(name).arg("--version"))),
+    };
+    if is_there() {
+        return Ok(());
+    }
+    if let Some(program) = &named {
+        return Err(format!("{BROWSER_VARIABLE} names {}, which does not run", program.display()));
+    }
+    let wanted =
+        format!("install Chromium (Debian: `apt-get install chromium`), or name one in {BROWSER_VARIABLE}");
+    install("Chromium", &["chromium"], &wanted)?;
+    if is_there() { Ok(()) } else { Err(format!("Chromium was installed and still not found: {wanted}")) }
+}
+
+/// Reads `v20.11.1`.
+fn major(version: &[u8]) -> Option<u32> {
+    let text = std::str::from_utf8(version).ok()?;
+    text.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
 /// Installs Debian packages where that can be done without asking.
@@ -119,4 +168,17 @@ fn holds_server(directory: &Path) -> bool {
 fn succeeds(command: &mut Command) -> bool {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_version_of_node() {
+        assert_eq!(major(b"v20.11.1\n"), Some(20));
+        assert_eq!(major(b"v9.0.0"), Some(9));
+        assert_eq!(major(b"node: not found"), None);
+        assert!(major(b"") < Some(NODE_MAJOR_MIN));
+    }
 }

@@ -1,4 +1,4 @@
-//! The yardstick: a bare axum server that reads the body and answers a constant of the quote's size.
+//! The yardstick: a bare axum server that reads the body and answers a constant of the product's size.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use axum::routing::post;
 use tokio::net::TcpListener;
 
 use crate::process::Process;
-use crate::{Fault, QUOTE_PATH};
+use crate::{Fault, QUOTE_PATH, preparations};
 
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
@@ -50,7 +50,7 @@ pub(crate) async fn start(directory: &Path, answer_bytes: usize) -> Result<(Proc
 pub(crate) fn router(answer_bytes: usize) -> Router {
     let answer = Bytes::from(constant_json(answer_bytes));
     let echo = async move |_body: Bytes| ([(CONTENT_TYPE, "application/json")], answer.clone());
-    Router::new().route(QUOTE_PATH, post(echo))
+    Router::new().route(QUOTE_PATH, post(echo.clone())).route(preparations::PATH, post(echo))
 }
 
 /// A JSON object of exactly the given size; the smallest has eight bytes.

@@ -1,6 +1,6 @@
 //! The least HTTP/1.1 that a load generator needs, so that its own cost stays small beside the server's.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ use crate::Fault;
 /// An answer larger than this is not one we asked for.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
+/// How much of a body is shown where it was not wanted.
+const SHOWN_CHARACTERS: usize = 300;
 
 /// A keep-alive connection that carries one request at a time.
 pub(crate) struct Connection {
@@ -24,6 +26,14 @@ pub(crate) struct Connection {
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
     pub(crate) body: &'a [u8],
+}
+
+impl fmt::Display for Answer<'_> {
+    /// The status and the beginning of the body.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: String = String::from_utf8_lossy(self.body).chars().take(SHOWN_CHARACTERS).collect();
+        write!(f, "{} {shown}", self.status)
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -69,14 +79,23 @@ impl Connection {
     }
 }
 
-/// The bytes of a request. The `Host` is the same for every server, so that both get the same bytes.
+/// The bytes of a request with JSON in it. The `Host` is the same for every server, so that all get the same bytes.
 pub(crate) fn request(method: &str, path: &str, bearer: Option<&str>, body: Option<&[u8]>) -> Vec<u8> {
+    let authorization = bearer.map(|token| format!("Bearer {token}"));
+    let authorization = authorization.as_deref().map(|value| ("Authorization", value));
+    let kind = body.map(|_| ("Content-Type", "application/json"));
+    let headers: Vec<_> = authorization.into_iter().chain(kind).collect();
+    compose(method, path, &headers, body)
+}
+
+/// The bytes of a request with these headers.
+pub(crate) fn compose(method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Vec<u8> {
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n");
-    if let Some(token) = bearer {
-        let _ = write!(head, "Authorization: Bearer {token}\r\n");
+    for (name, value) in headers {
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     if let Some(body) = body {
-        let _ = write!(head, "Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+        let _ = write!(head, "Content-Length: {}\r\n", body.len());
     }
     head.push_str("\r\n");
     let mut bytes = head.into_bytes();

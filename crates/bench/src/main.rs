@@ -1,14 +1,35 @@
 //! Measures the product from outside, over HTTP, on the loopback interface: what a quote costs beside a bare
-//! echo server, how much memory a million quotes leave behind, and how the quote scales with routing rules.
+//! echo server, how much memory a million quotes leave behind, and how the quote scales with routing rules; how
+//! many cards are prepared and how many bank transfers made, beside programs that only write the same rows.
 
+mod call;
+mod cell;
+mod comparison;
+mod databases;
 mod echo;
 mod histogram;
 mod http;
+mod launch;
 mod load;
+mod numbered;
+mod options;
+mod pgbench;
+mod plan;
+mod preparations;
 mod process;
 mod product;
+mod raw_postgres;
+mod raw_sqlite;
 mod report;
+mod rows;
 mod rules;
+mod runner;
+mod sample;
+mod service;
+mod simulator;
+mod tenants;
+mod transfers;
+mod twin;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,10 +38,14 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
+use comparison::Comparison;
 use load::{Target, Until};
+use options::Options;
 use process::Process;
 use product::Product;
-use report::{Report, Round, Sample};
+use report::{Report, Round};
+use sample::{Clock, Sample};
+use transfers::TransferOptions;
 
 /// A sentence for the person who runs the benchmark; nothing here is handled by kind.
 type Fault = Box<dyn std::error::Error + Send + Sync>;
@@ -31,9 +56,10 @@ const WARM_UP_SECONDS: u64 = 1;
 /// How long the quotes still missing after the rounds may take.
 const REMAINING_QUOTES_WITHIN: Duration = Duration::from_mins(5);
 
-/// Measures the quote against a bare echo server, memory after many quotes, and rule scaling.
+/// Measures the quote against a bare echo server, memory after many quotes, and rule scaling; or, with a command,
+/// something else.
 #[derive(Parser)]
-#[command(name = "tollgate-bench", version)]
+#[command(name = "tollgate-bench", version, args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
     mode: Option<Mode>,
@@ -62,6 +88,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Mode {
+    /// Card preparations on SQLite and PostgreSQL, beside a bare HTTP round trip, the provider's answer and the rows alone.
+    Preparations(Options),
+    /// Bank transfers on SQLite and PostgreSQL, from one wallet and from many, beside raw SQLite and pgbench.
+    Transfers(TransferOptions),
     /// The echo server, started by the benchmark itself.
     #[command(hide = true)]
     Echo {
@@ -76,6 +106,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.mode {
         Some(Mode::Echo { address_file, answer_bytes }) => serve_echo(address_file.clone(), *answer_bytes),
+        Some(Mode::Preparations(options)) => compare(preparations::measure(options), options.json),
+        Some(Mode::Transfers(options)) => compare(transfers::measure(options), options.common.json),
         None => run(&arguments),
     };
     match outcome {
@@ -96,16 +128,7 @@ fn serve_echo(address_file: PathBuf, answer_bytes: usize) -> Result<bool, Fault>
 
 /// `Ok(false)`: the run was completed, and something in it failed.
 fn run(arguments: &Arguments) -> Result<bool, Fault> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let report = runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        // Losing the race drops the measurement, and with it every child process and the data directory.
-        tokio::select! {
-            report = measure(arguments) => report,
-            _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
-            _ = terminate.recv() => Err("terminated".into()),
-        }
-    })?;
+    let report = drive(unless_stopped(measure(arguments)))?;
     if arguments.json {
         println!("{}", report.json());
     } else {
@@ -114,11 +137,34 @@ fn run(arguments: &Arguments) -> Result<bool, Fault> {
     Ok(report.failures.is_empty())
 }
 
+fn compare(measurement: impl Future<Output = Result<Comparison, Fault>>, json: bool) -> Result<bool, Fault> {
+    let comparison = drive(measurement)?;
+    if json {
+        println!("{}", comparison.json());
+    } else {
+        print!("{}", comparison.table());
+    }
+    Ok(comparison.failures.is_empty())
+}
+
+fn drive<T>(measurement: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(measurement)
+}
+
+/// Does the work, unless somebody stops us. Then the work is dropped, and with it every child process and the data
+/// directory.
+async fn unless_stopped<T>(work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        outcome = work => outcome,
+        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+        _ = terminate.recv() => Err("terminated".into()),
+    }
+}
+
 async fn measure(arguments: &Arguments) -> Result<Report, Fault> {
-    let binary = match &arguments.tollgate_bin {
-        Some(path) => path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?,
-        None => std::env::current_exe()?.with_file_name("tollgate"),
-    };
+    let binary = launch::binary(arguments.tollgate_bin.as_deref())?;
     let directory = tempfile::Builder::new().prefix("tollgate-bench-").tempdir()?;
 
     eprintln!("starting {}", binary.display());
@@ -133,8 +179,8 @@ async fn measure(arguments: &Arguments) -> Result<Report, Fault> {
     let (_, answer_bytes) = product.call("POST", QUOTE_PATH, &secret_key, Some(QUOTE_BODY)).await?;
     let (echo_process, echo_address) = echo::start(directory.path(), answer_bytes).await?;
     let request = http::request("POST", QUOTE_PATH, Some(&secret_key), Some(QUOTE_BODY));
-    let quote = Target { address: product.address, request: request.into() };
-    let echo = Target { address: echo_address, request: quote.request.clone() };
+    let quote = Target::same(product.address, request.clone());
+    let echo = Target::same(echo_address, request);
 
     let mut quotes = 1;
     let mut failures = Vec::new();
@@ -198,21 +244,12 @@ async fn measure(arguments: &Arguments) -> Result<Report, Fault> {
 }
 
 async fn sample(server: &Process, target: &Target, arguments: &Arguments) -> Result<Sample, Fault> {
-    let before = server.processor_time()?;
-    let measured = load::run(target, arguments.connections, Until::seconds(arguments.seconds)).await?;
-    Ok(Sample { measured, processor_time: server.processor_time()?.saturating_sub(before) })
+    let round = load::run(target, arguments.connections, Until::seconds(arguments.seconds));
+    Clock::of(server).around(round).await
 }
 
 fn note(failures: &mut Vec<String>, what: &str, measured: &load::Measured) {
-    if measured.is_clean() {
-        return;
-    }
-    let first_fault = measured.faults.first().map_or("none", String::as_str);
-    failures.push(format!(
-        "{what}: {} answers other than 200, {} broken connections (first: {first_fault})",
-        measured.refusals,
-        measured.faults.len(),
-    ));
+    failures.extend(measured.complaint(what));
 }
 
 #[cfg(test)]
@@ -234,6 +271,20 @@ mod tests {
         assert!(Arguments::try_parse_from(["bench", "--rounds", "0"]).is_err());
         assert!(Arguments::try_parse_from(["bench", "--connections", "100000"]).is_err());
         assert!(Arguments::try_parse_from(["bench", "--speed", "9"]).is_err());
+    }
+
+    #[test]
+    fn each_measurement_has_options_of_its_own() {
+        let parse = |line: &str| Arguments::try_parse_from(line.split_whitespace());
+        let Some(Mode::Preparations(options)) = parse("bench preparations --rounds 3 --json").unwrap().mode
+        else {
+            panic!("not preparations")
+        };
+        assert_eq!((options.rounds, options.seconds, options.connections, options.json), (3, 2, 32, true));
+        assert!(matches!(parse("bench transfers --wallets 10").unwrap().mode, Some(Mode::Transfers(_))));
+        assert!(parse("bench transfers --wallets 1").is_err());
+        assert!(parse("bench preparations --quotes 1").is_err());
+        assert!(parse("bench --rounds 3 preparations").is_err());
     }
 
     #[test]

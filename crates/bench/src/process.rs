@@ -1,6 +1,6 @@
 //! A child process that never outlives its handle.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Fault;
@@ -42,6 +42,24 @@ impl Process {
         }
     }
 
+    /// Waits until the child has ended by itself.
+    pub(crate) async fn finish(mut self, limit: Duration) -> Result<ExitStatus, Fault> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            if Instant::now() >= deadline {
+                return Err(format!("{} did not end within {} s", self.name, limit.as_secs()).into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks the child to end as an operator would, and insists after a while.
     pub(crate) async fn stop(mut self) -> Result<(), Fault> {
         let id = self.child.id().to_string();
@@ -63,12 +81,44 @@ impl Process {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         parse_memory(&status).ok_or_else(|| "VmRSS is missing".into())
     }
+}
 
-    /// Processor time used so far, over all threads.
-    pub(crate) fn processor_time(&self) -> Result<Duration, Fault> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        parse_processor_time(&stat).ok_or_else(|| "processor time is missing".into())
+/// Processor time a process has used so far, over all threads.
+pub(crate) fn processor_time(id: u32) -> Result<Duration, Fault> {
+    Ok(stat(id)?.own)
+}
+
+/// The process that started this one.
+pub(crate) fn parent(id: u32) -> Result<u32, Fault> {
+    Ok(stat(id)?.parent)
+}
+
+/// Processor time that a process and its children have used so far, those that have ended included.
+pub(crate) fn family_processor_time(id: u32) -> Result<Duration, Fault> {
+    let mut sum = Duration::ZERO;
+    for entry in std::fs::read_dir("/proc")? {
+        let Some(child) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // A process may end between the list and the look.
+        if let Ok(stat) = stat(child)
+            && stat.parent == id
+        {
+            sum += stat.own;
+        }
     }
+    let stat = stat(id)?;
+    Ok(sum + stat.own + stat.ended_children)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    own: Duration,
+    ended_children: Duration,
+}
+
+fn stat(id: u32) -> Result<Stat, Fault> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+    parse_stat(&stat).ok_or_else(|| "processor time is missing".into())
 }
 
 impl Drop for Process {
@@ -84,14 +134,18 @@ fn parse_memory(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
-/// Linux counts user and system time in hundredths of a second, in the 14th and 15th field; the second field is
-/// the program's name in parentheses and may hold anything.
-fn parse_processor_time(stat: &str) -> Option<Duration> {
+/// Linux counts user and system time in hundredths of a second, in the 14th and 15th field, those of ended children in
+/// the next two; the parent is the fourth. The second field is the program's name in parentheses and may hold anything.
+fn parse_stat(stat: &str) -> Option<Stat> {
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
-    Some(Duration::from_millis((user + system) * 10))
+    let mut fields = fields.split_whitespace().skip(1);
+    let parent = fields.next()?.parse().ok()?;
+    let mut fields = fields.skip(9);
+    let mut time = || {
+        let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(Duration::from_millis((user + system) * 10))
+    };
+    Some(Stat { parent, own: time()?, ended_children: time()? })
 }
 
 #[cfg(test)]
@@ -102,9 +156,10 @@ mod tests {
     fn reads_the_kernels_files() {
         assert_eq!(parse_memory("Name:\tx\nVmHWM:\t  99 kB\nVmRSS:\t   23456 kB\n"), Some(23456));
         assert_eq!(parse_memory("Name:\tx\n"), None);
-        let stat = "42 (odd ) name) S 1 42 42 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 3 0 1 2 3";
-        assert_eq!(parse_processor_time(stat), Some(Duration::from_millis(1750)));
-        assert_eq!(parse_processor_time("42 (x) S 1"), None);
+        let stat = "42 (odd ) name) S 7 42 42 0 -1 4194304 100 0 0 0 150 25 3 4 20 0 3 0 1 2 3";
+        let (own, ended_children) = (Duration::from_millis(1750), Duration::from_millis(70));
+        assert_eq!(parse_stat(stat), Some(Stat { parent: 7, own, ended_children }));
+        assert_eq!(parse_stat("42 (x) S 1"), None);
     }
 
     #[tokio::test]
@@ -115,9 +170,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_child_is_waited_for_within_bounds() {
+        let process = Process::spawn("short", Command::new("sh").args(["-c", "exit 3"])).unwrap();
+        assert_eq!(process.finish(Duration::from_secs(5)).await.unwrap().code(), Some(3));
+        let process = Process::spawn("long", Command::new("sleep").arg("60")).unwrap();
+        assert_eq!(parent(process.id()).unwrap(), std::process::id());
+        assert!(family_processor_time(std::process::id()).is_ok());
+        let fault = process.finish(Duration::ZERO).await.unwrap_err();
+        assert_eq!(fault.to_string(), "long did not end within 0 s");
+    }
+
+    #[tokio::test]
     async fn a_child_stops_when_asked() {
         let process = Process::spawn("long", Command::new("sleep").arg("60")).unwrap();
-        assert!(process.memory_kib().is_ok() && process.processor_time().is_ok());
+        assert!(process.memory_kib().is_ok() && processor_time(process.id()).is_ok());
         process.stop().await.unwrap();
     }
 }

@@ -1,19 +1,15 @@
-//! The product under test: the sandbox, on a data directory of its own.
+//! The product as a newcomer starts it: the sandbox, on a data directory of its own.
 
-use std::fs::File;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::Fault;
-use crate::http::{self, Connection};
+use crate::call::Caller;
+use crate::launch;
 use crate::process::Process;
-
-const READY_WITHIN: Duration = Duration::from_mins(1);
-const CALL_WITHIN: Duration = Duration::from_mins(1);
 
 /// A running sandbox.
 pub(crate) struct Product {
@@ -36,35 +32,18 @@ impl Product {
     pub(crate) async fn start(binary: &Path, directory: &Path) -> Result<Self, Fault> {
         let data = directory.join("data");
         std::fs::create_dir_all(&data)?;
-        let address = free_address()?;
-        let log_path = directory.join("tollgate.log");
-        let log = File::create(&log_path)?;
-        let mut command = Command::new(binary);
-        // Settings of the caller's own installation must not reach this one.
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("TOLLGATE_") {
-                command.env_remove(name);
-            }
-        }
-        command
-            .env("TOLLGATE_DATA_DIR", &data)
-            .env("TOLLGATE_LISTEN", address.to_string())
-            .current_dir(directory)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log);
+        let address = launch::free_address()?;
+        let log = directory.join("tollgate.log");
+        let mut command = launch::command(binary, directory, &log)?;
+        command.env("TOLLGATE_DATA_DIR", &data).env("TOLLGATE_LISTEN", address.to_string());
         let started = Instant::now();
-        let mut process = Process::spawn("tollgate", &mut command)?;
-        let ready = process.wait_for(READY_WITHIN, async || is_ready(address).await.then_some(())).await;
-        let ready_after = started.elapsed();
-        if let Err(fault) = ready {
-            return Err(format!("{fault}\n{}", last_lines(&log_path)).into());
-        }
+        let ask = async || launch::is_ready(address).await.then(|| started.elapsed());
+        let (process, ready_after) = launch::start("tollgate", &mut command, &log, ask).await?;
         let sandbox = Sandbox::read(&data.join("sandbox.json"))?;
         Ok(Self { process, address, sandbox, ready_after })
     }
 
-    /// One call outside the measured rounds, which must be answered with 200; the body as JSON, and its size.
+    /// One call outside the measured rounds, which must succeed; the body as JSON, and its size.
     pub(crate) async fn call(
         &self,
         method: &str,
@@ -72,20 +51,8 @@ impl Product {
         bearer: &str,
         body: Option<&[u8]>,
     ) -> Result<(Value, usize), Fault> {
-        let request = http::request(method, path, Some(bearer), body);
-        let exchange = async {
-            let mut connection = Connection::open(self.address).await?;
-            let answer = connection.exchange(&request).await?;
-            Ok::<_, Fault>((answer.status, answer.body.to_vec()))
-        };
-        let (status, body) = tokio::time::timeout(CALL_WITHIN, exchange)
-            .await
-            .map_err(|_| format!("{method} {path} was not answered in time"))??;
-        if status != 200 {
-            let shown: String = String::from_utf8_lossy(&body).chars().take(500).collect();
-            return Err(format!("{method} {path} answered {status}: {shown}").into());
-        }
-        Ok((serde_json::from_slice(&body)?, body.len()))
+        let called = Caller::new(self.address, bearer).call(method, path, body).await?;
+        Ok((called.body, called.bytes))
     }
 }
 
@@ -103,26 +70,6 @@ impl Sandbox {
             environment_id: field("environmentId")?,
         })
     }
-}
-
-async fn is_ready(address: SocketAddr) -> bool {
-    let request = http::request("GET", "/readyz", None, None);
-    let ask = async {
-        let mut connection = Connection::open(address).await?;
-        Ok::<_, Fault>(connection.exchange(&request).await?.status == 200)
-    };
-    matches!(tokio::time::timeout(Duration::from_secs(2), ask).await, Ok(Ok(true)))
-}
-
-fn free_address() -> Result<SocketAddr, Fault> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
-}
-
-fn last_lines(log: &Path) -> String {
-    let text = std::fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    lines.get(lines.len().saturating_sub(20)..).unwrap_or_default().join("\n")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The results, as a table for people and as one JSON object for programs.
+//! The results of the quote, as a table for people and as one JSON object for programs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,13 +7,7 @@ use serde_json::{Value, json};
 
 use crate::load::Measured;
 use crate::rules::{COUNTS, RulesMeasured};
-
-/// One round against one server.
-pub(crate) struct Sample {
-    pub(crate) measured: Measured,
-    /// Processor time the server itself used, which the load generator's share of the machine does not blur.
-    pub(crate) processor_time: Duration,
-}
+use crate::sample::{Sample, median, microseconds, milliseconds, nanoseconds, per_mille, thousandths};
 
 /// A round against each server, one right after the other.
 pub(crate) struct Round {
@@ -37,41 +31,27 @@ pub(crate) struct Report {
     pub(crate) failures: Vec<String>,
 }
 
-impl Sample {
-    fn p50(&self) -> Duration {
-        self.measured.latencies.percentile(500)
-    }
+/// A round's row of the table.
+fn row(sample: &Sample, number: usize, name: &str) -> String {
+    format!(
+        "  {number:>5}  {name:<5}  {:>8}  {:>10}  {:>10}  {:>12}  {:>7}\n",
+        sample.measured.per_second(),
+        microseconds(sample.p50()),
+        microseconds(sample.p99()),
+        microseconds(sample.processor_time()),
+        sample.measured.refusals,
+    )
+}
 
-    fn p99(&self) -> Duration {
-        self.measured.latencies.percentile(990)
-    }
-
-    fn processor_time_per_answer(&self) -> Duration {
-        let nanoseconds = self.processor_time.as_nanos() / u128::from(self.measured.answers.max(1));
-        Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
-    }
-
-    fn row(&self, number: usize, name: &str) -> String {
-        format!(
-            "  {number:>5}  {name:<5}  {:>8}  {:>10}  {:>10}  {:>12}  {:>7}\n",
-            self.measured.per_second(),
-            microseconds(self.p50()),
-            microseconds(self.p99()),
-            microseconds(self.processor_time_per_answer()),
-            self.measured.refusals,
-        )
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "requestsPerSecond": self.measured.per_second(),
-            "p50Nanoseconds": nanoseconds(self.p50()),
-            "p99Nanoseconds": nanoseconds(self.p99()),
-            "serverProcessorNanosecondsPerRequest": nanoseconds(self.processor_time_per_answer()),
-            "non200": self.measured.refusals,
-            "brokenConnections": self.measured.faults.len(),
-        })
-    }
+fn round_json(sample: &Sample) -> Value {
+    json!({
+        "requestsPerSecond": sample.measured.per_second(),
+        "p50Nanoseconds": nanoseconds(sample.p50()),
+        "p99Nanoseconds": nanoseconds(sample.p99()),
+        "serverProcessorNanosecondsPerRequest": nanoseconds(sample.processor_time()),
+        "non200": sample.measured.refusals,
+        "brokenConnections": sample.measured.faults.len(),
+    })
 }
 
 impl Report {
@@ -85,7 +65,7 @@ impl Report {
         [
             median_of(|sample| sample.measured.per_second()),
             median_of(|sample| nanoseconds(sample.p99())),
-            median_of(|sample| nanoseconds(sample.processor_time_per_answer())),
+            median_of(|sample| nanoseconds(sample.processor_time())),
         ]
     }
 
@@ -104,8 +84,8 @@ impl Report {
         );
         text.push_str("  round  what      req/s         p50         p99  server cpu/r  non-200\n");
         for (index, round) in self.rounds.iter().enumerate() {
-            text.push_str(&round.echo.row(index + 1, "echo"));
-            text.push_str(&round.quote.row(index + 1, "quote"));
+            text.push_str(&row(&round.echo, index + 1, "echo"));
+            text.push_str(&row(&round.quote, index + 1, "quote"));
         }
         let [throughput, p99, processor] = self.ratios().map(thousandths);
         let _ = writeln!(text, "  quote ÷ echo, median of the rounds: throughput {throughput}");
@@ -142,8 +122,10 @@ impl Report {
 
     pub(crate) fn json(&self) -> Value {
         let [throughput, p99, processor] = self.ratios();
-        let rounds =
-            self.rounds.iter().map(|round| json!({"echo": round.echo.json(), "quote": round.quote.json()}));
+        let rounds = self
+            .rounds
+            .iter()
+            .map(|round| json!({"echo": round_json(&round.echo), "quote": round_json(&round.quote)}));
         let rules = self.rules.iter().map(|row| {
             let [latency, throughput] = self.cost(row);
             json!({
@@ -183,54 +165,5 @@ impl Report {
             per_mille(p50(&row.alone), p50(&base.alone)),
             per_mille(base.together.per_second(), row.together.per_second()),
         ]
-    }
-}
-
-fn per_mille(part: u64, whole: u64) -> u64 {
-    let ratio = u128::from(part) * 1000 / u128::from(whole.max(1));
-    u64::try_from(ratio).unwrap_or(u64::MAX)
-}
-
-/// The middle value; of an even number, the lower of the two in the middle; zero of none.
-fn median(mut values: Vec<u64>) -> u64 {
-    values.sort_unstable();
-    let middle = values.len().saturating_sub(1) / 2;
-    values.get(middle).copied().unwrap_or(0)
-}
-
-fn thousandths(value: u64) -> String {
-    format!("{}.{:03}", value / 1000, value % 1000)
-}
-
-fn microseconds(duration: Duration) -> String {
-    let tenths = duration.as_nanos() / 100;
-    format!("{}.{} µs", tenths / 10, tenths % 10)
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(thousandths(per_mille(37_500, 50_000)), "0.750");
-        assert_eq!(thousandths(12_034), "12.034");
-        assert_eq!(per_mille(1, 0), 1000);
-        assert_eq!(microseconds(Duration::from_nanos(123_456)), "123.4 µs");
-    }
-
-    #[test]
-    fn the_median_is_a_value_that_was_seen() {
-        assert_eq!(median(vec![]), 0);
-        assert_eq!(median(vec![9, 1, 5]), 5);
-        assert_eq!(median(vec![4, 1, 3, 2]), 2);
     }
 }

@@ -8,9 +8,9 @@ mod transfers;
 use tollgate_domain::Timestamp;
 
 pub use payments::{
-    CardPayment, CardTransaction, Changed, Entry, EventState, Inserted, NewException, PaymentChange,
-    PaymentFilter, PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoredEvent,
-    StoredException, TransactionFilter,
+    CardPayment, CardTransaction, Changed, Entry, EventPlace, EventState, Inserted, NewException,
+    PaymentChange, PaymentFilter, PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent,
+    StoredEvent, StoredException, TransactionFilter,
 };
 pub use provider::{
     AchTransfers, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation, Delivery,

@@ -26,10 +26,12 @@ pub(crate) fn created<T: Serialize>(data: &T) -> Answer {
     with_status(StatusCode::CREATED, data)
 }
 
+/// On an answer that was given before.
+pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
 /// The same answer, marked as the repetition of an earlier one.
 pub(crate) fn replayed(mut response: Response) -> Response {
-    let name = HeaderName::from_static("idempotent-replayed");
-    response.headers_mut().insert(name, HeaderValue::from_static("true"));
+    response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
     response
 }
 

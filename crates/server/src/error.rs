@@ -11,6 +11,8 @@ use serde::Serialize;
 use tollgate_domain::{id::RequestId, routing::Unroutable};
 use tollgate_engine::ports::StoreError;
 
+use crate::answer::IDEMPOTENT_REPLAYED;
+
 /// One faulty field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Detail {
@@ -32,6 +34,7 @@ struct Failure {
     retry_after: Option<Duration>,
     allow: Option<String>,
     close: bool,
+    replayed: bool,
 }
 
 impl ApiError {
@@ -45,6 +48,7 @@ impl ApiError {
             retry_after: None,
             allow: None,
             close: false,
+            replayed: false,
         }))
     }
 
@@ -156,6 +160,12 @@ impl ApiError {
             .with(|it| it.internal = Some(internal.into()))
     }
 
+    /// The same failure, marked as the repetition of an earlier answer.
+    #[must_use]
+    pub(crate) fn replayed(self) -> Self {
+        self.with(|it| it.replayed = true)
+    }
+
     /// The same failure with a time to wait.
     #[must_use]
     pub(crate) fn retry_after(self, wait: Duration) -> Self {
@@ -195,6 +205,9 @@ impl ApiError {
         }
         if let Some(allow) = failure.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
             headers.insert(header::ALLOW, allow);
+        }
+        if failure.replayed {
+            headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
         }
         if failure.close {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

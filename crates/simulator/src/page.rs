@@ -6,9 +6,12 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use crate::card::Typed;
+use crate::card::{Mistake, Typed};
 
 const STYLE: &str = include_str!("page.css");
+
+/// Whom customers pay. The providers' pages name the merchant; here there is one.
+pub(crate) const MERCHANT: &str = "Demo shop";
 
 /// What a hosted checkout page shows.
 #[derive(Debug)]
@@ -17,55 +20,134 @@ pub(crate) struct Checkout<'a> {
     pub(crate) provider: &'a str,
     pub(crate) amount: String,
     pub(crate) items: &'a [String],
-    pub(crate) problem: Option<&'a str>,
+    pub(crate) problem: Option<Problem>,
     /// Where "Cancel" leads.
     pub(crate) cancel: Option<&'a str>,
+    /// Test cards and what becomes of them.
+    pub(crate) cards: &'a [(&'a str, &'a str)],
+}
+
+/// Why the last try was not paid.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// For the customer.
+    pub(crate) text: String,
+    /// For the developer who looks at the page.
+    pub(crate) code: Option<String>,
+    /// Where the customer should look.
+    pub(crate) field: Option<Field>,
+}
+
+/// A field of the card form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Number,
+    Expiry,
+    Cvc,
+}
+
+impl Field {
+    pub(crate) const fn of(mistake: Mistake) -> Self {
+        match mistake {
+            Mistake::Number => Self::Number,
+            Mistake::Month | Mistake::Year => Self::Expiry,
+            Mistake::Cvc => Self::Cvc,
+        }
+    }
 }
 
 impl Checkout<'_> {
     pub(crate) fn response(&self) -> Response {
         let amount = escape(&self.amount);
-        let items: Vec<String> = self.items.iter().map(|item| format!("<li>{}</li>", escape(item))).collect();
-        let items = items.concat();
-        let problem = self.problem.map_or_else(String::new, |problem| {
-            format!(r#"<p class="problem" role="alert" id="problem">{}</p>"#, escape(problem))
-        });
-        let described = if self.problem.is_some() { r#" aria-describedby="problem""# } else { "" };
+        let items: Vec<_> = self.items.iter().map(|item| format!("<li>{}</li>", escape(item))).collect();
+        let problem = self.problem.as_ref().map_or_else(String::new, Problem::html);
+        let at_fault = |field: Field| match &self.problem {
+            Some(problem) if problem.field == Some(field) => {
+                r#" aria-invalid="true" aria-describedby="problem""#
+            }
+            _ => "",
+        };
         let cancel = self.cancel.map_or_else(String::new, |url| {
-            format!(r#"<a class="button quiet" href="{}">Cancel</a>"#, escape(url))
+            format!(r#"<a class="button quiet" href="{}">Cancel and go back</a>"#, escape(url))
         });
+        let cards: Vec<_> =
+            self.cards.iter().map(|(card, what)| format!("<dt>{card}</dt><dd>{what}</dd>")).collect();
         let body = format!(
-            r#"<h1>Checkout</h1>
-<p class="amount">{amount}</p>
-<ul>{items}</ul>
+            r#"<section class="order">
+{merchant}
+<h1>Amount due <span class="amount">{amount}</span></h1>
+<ul class="items">{items}</ul>
+</section>
+<section class="pay card">
+<h2>Pay by card</h2>
 {problem}
-<form method="post" action="" autocomplete="off">
+<form method="post" action="">
 <label for="number">Card number</label>
-<input id="number" name="number" inputmode="numeric" placeholder="4242 4242 4242 4242"
- required maxlength="23" autofocus{described}>
+<input id="number" name="number" inputmode="numeric" autocomplete="cc-number" spellcheck="false"
+ placeholder="1234 1234 1234 1234" required maxlength="23"{number}>
 <div class="pair">
-<div><label for="expiry">Expiry (MM/YY)</label>
-<input id="expiry" name="expiry" inputmode="numeric" placeholder="12/34" required maxlength="7"></div>
+<div><label for="expiry">Expiry <small>MM/YY</small></label>
+<input id="expiry" name="expiry" inputmode="numeric" autocomplete="cc-exp" spellcheck="false"
+ placeholder="MM/YY" required maxlength="9"{expiry}></div>
 <div><label for="cvc">Security code</label>
-<input id="cvc" name="cvc" inputmode="numeric" placeholder="123" required maxlength="4"></div>
+<input id="cvc" name="cvc" inputmode="numeric" autocomplete="cc-csc" spellcheck="false"
+ placeholder="3 or 4 digits" required maxlength="4"{cvc}></div>
 </div>
 <button type="submit">Pay {amount}</button>
 </form>
-{cancel}"#
+{cancel}
+</section>
+<aside class="hints" aria-labelledby="hints">
+<h2 id="hints"><span class="badge">Simulator only</span> Test cards</h2>
+<dl>{cards}</dl>
+<p>With any expiry date ahead and any security code of three digits. No real card is taken.</p>
+</aside>"#,
+            merchant = merchant(),
+            items = items.concat(),
+            cards = cards.concat(),
+            number = at_fault(Field::Number),
+            expiry = at_fault(Field::Expiry),
+            cvc = at_fault(Field::Cvc),
         );
-        let status = if self.problem.is_some() { StatusCode::PAYMENT_REQUIRED } else { StatusCode::OK };
-        page(status, self.provider, "Checkout", &body)
+        let (status, title) = match self.problem {
+            Some(_) => (StatusCode::PAYMENT_REQUIRED, "Not paid yet: checkout"),
+            None => (StatusCode::OK, "Checkout"),
+        };
+        document(status, self.provider, title, "checkout", &body)
+    }
+}
+
+impl Problem {
+    /// It takes the focus, so that a screen reader reads it and the next Tab leads into the form.
+    fn html(&self) -> String {
+        let code = self.code.as_ref().map_or_else(String::new, |code| {
+            format!("<small>Simulator only: the provider's code is {}.</small>", escape(code))
+        });
+        let text = escape(&self.text);
+        format!(
+            r#"<div class="problem" role="alert" id="problem" tabindex="-1" autofocus>{text}{code}</div>"#
+        )
     }
 }
 
 /// A page that only says something.
 pub(crate) fn message(status: StatusCode, provider: &str, heading: &str, text: &str) -> Response {
-    let body = format!("<h1>{}</h1>\n<p>{}</p>", escape(heading), escape(text));
-    page(status, provider, heading, &body)
+    page(status, provider, heading, &format!("<h1>{}</h1>\n<p>{}</p>", escape(heading), escape(text)))
 }
 
-/// A whole page around a body that is HTML already.
+/// A narrow page around a body that is HTML already.
 pub(crate) fn page(status: StatusCode, provider: &str, title: &str, body: &str) -> Response {
+    let body = format!("<div class=\"card\">\n{}\n{body}\n</div>", merchant());
+    document(status, provider, title, "narrow", &body)
+}
+
+fn merchant() -> String {
+    let initial: String = MERCHANT.chars().take(1).collect();
+    format!(r#"<p class="merchant"><span class="mark" aria-hidden="true">{initial}</span>{MERCHANT}</p>"#)
+}
+
+/// A whole page.
+fn document(status: StatusCode, provider: &str, title: &str, shape: &str, body: &str) -> Response {
     let title = escape(title);
     let html = format!(
         r#"<!doctype html>
@@ -73,12 +155,13 @@ pub(crate) fn page(status: StatusCode, provider: &str, title: &str, body: &str) 
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} (simulator)</title>
+<title>{title} · {MERCHANT} (simulator)</title>
+<link rel="icon" href="data:,">
 <style>{STYLE}</style>
 </head>
 <body>
-<main>
-<p class="note"><strong>Simulator.</strong> This page stands in for {provider}. No money moves; use test cards only.</p>
+<header class="strip"><span class="badge">Simulator</span> Stands in for {provider}. No money moves; use test cards only.</header>
+<main class="{shape}">
 {body}
 </main>
 </body>
@@ -90,7 +173,10 @@ pub(crate) fn page(status: StatusCode, provider: &str, title: &str, body: &str) 
     for (name, value) in [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'",
+        ),
         (header::REFERRER_POLICY, "no-referrer"),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -141,7 +227,7 @@ pub(crate) fn typed_card(form: &[u8]) -> Typed {
     typed
 }
 
-/// `19.99 USD`.
+/// `1,019.99 USD`.
 pub(crate) fn amount_text(amount: i64, currency: &str) -> String {
     let currency = currency.to_ascii_uppercase();
     let digits: usize = match currency.as_str() {
@@ -150,11 +236,25 @@ pub(crate) fn amount_text(amount: i64, currency: &str) -> String {
         "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
         _ => 2,
     };
-    if digits == 0 {
-        return format!("{amount} {currency}");
+    let unit = match digits {
+        0 => return format!("{} {currency}", grouped(amount)),
+        3 => 1_000,
+        _ => 100,
+    };
+    format!("{}.{:0digits$} {currency}", grouped(amount / unit), amount % unit)
+}
+
+/// `1,234,567`.
+fn grouped(number: i64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
     }
-    let unit = if digits == 3 { 1_000 } else { 100 };
-    format!("{}.{:0digits$} {currency}", amount / unit, amount % unit)
+    text
 }
 
 pub(crate) fn escape(text: &str) -> String {
@@ -201,9 +301,14 @@ mod tests {
 
     #[test]
     fn amounts_and_addresses() {
-        for (amount, currency, text) in
-            [(1999, "usd", "19.99 USD"), (5, "eur", "0.05 EUR"), (500, "jpy", "500 JPY")]
-        {
+        for (amount, currency, text) in [
+            (1999, "usd", "19.99 USD"),
+            (5, "eur", "0.05 EUR"),
+            (500, "jpy", "500 JPY"),
+            (100_000, "usd", "1,000.00 USD"),
+            (12_345_678, "kwd", "12,345.678 KWD"),
+            (1_234_567, "jpy", "1,234,567 JPY"),
+        ] {
             assert_eq!(amount_text(amount, currency), text);
         }
         assert_eq!(with_query("https://a.test/b", &[("c", "d e")]), "https://a.test/b?c=d+e");

@@ -16,10 +16,7 @@ use super::{AchProvider, MOST_ROUNDS, draft::Draft, fingerprint::differences};
 use crate::{
     engine::Engine,
     failpoint::{failpoint, planted},
-    ports::{
-        BankAccount, Call, CallError, NewTransfer, RefusalKind, Reserved, StoreError, Transfer,
-        TransferProgress,
-    },
+    ports::{BankAccount, Call, CallError, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
     quote::QuoteRequest,
     snapshot::EnvironmentView,
 };
@@ -72,12 +69,12 @@ pub enum TransferError {
     /// There is no route.
     #[error(transparent)]
     Unroutable(#[from] Unroutable),
-    /// The provider picked is not configured completely, or does not accept our credentials.
+    /// The provider picked is not configured completely.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
         /// Which.
         provider: String,
-        /// The paths of what is missing; empty where the provider refuses what is there.
+        /// The paths of what is missing.
         missing: Vec<String>,
     },
     /// The key was used for another request.
@@ -96,8 +93,13 @@ pub enum TransferError {
         retry_after: Duration,
     },
     /// The provider refused the transfer; it is recorded as failed and the funds are available again.
-    #[error("the provider refused: {}", .0.message)]
-    Rejected(Failure),
+    #[error("the provider refused: {}", failure.message)]
+    Rejected {
+        /// Why.
+        failure: Failure,
+        /// Whether that was answered to the same key before.
+        replayed: bool,
+    },
     /// Something could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
@@ -186,11 +188,7 @@ impl Engine {
         failpoint!("transfer.after_send");
         let transfer = self.record_sending(transfer, &call, Some(request_id)).await?;
         if let (Status::Failed, Err(CallError::Refused(refusal))) = (transfer.state.status, call.outcome) {
-            return Err(if refusal.kind == RefusalKind::Credentials {
-                TransferError::NotConfigured { provider: transfer.order.provider, missing: Vec::new() }
-            } else {
-                TransferError::Rejected(refusal.failure)
-            });
+            return Err(TransferError::Rejected { failure: refusal.failure, replayed: false });
         }
         Ok(TransferMade { transfer, replayed: false })
     }
@@ -320,7 +318,7 @@ fn replayed(known: Transfer, fingerprints: &str) -> Result<TransferMade, Transfe
     match &known.state.failure {
         // One that the provider never took was answered as refused, and still is.
         Some(failure) if known.state.provider_reference.is_none() => {
-            Err(TransferError::Rejected(failure.clone()))
+            Err(TransferError::Rejected { failure: failure.clone(), replayed: true })
         }
         _ => Ok(TransferMade { transfer: known, replayed: true }),
     }

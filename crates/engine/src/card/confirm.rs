@@ -181,17 +181,20 @@ impl Engine {
                 Err(CallError::Refused(refusal)) => refused = Some(refusal),
             }
             let replayed = !is_first && !draft.moves();
-            match draft.commit().await? {
-                Some(payment) => {
-                    return match refused {
-                        None => Ok(Confirmed { payment, replayed }),
-                        Some(refusal) if refusal.kind == RefusalKind::Credentials => {
-                            Err(not_configured(&payment, Vec::new()))
-                        }
-                        Some(refusal) => Err(ConfirmError::Rejected(refusal.failure)),
-                    };
-                }
-                None => seen = self.stored_payment(environment, id).await?,
+            let is_news = !replayed || draft.disagrees() || refused.is_some();
+            if let Some(payment) = draft.commit().await? {
+                return match refused {
+                    None => Ok(Confirmed { payment, replayed }),
+                    Some(refusal) if refusal.kind == RefusalKind::Credentials => {
+                        Err(not_configured(&payment, Vec::new()))
+                    }
+                    Some(refusal) => Err(ConfirmError::Rejected(refusal.failure)),
+                };
+            }
+            seen = self.stored_payment(environment, id).await?;
+            // All there was to write down is that nothing was new: many who ask at once do not wait for that.
+            if !is_news && seen.transaction.is_some() {
+                return Ok(Confirmed { payment: seen, replayed: true });
             }
         }
         Err(too_busy())

@@ -10,8 +10,8 @@ use tollgate_domain::{
 use crate::{
     engine::Engine,
     ports::{
-        CardPayment, Entry, EventState, PaymentFilter, Resolution, StoreError, StoredEvent, StoredException,
-        TransactionFilter,
+        CardPayment, Entry, EventPlace, EventState, PaymentFilter, Resolution, StoreError, StoredEvent,
+        StoredException, TransactionFilter,
     },
 };
 
@@ -105,7 +105,7 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         state: Option<EventState>,
-        before: Option<tollgate_domain::Timestamp>,
+        before: Option<&EventPlace>,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, ReadError> {
         self.store.environment(environment).await?.ok_or(ReadError::Missing)?;

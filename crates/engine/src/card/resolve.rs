@@ -10,7 +10,7 @@ use tollgate_domain::{
 };
 
 use super::{
-    CardProvider,
+    CardProvider, MOST_ROUNDS,
     draft::Draft,
     look::{open_attempt, subject},
 };
@@ -110,6 +110,7 @@ impl Engine {
         payment: CardPayment,
         end: Preparation,
     ) -> Result<(), StoreError> {
+        let (environment, id) = (payment.order.environment, payment.order.id);
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
         let mut draft = Draft::of(self, payment, None);
@@ -140,7 +141,18 @@ impl Engine {
             }
             Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(&trouble),
         }
-        draft.commit().await?;
+        if draft.commit().await?.is_some() {
+            return Ok(());
+        }
+        // The provider's own word that it is closed can be faster than its answer; that we asked for it is still told.
+        for _ in 0..MOST_ROUNDS {
+            let Some(payment) = self.store.payment(environment, id).await? else { break };
+            let mut draft = Draft::of(self, payment, None);
+            draft.called(&call.logs);
+            if draft.commit().await?.is_some() {
+                break;
+            }
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Taking in a provider's webhook: believed, made durable, and only then answered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use tokio::sync::OwnedSemaphorePermit;
 use tollgate_domain::id::EnvironmentId;
 use tracing::warn;
 
@@ -68,13 +69,19 @@ impl Engine {
             request: request.to_owned(),
             received_at: now,
         };
-        let due = now.saturating_add(self.options.resolver.lease);
+        // Where so many are being applied that this one gets no turn, the resolver is to see to it right away.
+        let turn = Arc::clone(&self.event_turns).try_acquire_owned().ok();
+        let lease = turn.as_ref().map_or(Duration::ZERO, |_| self.options.resolver.lease);
+        let due = now.saturating_add(lease);
         if self.store.receive_event(environment, &event, due).await? == Received::Known {
             return Ok(());
         }
         if notice.relevant {
-            let (state, note) = (EventState::Waiting, String::new());
-            self.apply_soon(StoredEvent { environment, event, state, due: Some(due), tries: 0, note });
+            if let Some(turn) = turn {
+                let (state, note) = (EventState::Waiting, String::new());
+                let stored = StoredEvent { environment, event, state, due: Some(due), tries: 0, note };
+                self.apply_soon(stored, turn);
+            }
             return Ok(());
         }
         let note = "tells nothing that is kept here".to_owned();
@@ -83,9 +90,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Applies an event right away, unless so many are being applied that the resolver had better see to it.
-    fn apply_soon(self: &Arc<Self>, event: StoredEvent) {
-        let Ok(turn) = Arc::clone(&self.event_turns).try_acquire_owned() else { return };
+    /// Applies an event right away.
+    fn apply_soon(self: &Arc<Self>, event: StoredEvent, turn: OwnedSemaphorePermit) {
         let engine = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(error) = engine.apply_event(event).await {

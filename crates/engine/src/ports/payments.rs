@@ -212,6 +212,15 @@ pub struct SettledEvent {
     pub note: String,
 }
 
+/// A place in a list of events. Several can arrive within one moment, so that the moment alone is not enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventPlace {
+    /// When the event at this place was received.
+    pub received_at: Timestamp,
+    /// Its provider and id; `None` is the place in front of all events of that moment.
+    pub event: Option<(String, String)>,
+}
+
 /// An event as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
@@ -375,12 +384,13 @@ pub trait PaymentStore: Send + Sync + 'static {
         settled: &SettledEvent,
     ) -> Result<bool, StoreError>;
 
-    /// An environment's events, newest first: received before `before` where that is given, in `state` where given.
+    /// An environment's events, newest first and by name within one moment: behind `before` where that is given, in
+    /// `state` where given.
     async fn events(
         &self,
         environment: EnvironmentId,
         state: Option<EventState>,
-        before: Option<Timestamp>,
+        before: Option<&EventPlace>,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError>;
 

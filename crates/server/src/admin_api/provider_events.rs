@@ -1,7 +1,8 @@
 //! `GET /admin/v1/environments/<id>/provider-events`: what providers sent, and what became of it.
 
 use serde::Serialize;
-use tollgate_engine::ports::{EventState, StoredEvent};
+use tollgate_domain::Timestamp;
+use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, StoredEvent};
 
 use crate::{
     admin_api::{operator::Operator, paging::ListAnswer, payments::of_reading},
@@ -27,11 +28,29 @@ pub(crate) async fn list(operator: Operator) -> Answer {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let rule = "must be one of: waiting, applied, ignored";
     let state = operator.location.query_as("state", rule, EventState::parse)?;
-    let before = operator.location.moment("before")?;
-    let found = operator.app.engine.provider_events(environment, state, before, limit).await;
+    let before = operator.location.query_as("before", "must be a moment in RFC 3339, or a cursor", place)?;
+    let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
     let found = found.map_err(of_reading)?;
-    let last = found.last().map(|stored| rfc3339(stored.event.received_at));
+    let last = found.last().map(|stored| cursor(&stored.event));
     answer::ok(&ListAnswer::new(found.iter().map(event).collect(), limit, last))
+}
+
+/// Several events can arrive within one moment: the cursor says which was the last one shown.
+fn cursor(event: &ProviderEvent) -> String {
+    format!("{},{},{}", rfc3339(event.received_at), event.provider, event.id)
+}
+
+/// The place a cursor or a moment means.
+fn place(text: &str) -> Option<EventPlace> {
+    let (moment, event) = match text.split_once(',') {
+        None => (text, None),
+        Some((moment, name)) => {
+            let (provider, id) = name.split_once(',')?;
+            (moment, Some((provider.to_owned(), id.to_owned())))
+        }
+    };
+    let moment: jiff::Timestamp = moment.parse().ok()?;
+    Some(EventPlace { received_at: Timestamp::from_unix_millis(moment.as_millisecond()), event })
 }
 
 fn event(stored: &StoredEvent) -> EventAnswer {

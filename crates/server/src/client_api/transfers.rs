@@ -69,10 +69,11 @@ impl From<TransferError> for ApiError {
                 "The provider's funding account lacks the funds for this transfer, and nothing was sent; try again later.",
             )
             .retry_after(retry_after),
-            TransferError::Rejected(failure) => {
+            TransferError::Rejected { failure, replayed } => {
                 // What a provider says may end without a full stop.
                 let said = failure.message.trim_end_matches('.');
-                Self::provider_rejected(format!("The provider refused the transfer: {said}."))
+                let error = Self::provider_rejected(format!("The provider refused the transfer: {said}."));
+                if replayed { error.replayed() } else { error }
             }
             TransferError::Seal(error) => Self::internal(error.to_string()),
             TransferError::Store(error) => error.into(),

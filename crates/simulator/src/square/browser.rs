@@ -18,16 +18,34 @@ use super::state::Context;
 use crate::card::{Card, Typed};
 use crate::conduct::read_body;
 use crate::config::Wire;
-use crate::page::{self, Checkout, amount_text, message, redirect, typed_card, with_query};
+use crate::page::{
+    self, Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query,
+};
 use crate::simulator::Simulator;
 
 const PROVIDER: &str = "card provider B (Square)";
+
+/// The cards shown on the page.
+const CARDS: [(&str, &str); 4] = [
+    ("4242 4242 4242 4242", "Paid"),
+    ("4000 0000 0000 0002", "Declined"),
+    ("4000 0000 0000 9995", "No funds"),
+    ("4000 0000 0000 0127", "Wrong code"),
+];
+
+/// What the page loads from here to draw a card form.
+const SCRIPT: &str = concat!(
+    "(function () {\n\"use strict\";\n",
+    include_str!("../card-form.js"),
+    include_str!("web-payments.js"),
+    "})();\n"
+);
 
 pub(super) fn routes() -> Router<Simulator> {
     Router::new()
         .route("/pay/{id}", get(show_checkout).post(pay_checkout))
         .route("/pay/{id}/cancel", get(leave_checkout))
-        .route("/web-payments.js", get(async || page::script(include_str!("web-payments.js"))))
+        .route("/web-payments.js", get(async || page::script(SCRIPT)))
         .route("/browser/tokens", post(tokenize))
 }
 
@@ -51,9 +69,9 @@ async fn pay_checkout(
     let (response, notices) = {
         let mut state = simulator.square();
         let paid = pay(&mut state, &Context::new(&simulator), &id, &typed);
-        let problem = paid.as_ref().err().map(|error| error.detail().to_owned());
+        let problem = paid.as_ref().err().map(|error| problem_of(error, &typed));
         let response = match find(&state, &id).and_then(|link| Ok((link, order_of(&state, link)?))) {
-            Ok((link, order)) => checkout(link, &order, problem.as_deref()),
+            Ok((link, order)) => checkout(link, &order, problem),
             Err(error) => not_there(&error),
         };
         (response, state.take_notices())
@@ -63,11 +81,17 @@ async fn pay_checkout(
 }
 
 /// The wire's links have no address for those who change their mind, so they are told so here.
-async fn leave_checkout(Path(_): Path<String>) -> Response {
-    message(StatusCode::OK, PROVIDER, "Canceled", "Nothing was paid. You can close this page.")
+async fn leave_checkout(Path(id): Path<String>) -> Response {
+    let body = format!(
+        r#"<h1>Nothing was paid</h1>
+<p>You can close this page, or go back and pay.</p>
+<a class="button quiet" href="../{}">Back to the checkout</a>"#,
+        escape(&id)
+    );
+    page::page(StatusCode::OK, PROVIDER, "Nothing was paid", &body)
 }
 
-fn checkout(link: &Link, order: &Order, problem: Option<&str>) -> Response {
+fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
     let names = order.line_items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned));
     match (order.state, &link.redirect_url) {
         ("OPEN", _) => Checkout {
@@ -76,6 +100,7 @@ fn checkout(link: &Link, order: &Order, problem: Option<&str>) -> Response {
             items: &names.collect::<Vec<_>>(),
             problem,
             cancel: Some(&format!("{}/cancel", link.id)),
+            cards: &CARDS,
         }
         .response(),
         ("COMPLETED", Some(url)) => {
@@ -84,6 +109,22 @@ fn checkout(link: &Link, order: &Order, problem: Option<&str>) -> Response {
         ("COMPLETED", None) => message(StatusCode::OK, PROVIDER, "Thank you", "Your payment was received."),
         _ => message(StatusCode::GONE, PROVIDER, "This checkout is closed", "Nothing was paid."),
     }
+}
+
+/// An error of the wire, for the customer: the wire's own words are for developers.
+fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
+    let entry = error.entry();
+    let code = entry.get("code").and_then(Value::as_str).unwrap_or_default();
+    let (text, field) = match code {
+        "GENERIC_DECLINE" => ("Your card was declined. Try another card.", None),
+        "INSUFFICIENT_FUNDS" => ("Your card has insufficient funds. Try another card.", None),
+        "CARD_EXPIRED" | "INVALID_EXPIRATION" => ("Your card has expired.", Some(Field::Expiry)),
+        "CVV_FAILURE" => ("Your card's security code is incorrect.", Some(Field::Cvc)),
+        "TEMPORARY_ERROR" => ("Your card could not be charged just now. Try again in a little while.", None),
+        "INVALID_CARD" => ("Your card was declined. Here, only test cards are taken.", None),
+        _ => (error.detail(), Card::read(typed).err().map(Field::of)),
+    };
+    Problem { text: text.to_owned(), code: Some(code.to_owned()), field }
 }
 
 /// Turns a typed card into a one-time token, for the browser script.

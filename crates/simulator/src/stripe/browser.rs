@@ -5,6 +5,7 @@ use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
 use http::StatusCode;
+use serde_json::{Map, Value};
 
 use super::attempt::authenticated;
 use super::error::StripeError;
@@ -13,17 +14,35 @@ use super::session::{Session, find, pay};
 use super::state::{Context, StripeState};
 use crate::conduct::read_body;
 use crate::config::Wire;
-use crate::page::{self, Checkout, amount_text, escape, message, redirect, typed_card, with_query};
+use crate::page::{
+    self, Checkout, Field, MERCHANT, Problem, amount_text, escape, message, redirect, typed_card, with_query,
+};
 use crate::simulator::Simulator;
 
 const PROVIDER: &str = "card provider A (Stripe)";
+
+/// The cards shown on the page.
+const CARDS: [(&str, &str); 4] = [
+    ("4242 4242 4242 4242", "Paid"),
+    ("4000 0000 0000 0002", "Declined"),
+    ("4000 0000 0000 9995", "No funds"),
+    ("4000 0025 0000 3155", "Bank asks first"),
+];
+
+/// What the page loads from here to draw a card form.
+const SCRIPT: &str = concat!(
+    "(function () {\n\"use strict\";\n",
+    include_str!("../card-form.js"),
+    include_str!("v3.js"),
+    "})();\n"
+);
 
 pub(super) fn routes() -> Router<Simulator> {
     Router::new()
         .route("/pay/{id}", get(show_checkout).post(pay_checkout))
         .route("/authenticate/{id}", get(show_authentication).post(authenticate))
         .route("/receipts/{id}", get(show_receipt))
-        .route("/v3.js", get(async || page::script(include_str!("v3.js"))))
+        .route("/v3.js", get(async || page::script(SCRIPT)))
 }
 
 async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
@@ -32,9 +51,8 @@ async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String
         Ok(session) => {
             // Where the last try failed elsewhere, at the proof of identity, the customer learns it here.
             let intent = session.intent.as_ref().and_then(|id| state.intents.get(id));
-            let problem =
-                intent.and_then(|intent| intent.last_payment_error.as_ref()?.get("message")?.as_str());
-            checkout(&session, problem)
+            let problem = intent.and_then(|intent| intent.last_payment_error.as_ref()?.as_object());
+            checkout(&session, problem.map(problem_of))
         }
         Err(error) => not_there(&error),
     }
@@ -57,7 +75,7 @@ async fn pay_checkout(
                 redirect(&format!("../authenticate/{}", intent.id))
             }
             Ok(_) => checkout(&session, None),
-            Err(error) => checkout(&session, Some(error.message())),
+            Err(error) => checkout(&session, Some(problem_of(&error.fields))),
         }
     })
     .await
@@ -75,7 +93,7 @@ async fn show_authentication(State(simulator): State<Simulator>, Path(id): Path<
     };
     let body = format!(
         r#"<h1>Is this you?</h1>
-<p>Your bank asks you to confirm a payment.</p>
+<p>Your bank asks you to confirm a payment to {MERCHANT}.</p>
 <p class="amount">{}</p>
 <form method="post" action="">
 <button type="submit" name="outcome" value="approve">Confirm</button>
@@ -131,7 +149,7 @@ async fn change(
 }
 
 /// The page of a session: the form while it is open, onwards once it is paid.
-fn checkout(session: &Session, problem: Option<&str>) -> Response {
+fn checkout(session: &Session, problem: Option<Problem>) -> Response {
     match session.status {
         "complete" => redirect(&session.success_url.replace("{CHECKOUT_SESSION_ID}", &session.id)),
         "open" => Checkout {
@@ -140,9 +158,26 @@ fn checkout(session: &Session, problem: Option<&str>) -> Response {
             items: &session.items,
             problem,
             cancel: session.cancel_url.as_deref(),
+            cards: &CARDS,
         }
         .response(),
         _ => message(StatusCode::GONE, PROVIDER, "This checkout has expired", "Nothing was paid."),
+    }
+}
+
+/// An error of the wire, for the customer.
+fn problem_of(error: &Map<String, Value>) -> Problem {
+    let text = |name: &str| error.get(name).and_then(Value::as_str);
+    let field = match text("param").or_else(|| text("code")) {
+        Some("number") => Some(Field::Number),
+        Some("exp_month" | "exp_year" | "expired_card") => Some(Field::Expiry),
+        Some("cvc" | "incorrect_cvc") => Some(Field::Cvc),
+        _ => None,
+    };
+    Problem {
+        text: text("message").unwrap_or_default().to_owned(),
+        code: text("decline_code").or_else(|| text("code")).map(str::to_owned),
+        field,
     }
 }
 

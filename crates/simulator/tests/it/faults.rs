@@ -158,9 +158,11 @@ async fn a_fault_strikes_as_often_as_asked_and_only_where_asked() {
 #[tokio::test]
 async fn whoever_asks_too_often_is_told_how_long_to_wait() {
     let running = start().await;
-    for (delay_ms, seconds) in [(json!(null), "2"), (json!(1), "1"), (json!(1_001), "2"), (json!(7_000), "7")] {
+    for (delay_ms, seconds) in [(json!(null), "2"), (json!(1), "1"), (json!(1_001), "2"), (json!(7_000), "7")]
+    {
         for wire in ["stripe", "square", "increase"] {
-            let fault = json!({ "wire": wire, "operation": "*", "fault": "rate_limited", "delay_ms": delay_ms });
+            let fault =
+                json!({ "wire": wire, "operation": "*", "fault": "rate_limited", "delay_ms": delay_ms });
             running.fault(fault).await;
         }
         let replies = [

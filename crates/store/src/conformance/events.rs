@@ -1,8 +1,10 @@
 //! Providers' events.
 
+use std::cmp::Reverse;
+
 use rand::RngExt as _;
 use tollgate_domain::id::EnvironmentId;
-use tollgate_engine::ports::{EventState, ProviderEvent, Received, StoredEvent};
+use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, Received, StoredEvent};
 
 use super::{
     ALL, Nodes, at,
@@ -129,7 +131,9 @@ pub async fn events_are_listed_newest_first(nodes: &Nodes) {
     let mut model: Vec<StoredEvent> = Vec::new();
     for place in 0..50 {
         let id = format!("evt_{place}");
-        let event = nodes.new_event(&id);
+        let mut event = nodes.new_event(&id);
+        // Several arrive within one moment.
+        event.received_at = at(place / 4);
         let scope = if place % 9 == 8 { other } else { environment };
         nodes.one.receive_event(scope, &event, at(5)).await.unwrap();
         let state = EventState::ALL[random.random_range(0..3)];
@@ -139,17 +143,21 @@ pub async fn events_are_listed_newest_first(nodes: &Nodes) {
         if scope == environment {
             let due = (state == EventState::Waiting).then(|| at(5));
             let note = if due.is_none() { LETTERS.to_owned() } else { String::new() };
-            model.insert(0, StoredEvent { environment, event, state, due, tries: 0, note });
+            model.push(StoredEvent { environment, event, state, due, tries: 0, note });
         }
     }
+    model.sort_by_key(|stored| (Reverse(stored.event.received_at), stored.event.id.clone()));
     for state in EventState::ALL.into_iter().map(Some).chain([None]) {
         let expected: Vec<_> =
             model.iter().filter(|stored| state.is_none_or(|state| stored.state == state)).cloned().collect();
         let mut listed: Vec<StoredEvent> = Vec::new();
         loop {
             let limit = random.random_range(1..=9);
-            let before = listed.last().map(|stored| stored.event.received_at);
-            let page = nodes.two.events(environment, state, before, limit).await.unwrap();
+            let before = listed.last().map(|stored| EventPlace {
+                received_at: stored.event.received_at,
+                event: Some((stored.event.provider.clone(), stored.event.id.clone())),
+            });
+            let page = nodes.two.events(environment, state, before.as_ref(), limit).await.unwrap();
             assert!(page.len() <= usize::try_from(limit).unwrap());
             if page.is_empty() {
                 break;
@@ -158,5 +166,10 @@ pub async fn events_are_listed_newest_first(nodes: &Nodes) {
         }
         assert_eq!(listed, expected, "seed {seed}, {state:?}");
         assert!(nodes.two.events(environment, state, None, 0).await.unwrap().is_empty());
+        let moment = EventPlace { received_at: at(6), event: None };
+        let earlier = nodes.two.events(environment, state, Some(&moment), ALL).await.unwrap();
+        let expected: Vec<_> =
+            expected.into_iter().filter(|stored| stored.event.received_at < at(6)).collect();
+        assert_eq!(earlier, expected, "seed {seed}, {state:?}");
     }
 }

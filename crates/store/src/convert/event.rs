@@ -1,7 +1,7 @@
 //! Providers' events.
 
 use tollgate_domain::{Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{EventState, ProviderEvent, SettledEvent, StoredEvent};
+use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, SettledEvent, StoredEvent};
 
 use super::cells::Cells;
 
@@ -41,6 +41,16 @@ pub(crate) fn due(settled: &SettledEvent) -> Option<i64> {
 /// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
 pub(crate) fn states(wanted: Option<EventState>) -> Vec<EventState> {
     wanted.map_or_else(|| EventState::ALL.to_vec(), |state| vec![state])
+}
+
+/// The moment of the first events behind a place, and the name in that moment that they come after; `None` where nothing
+/// can be behind it.
+pub(crate) fn behind(place: Option<&EventPlace>) -> Option<(i64, &str, &str)> {
+    match place.map(|place| (place.received_at, place.event.as_ref())) {
+        None => Some((i64::MAX, "", "")),
+        Some((at, Some((provider, id)))) => Some((at.unix_millis(), provider, id)),
+        Some((at, None)) => Some((at.unix_millis().checked_sub(1)?, "", "")),
+    }
 }
 
 /// The order in which events are shown, and how many of them.

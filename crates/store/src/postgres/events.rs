@@ -2,7 +2,7 @@
 
 use deadpool_postgres::ClientWrapper;
 use tollgate_domain::{Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
+use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
 
 use super::{cells::RowCells, fault::Fault, uuid};
 use crate::convert::{
@@ -107,10 +107,11 @@ pub(super) async fn list(
     client: &ClientWrapper,
     environment: EnvironmentId,
     state: Option<EventState>,
-    before: Option<Timestamp>,
+    before: Option<&EventPlace>,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, Fault> {
-    let Some(last) = convert::until_before(before) else { return Ok(Vec::new()) };
+    let Some((last, provider, id)) = convert::event::behind(before) else { return Ok(Vec::new()) };
+    // Names are compared byte by byte, as they are where lists of several states are put together.
     let statement = client
         .prepare_cached(concat!(
             "SELECT ",
@@ -118,12 +119,13 @@ pub(super) async fn list(
             " FROM unnest($2::text[]) AS wanted (state) CROSS JOIN LATERAL (
                  SELECT * FROM provider_events
                  WHERE environment_id = $1 AND state = wanted.state AND received_at <= $3
-                 ORDER BY received_at DESC, provider, id LIMIT $4) e"
+                     AND (received_at < $3 OR (provider COLLATE \"C\", id COLLATE \"C\") > ($5, $6))
+                 ORDER BY received_at DESC, provider COLLATE \"C\", id COLLATE \"C\" LIMIT $4) e"
         ))
         .await?;
     let states: Vec<&str> = convert::event::states(state).into_iter().map(EventState::as_str).collect();
-    let rows =
-        client.query(&statement, &[&uuid(environment.to_bytes()), &states, &last, &i64::from(limit)]).await?;
+    let scope = uuid(environment.to_bytes());
+    let rows = client.query(&statement, &[&scope, &states, &last, &i64::from(limit), &provider, &id]).await?;
     let mut events =
         rows.iter().map(|row| read(&mut RowCells::new(row, 0))).collect::<Result<Vec<_>, Fault>>()?;
     convert::event::newest_first(&mut events, limit);

@@ -24,6 +24,11 @@ const MIGRATIONS: [Migration; 3] = [
         name: "transfers",
         sql: include_str!("../../migrations/postgres/0003_transfers.sql"),
     },
+    Migration {
+        version: 4,
+        name: "entries",
+        sql: include_str!("../../migrations/postgres/0004_entries.sql"),
+    },
 ];
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

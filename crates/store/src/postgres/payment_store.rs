@@ -8,9 +8,9 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventState, Inserted, PaymentChange, PaymentFilter, PaymentStore, Progress,
-    ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent, StoredException,
-    TransactionFilter,
+    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, PaymentChange, PaymentFilter,
+    PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
+    StoredException, TransactionFilter,
 };
 
 use super::{
@@ -130,7 +130,7 @@ impl PaymentStore for PostgresStore {
         &self,
         environment: EnvironmentId,
         state: Option<EventState>,
-        before: Option<Timestamp>,
+        before: Option<&EventPlace>,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         attempt!(self, Read, |client| events::list(client, environment, state, before, limit))

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 use tollgate_domain::{Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
+use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
 
 use super::{cells::RowCells, directory, fault::Fault, writer::Effect};
 use crate::convert::{
@@ -111,24 +111,25 @@ pub(super) const LIST: &str = concat!(
     "SELECT ",
     event_columns!(),
     " FROM provider_events e WHERE e.environment_id = ?1 AND e.state = ?2 AND e.received_at <= ?3
-     ORDER BY e.received_at DESC, e.provider, e.id LIMIT ?4"
+         AND (e.received_at < ?3 OR (e.provider, e.id) > (?4, ?5))
+     ORDER BY e.received_at DESC, e.provider, e.id LIMIT ?6"
 );
 
 pub(super) fn list(
     connection: &Connection,
     environment: EnvironmentId,
     state: Option<EventState>,
-    before: Option<Timestamp>,
+    before: Option<&EventPlace>,
     limit: u32,
 ) -> Result<Vec<StoredEvent>, Fault> {
-    let Some(last) = convert::until_before(before) else { return Ok(Vec::new()) };
+    let Some((last, provider, id)) = convert::event::behind(before) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(LIST)?;
     let mut events = Vec::new();
     for state in convert::event::states(state) {
-        let rows = statement
-            .query_and_then(params![environment.to_bytes(), state.as_str(), last, limit], |row| {
-                read(&mut RowCells::new(row, 0))
-            })?;
+        let rows = statement.query_and_then(
+            params![environment.to_bytes(), state.as_str(), last, provider, id, limit],
+            |row| read(&mut RowCells::new(row, 0)),
+        )?;
         for event in rows {
             events.push(event?);
         }

@@ -8,9 +8,9 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventState, Inserted, PaymentChange, PaymentFilter, PaymentStore, Progress,
-    ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent, StoredException,
-    TransactionFilter,
+    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, PaymentChange, PaymentFilter,
+    PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
+    StoredException, TransactionFilter,
 };
 
 use super::{
@@ -157,10 +157,13 @@ impl PaymentStore for SqliteStore {
         &self,
         environment: EnvironmentId,
         state: Option<EventState>,
-        before: Option<Timestamp>,
+        before: Option<&EventPlace>,
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        self.readers.read(move |connection| events::list(connection, environment, state, before, limit)).await
+        let before = before.cloned();
+        self.readers
+            .read(move |connection| events::list(connection, environment, state, before.as_ref(), limit))
+            .await
     }
 
     async fn exceptions(

@@ -21,13 +21,13 @@ const WRONG_TOKEN: &str = "wt-canary-Sx25dPo7NaV4MiKf80BqGr13";
 
 /// A text and the forms in which it might hide. The middle of the text is looked for, so that a part of it shown
 /// with its ends cut off counts, and the four characters of a mask do not.
-struct Canary {
-    name: String,
+pub struct Canary {
+    pub name: String,
     forms: Vec<Vec<u8>>,
 }
 
 impl Canary {
-    fn new(secret: &str) -> Self {
+    pub fn new(secret: &str) -> Self {
         let bytes = secret.as_bytes();
         let middle = &bytes[bytes.len() / 2 - 8..bytes.len() / 2 + 8];
         let hex = hex(middle);
@@ -40,7 +40,7 @@ impl Canary {
         Self { name: secret.to_owned(), forms }
     }
 
-    fn is_in(&self, text: &[u8]) -> bool {
+    pub fn is_in(&self, text: &[u8]) -> bool {
         self.forms.iter().any(|form| contains(text, form))
     }
 }

@@ -1,18 +1,43 @@
 //! What the tests share: a running server, a plain HTTP client, a throw-away PostgreSQL database.
 
 mod alone;
+mod audit;
 mod bank_books;
 mod bank_inbox;
 mod bank_simulator;
 mod bank_world;
 mod client;
+mod inbox;
 mod postgres;
 mod proxy;
 mod seed;
 mod server;
+mod shop;
+mod signature;
+mod simulator;
 mod tenant;
+mod world;
+
+/// The same tests on both stores, each a function that takes the store's kind.
+macro_rules! on_both_stores {
+    ($($name:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                super::$name($crate::support::StoreKind::Sqlite);
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                super::$name($crate::support::StoreKind::Postgres);
+            })*
+        }
+    };
+}
 
 pub use alone::alone;
+pub use audit::wait_agreement;
 pub use bank_books::{Knowledge, Told, complaints as bank_complaints, settle_down};
 pub use bank_inbox::BankInbox;
 pub use bank_simulator::{BANK_API_KEY, BankSimulator};
@@ -22,8 +47,14 @@ pub use bank_world::{
     TRANSFERS, Wallet,
 };
 pub use client::{Answer, Client};
+pub use inbox::{Inbox, Letter};
+pub(crate) use on_both_stores;
 pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
 pub use seed::{randomness, seed};
-pub use server::{Server, Start, wait_until};
+pub use server::{ADMIN_TOKEN, Server, Start, wait_until};
+pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop};
+pub use signature::{signature_header, square_signature, stripe_signature, unix_seconds};
+pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
+pub use world::{Store, StoreKind, World};

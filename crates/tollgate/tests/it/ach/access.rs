@@ -164,7 +164,7 @@ fn a_wallet_that_lacks_a_cent_pays_nothing(on: On) {
     desk.assert_books(10_035);
 }
 
-/// The provider does not let us in: nothing is paid, and the funds are there again.
+/// The provider does not let us in: that is a refusal like any other, and the funds are there again.
 fn credentials_that_the_provider_refuses(on: On) {
     let world = BankWorld::start(on);
     let desk = &world.desk;
@@ -172,7 +172,12 @@ fn credentials_that_the_provider_refuses(on: On) {
     document["providers"]["ach_provider_a"]["credentials"]["apiKey"] = json!("not the key");
     desk.configure(&document);
     let body = desk.body("with a wrong key", 10_000);
-    assert_eq!(desk.transfer(&body).failure(503), "provider_not_configured");
+    let first = desk.transfer(&body);
+    assert_eq!(first.failure(422), "provider_rejected");
+    assert!(!first.headers.contains_key("idempotent-replayed"));
+    let again = desk.transfer(&body);
+    assert_eq!(again.failure(422), "provider_rejected");
+    assert_eq!(again.headers["idempotent-replayed"], "true");
     assert_eq!(desk.wallet().available, Desk::FUNDS);
     assert!(world.simulator.accepted(10).is_empty());
     desk.assert_books(Desk::FUNDS);

@@ -29,6 +29,11 @@ impl Database {
         execute(&self.server, statement);
     }
 
+    /// Runs a statement within this database.
+    pub fn on_database(&self, statement: &str) {
+        execute(&self.url, statement);
+    }
+
     /// The rows of a query within this database, each one's first column as text.
     pub fn texts(&self, query: &str) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,0 +1,135 @@
+//! The provider: `tollgate simulator`, a process of its own that answers at once.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::Fault;
+use crate::call::{Caller, count_at};
+use crate::launch;
+use crate::process::Process;
+
+/// A running simulator.
+pub(crate) struct Simulator {
+    pub(crate) process: Process,
+    pub(crate) address: SocketAddr,
+    wires: Wires,
+}
+
+/// Where each wire is and which key it takes, as the simulator prints it.
+#[derive(Debug, PartialEq, Eq)]
+struct Wires {
+    stripe: (String, String),
+    square: (String, String),
+    increase: (String, String),
+}
+
+impl Simulator {
+    pub(crate) async fn start(binary: &Path, directory: &Path) -> Result<Self, Fault> {
+        let log = directory.join("simulator.log");
+        let mut command = launch::command(binary, directory, &log)?;
+        command.args(["simulator", "--listen", "127.0.0.1:0"]);
+        let ask = async || Wires::parse(&std::fs::read_to_string(&log).ok()?);
+        let (process, wires) = launch::start("simulator", &mut command, &log, ask).await?;
+        let address = address_of(&wires.stripe.0).ok_or("the simulator's address is not one")?;
+        Ok(Self { process, address, wires })
+    }
+
+    pub(crate) fn stripe_key(&self) -> &str {
+        &self.wires.stripe.1
+    }
+
+    /// The configuration that sends card payments to the wire named and transfers to the only one there is.
+    pub(crate) fn configuration(&self, cards: &str) -> Value {
+        let Wires { stripe, square, increase } = &self.wires;
+        let fee = |provider: &str, method: &str, channel: &str| {
+            json!({
+                "provider": provider, "paymentMethod": method, "channel": channel, "currency": "USD",
+                "platform": {"enabled": true, "fixedFeeMinor": "25", "percentFeeBps": 290},
+                "organization": {"enabled": true, "fixedFeeMinor": "0", "percentFeeBps": 50,
+                                 "minimumFeeMinor": "10", "capFeeMinor": "500"},
+            })
+        };
+        json!({
+            "providers": {
+                "stripe": {
+                    "adapter": "stripe",
+                    "credentials": {"secretKey": stripe.1, "publishableKey": "pk_test_simulator",
+                                    "webhookSecret": "whsec_benchmark"},
+                    "baseUrl": stripe.0,
+                },
+                "square": {
+                    "adapter": "square",
+                    "credentials": {"accessToken": square.1, "applicationId": "sandbox-sq0idb-simulator",
+                                    "locationId": "LSIMULATOR001", "webhookSignatureKey": "benchmark"},
+                    "environment": "sandbox",
+                    "baseUrl": square.0,
+                },
+                "increase": {
+                    "adapter": "increase",
+                    "credentials": {"apiKey": increase.1, "webhookSecret": "benchmark-webhook-secret"},
+                    "funding": {"accountId": "account_simulator", "accountNumberId": "account_number_simulator"},
+                    "baseUrl": increase.0,
+                },
+            },
+            "routing": {
+                "web_card": {"enabled": true, "rules": [], "default": {"provider": cards, "channel": "web_card"}},
+                "ach": {"enabled": true, "rules": [], "default": {"provider": "increase", "channel": "standard_ach"}},
+            },
+            "fees": [
+                fee("stripe", "web_card", "none"),
+                fee("square", "web_card", "none"),
+                fee("increase", "ach", "standard_ach"),
+            ],
+        })
+    }
+
+    /// How many bank transfers it has accepted.
+    pub(crate) async fn transfers_accepted(&self) -> Result<u64, Fault> {
+        let state = Caller::new(self.address, "none").call("GET", "/control/state?limit=0", None).await?;
+        count_at(&state.body, "/increase/counts/ach_transfers")
+    }
+}
+
+impl Wires {
+    /// `None` until all have been printed.
+    fn parse(printed: &str) -> Option<Self> {
+        let wire = |name: &str| {
+            let mut lines = printed.lines().map(str::split_whitespace);
+            lines.find_map(|mut words| {
+                (words.next()? == name).then_some(())?;
+                Some((words.next()?.to_owned(), words.next()?.to_owned()))
+            })
+        };
+        // The last line, so that none before it is read by half.
+        let complete = printed.lines().any(|line| line.starts_with("control ") && line.ends_with("/control"));
+        let (stripe, square, increase) = (wire("stripe")?, wire("square")?, wire("increase")?);
+        complete.then_some(Self { stripe, square, increase })
+    }
+}
+
+fn address_of(url: &str) -> Option<SocketAddr> {
+    url.strip_prefix("http://")?.split('/').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "stripe    http://127.0.0.1:4010/stripe    sk_test\n\
+        square    http://127.0.0.1:4010/square    token\n\
+        increase  http://127.0.0.1:4010/increase  key\n\
+        control   http://127.0.0.1:4010/control\n";
+
+    #[test]
+    fn the_addresses_are_read_once_all_are_there() {
+        let wires = Wires::parse(PRINTED).unwrap();
+        assert_eq!(wires.stripe, ("http://127.0.0.1:4010/stripe".to_owned(), "sk_test".to_owned()));
+        assert_eq!(wires.increase.1, "key");
+        assert_eq!(address_of(&wires.stripe.0), Some(([127, 0, 0, 1], 4010).into()));
+        for end in 0..PRINTED.trim_end().len() {
+            assert_eq!(Wires::parse(PRINTED.get(..end).unwrap()), None, "{end}");
+        }
+    }
+}

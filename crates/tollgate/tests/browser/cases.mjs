@@ -1,0 +1,234 @@
+// What customers do. The sandbox sends amounts below 1,000.00 to the first card provider and others to the second.
+
+import assert from "node:assert/strict";
+
+const GOOD = "4242424242424242";
+const DECLINED = "4000000000000002";
+const NO_FUNDS = "4000000000009995";
+const ASKS_FIRST = "4000002500003155";
+const MISTYPED = "4242424242424241";
+const WIRES = {
+  stripe: { amountMinor: "12500", shown: "129.56 USD" },
+  square: { amountMinor: "125000", shown: "1,287.65 USD" },
+};
+
+// Prepares a hosted checkout and opens its page.
+async function checkout(visit, wire, urls = true) {
+  const { backend, shop } = visit;
+  const { amountMinor, shown } = WIRES[wire];
+  const back = urls ? { successUrl: `${shop.url}/thanks`, cancelUrl: `${shop.url}/back` } : {};
+  const prepared = await backend.prepareHosted({ amountMinor, description: "Two paperbacks", ...back });
+  assert.match(prepared.checkoutUrl, new RegExp(`/simulator/${wire}/`));
+  await visit.open(prepared.checkoutUrl);
+  const page = await visit.page.locator("body").innerText();
+  for (const part of ["Demo shop", shown, "Two paperbacks", "Test cards"]) {
+    assert.ok(page.includes(part), `${part} is not on the page: ${page}`);
+  }
+  assert.match(page, /simulator/i);
+  return prepared.serviceReference;
+}
+
+// Opens the shop's page and waits for its component.
+async function component(visit, wire) {
+  const { page, shop } = visit;
+  await visit.open(`${shop.url}/?amount=${WIRES[wire].amountMinor}`);
+  await page.getByLabel("Card number").waitFor();
+  return shop.orders.at(-1);
+}
+
+// Nothing was paid: the preparation still stands and there is no transaction.
+async function isOpen({ backend, checks }, reference) {
+  const payment = await backend.payment(reference);
+  assert.deepEqual([payment.status, payment.transaction], ["prepared", null]);
+  assert.equal(await backend.status(reference), null);
+  checks.push("still prepared, no transaction");
+}
+
+async function isPaid({ backend, checks }, reference) {
+  await backend.reaches(reference, "succeeded");
+  checks.push("succeeded");
+}
+
+// On a hosted page nobody confirms: the service learns of the payment from the provider.
+async function isPaidByWebhook(visit, reference) {
+  await isPaid(visit, reference);
+  assert.ok(await visit.backend.isByWebhook(reference, "succeeded"), "no webhook told of the payment");
+}
+
+// The component's payment as its page sees it, then as the service does.
+async function isThanked(visit, order) {
+  await visit.page.getByRole("heading", { name: "Thank you" }).and(visit.page.locator(":focus")).waitFor();
+  await visit.shoot("thanks");
+  assert.equal(order.confirmed.at(-1), "succeeded");
+  await isPaid(visit, order.reference);
+}
+
+// What customers do with either provider; the pages differ little, so that each is looked at closely once.
+function casesOf(wire, { keys, paid }) {
+  return [
+    {
+      name: `${wire} hosted paid`,
+      ...paid,
+      async run(visit) {
+        const reference = await checkout(visit, wire);
+        const url = visit.page.url();
+        await visit.shoot("open");
+        await visit.pay(GOOD);
+        await visit.arrives(`${visit.shop.url}/thanks`);
+        await isPaidByWebhook(visit, reference);
+        // Who comes back is not asked to pay again.
+        await visit.open(url);
+        await visit.arrives(`${visit.shop.url}/thanks`);
+      },
+    },
+    {
+      name: `${wire} hosted declined then paid`,
+      declines: true,
+      async run(visit) {
+        const reference = await checkout(visit, wire);
+        if (wire === "stripe") await visit.inspect("open");
+        await visit.pay(DECLINED);
+        await visit.isTold("Your card was declined.");
+        await visit.inspect("declined");
+        await visit.backend.reaches(reference, "failed");
+        await visit.pay(GOOD);
+        await visit.arrives(`${visit.shop.url}/thanks`);
+        await isPaidByWebhook(visit, reference);
+      },
+    },
+    {
+      name: `${wire} hosted mistyped, without funds, then paid`,
+      declines: true,
+      hand: "keys",
+      async run(visit) {
+        const reference = await checkout(visit, wire);
+        await visit.pay(MISTYPED);
+        await visit.isAskedToCorrect("Card number", /number/);
+        if (wire === "stripe") await visit.inspect("mistyped");
+        await isOpen(visit, reference);
+        await visit.pay(NO_FUNDS);
+        await visit.isTold("Your card has insufficient funds.");
+        await visit.pay(GOOD);
+        await visit.arrives(`${visit.shop.url}/thanks`);
+        await isPaidByWebhook(visit, reference);
+      },
+    },
+    {
+      name: `${wire} hosted without addresses of the shop`,
+      async run(visit) {
+        const reference = await checkout(visit, wire, false);
+        await visit.pay(GOOD);
+        await visit.arrives(`${visit.backend.baseUrl}/checkout/paid`);
+        if (wire === "stripe") await visit.inspect("paid page");
+        await isPaidByWebhook(visit, reference);
+      },
+    },
+    {
+      name: `${wire} component paid with the keyboard`,
+      hand: "keys",
+      ...keys,
+      async run(visit) {
+        const order = await component(visit, wire);
+        await visit.pay(GOOD);
+        await isThanked(visit, order);
+      },
+    },
+    {
+      name: `${wire} component paid on a phone`,
+      hand: "touch",
+      phone: true,
+      async run(visit) {
+        const order = await component(visit, wire);
+        await visit.shoot("open");
+        await visit.pay(GOOD);
+        await isThanked(visit, order);
+      },
+    },
+    {
+      name: `${wire} component mistyped, declined then paid in the dark`,
+      declines: true,
+      scheme: "dark",
+      async run(visit) {
+        const order = await component(visit, wire);
+        if (wire === "stripe") await visit.inspect("open");
+        await visit.pay(MISTYPED);
+        await visit.isAskedToCorrect("Card number", /number is incorrect/);
+        if (wire === "square") await visit.inspect("mistyped");
+        await visit.pay(DECLINED);
+        await visit.isTold(/declined/i);
+        await visit.inspect("declined");
+        await visit.backend.reaches(order.reference, "failed");
+        await visit.pay(GOOD);
+        await isThanked(visit, order);
+      },
+    },
+  ];
+}
+
+export const cases = [
+  ...casesOf("stripe", { paid: { hand: "touch", phone: true } }),
+  ...casesOf("square", { paid: { scheme: "dark" }, keys: { scheme: "dark" } }),
+  {
+    name: "stripe hosted canceled",
+    async run(visit) {
+      const reference = await checkout(visit, "stripe");
+      await visit.press(visit.page.getByRole("link", { name: "Cancel" }));
+      await visit.arrives(`${visit.shop.url}/back`);
+      await isOpen(visit, reference);
+    },
+  },
+  {
+    name: "stripe hosted canceled without addresses of the shop",
+    hand: "keys",
+    async run(visit) {
+      const reference = await checkout(visit, "stripe", false);
+      await visit.press(visit.page.getByRole("link", { name: "Cancel" }));
+      await visit.arrives(`${visit.backend.baseUrl}/checkout/canceled`);
+      await visit.inspect("canceled page");
+      await isOpen(visit, reference);
+    },
+  },
+  {
+    // This wire's links take no address for it, so its page says so itself and leads back.
+    name: "square hosted canceled",
+    async run(visit) {
+      const reference = await checkout(visit, "square");
+      const url = visit.page.url();
+      await visit.press(visit.page.getByRole("link", { name: "Cancel" }));
+      await visit.arrives(`${url}/cancel`);
+      await visit.page.getByRole("heading", { name: "Nothing was paid" }).waitFor();
+      await visit.inspect("canceled page");
+      await isOpen(visit, reference);
+      await visit.press(visit.page.getByRole("link", { name: "Back to the checkout" }));
+      await visit.arrives(url);
+      await visit.pay(GOOD);
+      await visit.arrives(`${visit.shop.url}/thanks`);
+      await isPaidByWebhook(visit, reference);
+    },
+  },
+  {
+    name: "stripe hosted confirmed with the bank",
+    declines: true,
+    async run(visit) {
+      const reference = await checkout(visit, "stripe");
+      await visit.pay(ASKS_FIRST);
+      await visit.page.getByRole("heading", { name: "Is this you?" }).waitFor();
+      await visit.inspect("bank");
+      await visit.press(visit.page.getByRole("button", { name: "Refuse" }));
+      await visit.isTold("We are unable to authenticate your payment method.");
+      await visit.pay(ASKS_FIRST);
+      await visit.press(visit.page.getByRole("button", { name: "Confirm" }));
+      await visit.arrives(`${visit.shop.url}/thanks`);
+      await isPaidByWebhook(visit, reference);
+    },
+  },
+  {
+    name: "stripe component confirmed with the bank",
+    async run(visit) {
+      const order = await component(visit, "stripe");
+      await visit.pay(ASKS_FIRST);
+      await visit.press(visit.page.getByRole("button", { name: "Confirm" }));
+      await isThanked(visit, order);
+    },
+  },
+];

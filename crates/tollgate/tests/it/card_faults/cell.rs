@@ -1,0 +1,415 @@
+//! One cell of the matrix: a step, a wire, a fault, and how often it strikes.
+
+use std::{fmt, thread, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Answer, Flow, PATIENCE, Prepared, Proxy, Server, Shop, Simulator, Weather, Wire, wait_until,
+};
+
+/// How often one request is tried at most within one call.
+const TRIES: u64 = 3;
+
+/// Longer than a call to a provider may take.
+const NEVER_MS: u64 = 6_000;
+
+/// What is struck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    PrepareHosted,
+    PrepareComponent,
+    Confirm,
+    /// Closing at the provider what a lost answer left open there.
+    TakeBackHosted,
+    TakeBackComponent,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Nothing listens where the provider should be.
+    RefusedConnection,
+    /// Connections are made, and nothing gets through.
+    Silence,
+    /// One of the simulator's faults in the exchange.
+    Exchange(&'static str),
+    /// One of the simulator's faults in the webhooks.
+    Webhooks(&'static str),
+}
+
+/// How often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Times {
+    /// The next try goes through.
+    Once,
+    /// Every try of the call is struck; the resolver finds out.
+    EveryTry,
+    /// Every try of the call, and every try of the resolver's first look.
+    TwiceOver,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    pub(super) step: Step,
+    pub(super) wire: Wire,
+    pub(super) fault: Fault,
+    pub(super) times: Times,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?} {:?} × {:?} {:?}", self.wire, self.step, self.fault, self.times)
+    }
+}
+
+/// What the provider sees nothing of, or did without our hearing of it.
+const EXCHANGE: [&str; 11] = [
+    "timeout_before",
+    "timeout_after",
+    "reset",
+    "torn",
+    "error_before",
+    "error_after",
+    "rate_limited",
+    "slow",
+    "malformed",
+    "unknown_status",
+    "refuse",
+];
+
+const WEBHOOKS: [&str; 5] =
+    ["webhook_first", "webhook_twice", "webhook_out_of_order", "webhook_late", "webhook_never"];
+
+impl Cell {
+    /// Every cell, the long ones first.
+    pub(super) fn all() -> Vec<Self> {
+        let mut cells = Vec::new();
+        for times in [Times::TwiceOver, Times::EveryTry, Times::Once] {
+            for step in [Step::Confirm, Step::PrepareHosted, Step::PrepareComponent] {
+                for wire in Wire::BOTH {
+                    let mut add = |fault| cells.push(Self { step, wire, fault, times });
+                    add(Fault::RefusedConnection);
+                    add(Fault::Silence);
+                    EXCHANGE.into_iter().map(Fault::Exchange).for_each(&mut add);
+                    if times == Times::Once {
+                        WEBHOOKS.into_iter().map(Fault::Webhooks).for_each(add);
+                    }
+                }
+            }
+            for (step, wire) in [
+                (Step::TakeBackHosted, Wire::Stripe),
+                (Step::TakeBackHosted, Wire::Square),
+                (Step::TakeBackComponent, Wire::Stripe),
+            ] {
+                cells.extend(EXCHANGE.map(|kind| Self { step, wire, fault: Fault::Exchange(kind), times }));
+            }
+        }
+        cells.retain(Self::is_worth_playing);
+        cells
+    }
+
+    fn is_worth_playing(&self) -> bool {
+        let again = [
+            Fault::Exchange("timeout_after"),
+            Fault::Exchange("torn"),
+            Fault::Exchange("error_after"),
+            Fault::Exchange("rate_limited"),
+            Fault::Exchange("malformed"),
+        ];
+        match self.times {
+            // A refusal is an answer: it is not asked for again.
+            Times::EveryTry if self.takes_back() => {
+                let longest = ["timeout_after", "error_before", "rate_limited"];
+                longest.map(Fault::Exchange).contains(&self.fault)
+            }
+            Times::EveryTry => self.fault != Fault::Exchange("refuse"),
+            Times::TwiceOver => {
+                // Taking back goes on in the resolver anyway, and what was turned away was never taken.
+                let is_over = self.takes_back()
+                    || (self.fault == Fault::Exchange("rate_limited") && self.step != Step::Confirm);
+                again.contains(&self.fault) && !self.asks_nobody() && !is_over
+            }
+            Times::Once => true,
+        }
+    }
+
+    fn takes_back(&self) -> bool {
+        matches!(self.step, Step::TakeBackHosted | Step::TakeBackComponent)
+    }
+
+    /// The call that is struck; the empty one where the step makes none.
+    pub(super) fn operation(&self) -> &'static str {
+        match (self.step, self.wire, self.fault) {
+            (Step::PrepareHosted, _, Fault::Webhooks(_)) => "checkout.pay",
+            (Step::Confirm, Wire::Stripe, Fault::Webhooks(_)) => "payment_intents.confirm",
+            (Step::PrepareHosted, Wire::Stripe, _) => "checkout.sessions.create",
+            (Step::PrepareHosted, Wire::Square, _) => "payment_links.create",
+            (Step::PrepareComponent, Wire::Stripe, _) => "payment_intents.create",
+            // The provider hears of the payment only when a card is charged.
+            (Step::PrepareComponent, Wire::Square, _) => "*",
+            (Step::Confirm, Wire::Stripe, _) => "payment_intents.retrieve",
+            (Step::Confirm, Wire::Square, _) => "payments.create",
+            (Step::TakeBackHosted, Wire::Stripe, _) => "checkout.sessions.expire",
+            (Step::TakeBackHosted, Wire::Square, _) => "payment_links.delete",
+            (Step::TakeBackComponent, _, _) => "payment_intents.cancel",
+        }
+    }
+
+    fn asks_nobody(&self) -> bool {
+        (self.step, self.wire) == (Step::PrepareComponent, Wire::Square)
+    }
+
+    pub(super) fn flow(&self) -> Flow {
+        match self.step {
+            Step::PrepareHosted | Step::TakeBackHosted => Flow::Hosted,
+            Step::PrepareComponent | Step::TakeBackComponent | Step::Confirm => Flow::Component,
+        }
+    }
+
+    /// Whether the call fails although it is tried again.
+    fn outlasts_the_call(&self) -> bool {
+        self.times != Times::Once && !self.is_harmless() && !self.asks_nobody()
+    }
+
+    /// Whether the answer can be used all the same: a preparation does not look at the status.
+    fn is_harmless(&self) -> bool {
+        match self.fault {
+            Fault::Webhooks(_) => true,
+            Fault::Exchange("unknown_status") => self.step != Step::Confirm,
+            _ => false,
+        }
+    }
+
+    /// The resolver may look meanwhile and be struck too, so that what is to outlast a call is not counted by it.
+    pub(super) fn count(&self) -> u64 {
+        match self.times {
+            Times::Once => 1,
+            Times::EveryTry | Times::TwiceOver => 1_000,
+        }
+    }
+
+    pub(super) fn delay_ms(&self) -> u64 {
+        match (self.fault, self.times) {
+            // The first try gives up while the provider is still at it.
+            (Fault::Exchange("slow"), Times::Once) => 1_100,
+            (Fault::Exchange("rate_limited"), _) => 1_000,
+            (Fault::Webhooks(_), _) => 700,
+            _ => NEVER_MS,
+        }
+    }
+}
+
+/// Where cells are played: a simulator behind a network of its own, and a shop that uses it.
+pub(super) struct Stage {
+    pub(super) shop: Shop,
+    pub(super) simulator: Simulator,
+    network: Proxy,
+}
+
+impl Stage {
+    pub(super) fn set(server: &Server) -> Self {
+        let simulator = Simulator::start();
+        let network = Proxy::start(simulator.address());
+        let shop = Shop::open_at(server, &simulator, network.address);
+        Self { shop, simulator, network }
+    }
+
+    pub(super) fn play(&self, cell: &Cell) {
+        match cell.step {
+            Step::PrepareHosted | Step::PrepareComponent => self.play_preparation(cell),
+            Step::Confirm => self.play_confirm(cell),
+            Step::TakeBackHosted | Step::TakeBackComponent => self.play_take_back(cell),
+        }
+        self.clear();
+    }
+
+    /// Makes the stage ready for the next cell.
+    pub(super) fn clear(&self) {
+        self.network.set(Weather::Clear);
+        self.simulator.clear_faults();
+        self.listen();
+        wait_until("every webhook has arrived", PATIENCE, || self.simulator.webhooks_pending() == 0);
+        self.shop.wait_events();
+    }
+
+    fn listen(&self) {
+        for wire in Wire::BOTH {
+            let (url, secret) = (self.shop.webhook_url(wire), self.shop.webhook_secret(wire));
+            self.simulator.send_webhooks_to(wire, &url, &secret);
+        }
+    }
+
+    /// Lets the fault strike whatever `call` does, and gives its answer.
+    fn struck(&self, cell: &Cell, call: impl FnOnce() -> Answer) -> Answer {
+        let weather = match cell.fault {
+            Fault::RefusedConnection => Weather::Cut,
+            Fault::Silence => Weather::Silent,
+            Fault::Exchange(kind) | Fault::Webhooks(kind) => {
+                self.simulator.fault(cell.wire, cell.operation(), kind, cell.count(), cell.delay_ms());
+                return call();
+            }
+        };
+        self.network.set(weather);
+        if cell.times != Times::Once {
+            return call();
+        }
+        // The weather clears between the first try and the second.
+        let until = Duration::from_millis(if weather == Weather::Cut { 150 } else { 900 });
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(until);
+                self.network.set(Weather::Clear);
+            });
+            call()
+        })
+    }
+
+    fn play_preparation(&self, cell: &Cell) {
+        let before = self.references();
+        let answer = self.struck(cell, || self.shop.try_prepare(cell.flow(), cell.wire));
+        let made: Vec<_> = self.references().into_iter().filter(|it| !before.contains(it)).collect();
+        assert_eq!(made.len(), 1, "{cell}: {answer:?}");
+        let reference = &made[0];
+        if !cell.outlasts_the_call() && cell.fault != Fault::Exchange("refuse") || cell.asks_nobody() {
+            let prepared = Prepared::of(&answer);
+            assert_eq!(prepared.reference, *reference);
+            assert_eq!(self.simulator.truth(reference).charged, 0);
+            self.let_pass(cell);
+            self.pay(cell, &prepared);
+            return;
+        }
+        let end = if cell.fault == Fault::Exchange("refuse") {
+            assert_eq!(answer.failure(422), "provider_rejected");
+            "refused"
+        } else {
+            assert_eq!(answer.failure(503), "provider_unavailable", "{cell}");
+            let wait: u64 = answer.headers["retry-after"].parse().unwrap();
+            assert!((1..=10).contains(&wait), "{cell}: Retry-After {wait}");
+            "withdrawn"
+        };
+        self.let_pass(cell);
+        // Nobody may be able to pay what the caller never heard of.
+        self.shop.wait_preparation(reference, end);
+        let truth = self.simulator.truth(reference);
+        assert_eq!((truth.charged, truth.payable), (0, 0), "{cell}: {truth:?}");
+        let body = json!({"paymentIntentId": "pi_x", "sourceId": "cnon:card-nonce-ok"});
+        assert_eq!(self.shop.confirm(reference, &body).failure(404), "not_found");
+        assert_eq!(self.shop.read_payment(reference).failure(404), "not_found");
+        assert_eq!(self.shop.status(reference), None);
+        // And whoever was told to try again succeeds.
+        let again = self.shop.prepare(cell.flow(), cell.wire);
+        self.pay(cell, &again);
+        assert_eq!(self.simulator.truth(reference).charged, 0, "{cell}");
+    }
+
+    /// The trouble ends: now, or when the resolver has met it too. Faults in the webhooks strike when the customer pays.
+    fn let_pass(&self, cell: &Cell) {
+        if matches!(cell.fault, Fault::Webhooks(_)) {
+            return;
+        }
+        if cell.times == Times::TwiceOver {
+            let calls = || self.simulator.calls(cell.wire, cell.operation());
+            let so_far = calls();
+            wait_until("the resolver has met it too", PATIENCE, || calls() >= so_far + TRIES);
+        }
+        self.network.set(Weather::Clear);
+        self.simulator.clear_faults();
+    }
+
+    /// The customer pays, and the books come to say so.
+    pub(super) fn pay(&self, cell: &Cell, prepared: &Prepared) {
+        let reference = prepared.reference.as_str();
+        match (cell.flow(), cell.wire) {
+            (Flow::Hosted, _) => self.simulator.pay_page(prepared.checkout_url()),
+            (Flow::Component, Wire::Stripe) => self.simulator.pay_intent(prepared.component()),
+            (Flow::Component, Wire::Square) => {
+                self.shop.confirm(reference, &prepared.confirm_body()).data(200);
+            }
+        }
+        self.check_paid(cell, reference);
+    }
+
+    fn check_paid(&self, cell: &Cell, reference: &str) {
+        self.shop.wait_status(reference, "succeeded");
+        let truth = self.simulator.truth(reference);
+        assert_eq!((truth.charged, truth.payable), (1, 0), "{cell}: {truth:?}");
+        let moves = self.shop.moves(reference);
+        assert_eq!(moves.iter().filter(|to| *to == "succeeded").count(), 1, "{cell}: {moves:?}");
+    }
+
+    fn play_confirm(&self, cell: &Cell) {
+        let prepared = self.shop.prepare(Flow::Component, cell.wire);
+        let reference = prepared.reference.as_str();
+        if !matches!(cell.fault, Fault::Webhooks(_)) {
+            // Nobody tells us: what the call does not learn, the resolver has to.
+            self.simulator.send_no_webhooks();
+        }
+        let mut body = prepared.confirm_body();
+        if cell.wire == Wire::Square {
+            body = json!({"sourceId": self.simulator.card_token("4242424242424242")});
+        }
+        let answer = self.struck(cell, || {
+            if cell.wire == Wire::Stripe {
+                self.simulator.pay_intent(prepared.component());
+            }
+            self.shop.confirm(reference, &body)
+        });
+        self.check_confirm(cell, &prepared, &answer, &body);
+        self.let_pass(cell);
+        self.check_paid(cell, reference);
+        // However often the caller repeats it.
+        let again = self.shop.confirm(reference, &body).data(200);
+        assert_eq!(
+            (&again["transaction"]["status"], &again["replayed"]),
+            (&json!("succeeded"), &json!(true))
+        );
+        assert_eq!(self.simulator.truth(reference).charged, 1, "{cell}");
+    }
+
+    /// What the caller was told: never that it failed while money moved, never 5xx.
+    fn check_confirm(&self, cell: &Cell, prepared: &Prepared, answer: &Answer, body: &Value) {
+        let reference = prepared.reference.as_str();
+        if cell.fault == Fault::Exchange("refuse") {
+            if cell.wire == Wire::Stripe {
+                assert_eq!(answer.failure(422), "provider_rejected");
+                assert_eq!(
+                    self.shop.confirm(reference, body).data(200)["transaction"]["status"],
+                    "succeeded"
+                );
+                return;
+            }
+            let declined = answer.data(200)["transaction"].clone();
+            assert_eq!(
+                (&declined["status"], &declined["failure"]["code"]),
+                (&json!("failed"), &json!("card_declined"))
+            );
+            assert_eq!(self.simulator.truth(reference).charged, 0);
+            let other = json!({"sourceId": self.simulator.card_token("4242424242424242")});
+            let paid = self.shop.confirm(reference, &other).data(200);
+            assert_eq!(
+                (&paid["transaction"]["status"], &paid["replayed"]),
+                (&json!("succeeded"), &json!(false))
+            );
+            return;
+        }
+        let data = answer.data(200);
+        let expected = if cell.outlasts_the_call() || cell.fault == Fault::Exchange("unknown_status") {
+            json!("pending")
+        } else {
+            json!("succeeded")
+        };
+        assert_eq!(data["transaction"]["status"], expected, "{cell}: {data:#}");
+        // A webhook may have recorded the transaction before the caller confirmed.
+        if !matches!(cell.fault, Fault::Webhooks(_)) {
+            assert_eq!(data["replayed"], false, "{cell}: {data:#}");
+        }
+    }
+
+    /// Every payment of the shop, whatever became of it.
+    pub(super) fn references(&self) -> Vec<String> {
+        let payments = self.shop.listed("payments");
+        payments.iter().map(|payment| payment["serviceReference"].as_str().unwrap().to_owned()).collect()
+    }
+}

@@ -1,0 +1,121 @@
+//! What a lost answer left open at the provider is closed there, whatever goes wrong with that in turn.
+
+use serde_json::json;
+
+use super::cell::{Cell, Stage, Times};
+use crate::support::{Flow, PATIENCE, StoreKind, Wire, World, on_both_stores, wait_until};
+
+on_both_stores! {
+    a_charge_in_doubt_is_not_given_up_because_the_credentials_changed
+    a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed
+}
+
+impl Stage {
+    /// The answer to a preparation is lost, and then the fault strikes whatever takes it back.
+    pub(super) fn play_take_back(&self, cell: &Cell) {
+        let before = self.references();
+        let create = match (cell.flow(), cell.wire) {
+            (Flow::Hosted, Wire::Stripe) => "checkout.sessions.create",
+            (Flow::Hosted, Wire::Square) => "payment_links.create",
+            (Flow::Component, _) => "payment_intents.create",
+        };
+        let Self { shop, simulator, .. } = self;
+        simulator.fault(cell.wire, create, "error_after", 1_000, 0);
+        let strike =
+            |kind: &str| simulator.fault(cell.wire, cell.operation(), kind, cell.count(), cell.delay_ms());
+        let super::cell::Fault::Exchange(kind) = cell.fault else { panic!("{cell}") };
+        assert_eq!(shop.try_prepare(cell.flow(), cell.wire).failure(503), "provider_unavailable");
+        let made: Vec<_> = self.references().into_iter().filter(|it| !before.contains(it)).collect();
+        assert_eq!(made.len(), 1, "{cell}");
+        let reference = &made[0];
+        assert_eq!(simulator.truth(reference).payable, 1, "{cell}: it was made though nobody was told");
+        let closed_before = simulator.calls(cell.wire, cell.operation());
+        simulator.clear_faults();
+        strike(kind);
+        let calls = || simulator.calls(cell.wire, cell.operation()) - closed_before;
+        wait_until("the fault has struck", PATIENCE, || calls() >= 1);
+        if cell.times == Times::EveryTry {
+            // What can be read, or says that it is gone already, is not asked again.
+            let least = if kind == "unknown_status" || cell.wire == Wire::Square { 1 } else { 3 };
+            wait_until("every try was struck", PATIENCE, || calls() >= least);
+        }
+        simulator.clear_faults();
+        // Whoever does not understand the answer looks again, and finds it closed.
+        shop.wait(reference, "taken back", || {
+            matches!(shop.story(reference)["status"].as_str(), Some("withdrawn" | "expired"))
+        });
+        let truth = simulator.truth(reference);
+        assert_eq!((truth.charged, truth.payable), (0, 0), "{cell}: {truth:?}");
+        // A status nobody has heard of is recorded as one that is not known yet, and then as what it turns out to be.
+        let expected =
+            if kind == "unknown_status" && cell.wire == Wire::Stripe { Some("canceled") } else { None };
+        shop.wait(reference, "over", || shop.status(reference).as_deref() == expected);
+        let again = shop.prepare(cell.flow(), cell.wire);
+        self.pay(cell, &again);
+    }
+}
+
+/// The charge was made and its answer lost. That the provider then refuses to hear from us says nothing about the
+/// charge: were it taken for a decline, the customer would be asked for another card and pay twice.
+fn a_charge_in_doubt_is_not_given_up_because_the_credentials_changed(kind: StoreKind) {
+    let world = World::start(kind);
+    let World { simulator, shop, .. } = &world;
+    simulator.send_no_webhooks();
+    let good = shop.document(simulator.address());
+    let mut wrong = good.clone();
+    wrong["providers"]["card_provider_b"]["credentials"]["accessToken"] = json!("revoked");
+    let prepared = shop.prepare(Flow::Component, Wire::Square);
+    let reference = prepared.reference.as_str();
+    simulator.fault(Wire::Square, "payments.create", "timeout_after", 1_000, 6_000);
+    let body = json!({"sourceId": simulator.card_token("4242424242424242")});
+    let answer = std::thread::scope(|scope| {
+        let confirm = scope.spawn(|| shop.confirm(reference, &body));
+        wait_until("the card was charged", PATIENCE, || simulator.truth(reference).charged == 1);
+        shop.configure(&wrong);
+        confirm.join().unwrap()
+    });
+    assert_eq!(answer.data(200)["transaction"]["status"], "pending");
+    simulator.clear_faults();
+    let refused = |line: &serde_json::Value| line["detail"].to_string().contains("401");
+    wait_until("the resolver was turned away", PATIENCE, || {
+        shop.lines(reference, "provider_call").iter().any(refused)
+    });
+    assert_eq!(shop.status(reference).as_deref(), Some("pending"), "{:#}", shop.story(reference));
+    assert_eq!(simulator.truth(reference).charged, 1);
+    shop.configure(&good);
+    shop.wait_status(reference, "succeeded");
+    assert_eq!(simulator.truth(reference).charged, 1);
+}
+
+/// The same of a preparation: the provider has something that can be paid until it is closed.
+fn a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed(kind: StoreKind) {
+    let world = World::start(kind);
+    let World { simulator, shop, .. } = &world;
+    let good = shop.document(simulator.address());
+    let mut wrong = good.clone();
+    wrong["providers"]["card_provider_a"]["credentials"]["secretKey"] = json!("sk_test_revoked");
+    wrong["providers"]["card_provider_b"]["credentials"]["accessToken"] = json!("revoked");
+    for (wire, operation) in
+        [(Wire::Stripe, "checkout.sessions.create"), (Wire::Square, "payment_links.create")]
+    {
+        simulator.fault(wire, operation, "timeout_after", 1_000, 6_000);
+        let answer = std::thread::scope(|scope| {
+            let prepare = scope.spawn(|| shop.try_prepare(Flow::Hosted, wire));
+            wait_until("it was made", PATIENCE, || simulator.calls(wire, operation) >= 1);
+            shop.configure(&wrong);
+            prepare.join().unwrap()
+        });
+        assert_eq!(answer.failure(503), "provider_unavailable");
+        simulator.clear_faults();
+        let reference = shop.listed("payments")[0]["serviceReference"].as_str().unwrap().to_owned();
+        let refused = |line: &serde_json::Value| line["detail"].to_string().contains("401");
+        wait_until("the resolver was turned away", PATIENCE, || {
+            shop.lines(&reference, "provider_call").iter().any(refused)
+        });
+        assert_eq!(simulator.truth(&reference).payable, 1);
+        assert_eq!(shop.story(&reference)["status"], "preparing", "{:#}", shop.story(&reference));
+        shop.configure(&good);
+        shop.wait_preparation(&reference, "withdrawn");
+        assert_eq!(simulator.truth(&reference).payable, 0);
+    }
+}

@@ -1,0 +1,195 @@
+//! What an environment's configuration decides: routes, credentials, where customers may be sent.
+
+use serde_json::json;
+
+use crate::support::{Answer, Flow, Shop, StoreKind, Wire, World, on_both_stores};
+
+on_both_stores! {
+    without_a_route_nothing_is_prepared
+    a_provider_without_its_credentials_is_not_asked
+    a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away
+    what_the_provider_refuses_is_422_and_recorded_as_refused
+    customers_return_only_to_origins_the_environment_allows
+    a_provider_that_was_replaced_does_not_get_the_old_ones_payments
+}
+
+fn without_a_route_nothing_is_prepared(kind: StoreKind) {
+    let world = World::start(kind);
+    let document = world.shop.document(world.simulator.address());
+    let mut disabled = document.clone();
+    disabled["routing"]["web_card"]["enabled"] = json!(false);
+    let mut incomplete = document.clone();
+    incomplete["routing"]["web_card"].as_object_mut().unwrap().remove("default");
+    let mut none = document.clone();
+    none["routing"] = json!({});
+    for (document, wire) in [(disabled, Wire::Square), (incomplete, Wire::Stripe), (none, Wire::Stripe)] {
+        world.shop.configure(&document);
+        for flow in Flow::BOTH {
+            assert_eq!(world.shop.try_prepare(flow, wire).failure(409), "routing_unavailable");
+        }
+    }
+    assert_eq!(world.shop.listed("payments").len(), 0, "nothing was recorded");
+    assert_eq!(world.simulator.state()["calls"], json!({}));
+}
+
+fn a_provider_without_its_credentials_is_not_asked(kind: StoreKind) {
+    let world = World::start(kind);
+    let document = world.shop.document(world.simulator.address());
+    for (wire, credential) in [
+        (Wire::Stripe, "secretKey"),
+        (Wire::Stripe, "publishableKey"),
+        (Wire::Square, "accessToken"),
+        (Wire::Square, "applicationId"),
+        (Wire::Square, "locationId"),
+    ] {
+        let mut document = document.clone();
+        document["providers"][wire.provider()]["credentials"].as_object_mut().unwrap().remove(credential);
+        world.shop.configure(&document);
+        for flow in Flow::BOTH {
+            let answer = world.shop.try_prepare(flow, wire);
+            assert_eq!(answer.failure(503), "provider_not_configured", "{wire:?} without {credential}");
+            let message = answer.json()["message"].as_str().unwrap().to_owned();
+            let place = format!("providers.{}.credentials.{credential}", wire.provider());
+            assert!(message.contains(&place), "{message}");
+        }
+    }
+    assert_eq!(world.shop.listed("payments").len(), 0, "nothing was recorded");
+    assert_eq!(world.simulator.state()["calls"], json!({}));
+    // Without the webhook secret payments work; only what the provider sends cannot be checked.
+    let mut document = document.clone();
+    document["providers"]["card_provider_a"]["credentials"].as_object_mut().unwrap().remove("webhookSecret");
+    world.shop.configure(&document);
+    let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
+    world.simulator.pay_intent(prepared.component());
+    let confirmed = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+    assert_eq!(confirmed["transaction"]["status"], "succeeded");
+    let headers = [("stripe-signature", "t=1,v1=00")];
+    let answer = world.shop.post_webhook(Wire::Stripe, &headers, b"{}");
+    assert_eq!(answer.failure(503), "provider_not_configured");
+}
+
+fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: StoreKind) {
+    let world = World::start(kind);
+    let shop = &world.shop;
+    let good = shop.document(world.simulator.address());
+    let mut wrong = good.clone();
+    wrong["providers"]["card_provider_a"]["credentials"]["secretKey"] = json!("sk_test_revoked");
+    wrong["providers"]["card_provider_b"]["credentials"]["accessToken"] = json!("revoked");
+    let element = shop.prepare(Flow::Component, Wire::Stripe);
+    let card = shop.prepare(Flow::Component, Wire::Square);
+    world.simulator.pay_intent(element.component());
+    shop.wait_status(&element.reference, "succeeded");
+    let unpaid = shop.prepare(Flow::Component, Wire::Stripe);
+
+    shop.configure(&wrong);
+    let refused = |answer: &Answer| {
+        assert_eq!(answer.failure(503), "provider_not_configured");
+        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("does not accept the credentials"), "{message}");
+        assert!(!message.contains("revoked"), "{message}");
+    };
+    for (flow, wire) in
+        [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)]
+    {
+        refused(&shop.try_prepare(flow, wire));
+        assert_eq!(shop.listed("payments")[0]["status"], "refused");
+    }
+    refused(&shop.confirm(&unpaid.reference, &unpaid.confirm_body()));
+    // A charge that was surely not made is a failed one, and another token may be tried.
+    let failed = shop.confirm(&card.reference, &card.confirm_body()).data(200)["transaction"].clone();
+    assert_eq!(
+        (&failed["status"], &failed["failure"]["code"]),
+        (&json!("failed"), &json!("provider_credentials"))
+    );
+
+    shop.configure(&good);
+    let token = world.simulator.card_token("4242424242424242");
+    let paid = shop.confirm(&card.reference, &json!({"sourceId": token})).data(200);
+    assert_eq!(paid["transaction"]["status"], "succeeded");
+    assert_eq!(world.simulator.truth(&card.reference).charged, 1);
+    // Nobody listens at this address.
+    let away = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    shop.configure(&shop.document(away));
+    let answer = shop.try_prepare(Flow::Hosted, Wire::Stripe);
+    assert_eq!(answer.failure(503), "provider_unavailable");
+    assert!(answer.headers["retry-after"].parse::<u64>().unwrap() >= 1);
+}
+
+fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {
+    let world = World::start(kind);
+    // Less than the first provider takes at all, and more than it takes at once.
+    let mut document = world.shop.document(world.simulator.address());
+    document["fees"] = json!([]);
+    world.shop.configure(&document);
+    for amount in ["49", "100000000"] {
+        for flow in Flow::BOTH {
+            let body = json!({"amountMinor": amount, "currency": "USD"});
+            let answer = world.shop.client().post(flow.path(), &body);
+            assert_eq!(answer.failure(422), "provider_rejected", "{amount}");
+            let newest = &world.shop.listed("payments")[0];
+            assert_eq!((&newest["status"], &newest["nextLookAt"]), (&json!("refused"), &json!(null)));
+            let reference = newest["serviceReference"].as_str().unwrap();
+            assert_eq!(world.shop.read_payment(reference).failure(404), "not_found");
+        }
+    }
+    // A currency that the wire counts in other units than ISO 4217 is not sent at all.
+    let body = json!({"amountMinor": "1000", "currency": "ISK"});
+    assert_eq!(world.shop.client().post(Flow::Component.path(), &body).failure(422), "provider_rejected");
+    assert_eq!(world.simulator.calls(Wire::Stripe, "payment_intents.create"), 2);
+}
+
+fn customers_return_only_to_origins_the_environment_allows(kind: StoreKind) {
+    let world = World::start(kind);
+    let mut document = world.shop.document(world.simulator.address());
+    document["settings"] = json!({"returnOrigins": ["https://shop.example", "http://localhost:3000"]});
+    world.shop.configure(&document);
+    let ask = |success: &str, cancel: &str| {
+        let mut body = Shop::order(Wire::Stripe);
+        body["successUrl"] = json!(success);
+        body["cancelUrl"] = json!(cancel);
+        world.shop.browser().post(Flow::Hosted.path(), &body)
+    };
+    for good in ["https://shop.example/thanks", "https://SHOP.example", "http://localhost:3000/x?y#z"] {
+        ask(good, good).data(201);
+    }
+    for bad in [
+        "https://shop.example.evil.example/",
+        "https://evil.example/?https://shop.example",
+        "https://shop.example:444/",
+        "https://sub.shop.example/",
+        "http://shop.example/",
+        "http://localhost/",
+    ] {
+        assert_eq!(ask(bad, bad).faulty_fields(), ["successUrl", "cancelUrl"], "{bad}");
+        assert_eq!(ask("https://shop.example/", bad).faulty_fields(), ["cancelUrl"], "{bad}");
+    }
+    // An embedded component sends nobody anywhere, and does not look at them.
+    let mut body = Shop::order(Wire::Stripe);
+    body["successUrl"] = json!("https://evil.example/");
+    world.shop.client().post(Flow::Component.path(), &body).data(201);
+}
+
+fn a_provider_that_was_replaced_does_not_get_the_old_ones_payments(kind: StoreKind) {
+    let world = World::start(kind);
+    let shop = &world.shop;
+    let prepared = shop.prepare(Flow::Component, Wire::Square);
+    let good = shop.document(world.simulator.address());
+    // The same name now stands for another wire.
+    let mut other = good.clone();
+    other["providers"]["card_provider_b"] = good["providers"]["card_provider_a"].clone();
+    shop.configure(&other);
+    let answer = shop.confirm(&prepared.reference, &prepared.confirm_body());
+    assert_eq!(answer.failure(503), "provider_not_configured");
+    // Or for nothing at all.
+    let mut gone = good.clone();
+    gone["providers"].as_object_mut().unwrap().remove("card_provider_b");
+    gone["routing"]["web_card"]["rules"] = json!([]);
+    gone["fees"].as_array_mut().unwrap().retain(|fee| fee["provider"] != "card_provider_b");
+    shop.configure(&gone);
+    let answer = shop.confirm(&prepared.reference, &prepared.confirm_body());
+    assert_eq!(answer.failure(503), "provider_not_configured");
+    assert_eq!(shop.status(&prepared.reference), None);
+    shop.configure(&good);
+    let confirmed = shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+    assert_eq!(confirmed["transaction"]["status"], "succeeded");
+}

@@ -1,0 +1,249 @@
+//! Preparations nobody pays: closed at the provider first, then here; and what was paid after all counts.
+//!
+//! A lifetime is a minute at least, so that the tests set the clock forward by setting the rows back while the server
+//! is stopped.
+
+use serde_json::{Value, json};
+
+use crate::support::{DECLINED_CARD, Flow, Prepared, StoreKind, Wire, World, on_both_stores};
+
+on_both_stores! {
+    what_nobody_pays_is_closed_at_the_provider_and_then_here
+    what_was_paid_after_all_is_recorded
+    what_was_declined_expires_and_stays_failed
+    a_customer_who_never_proved_who_they_are_is_canceled
+    a_provider_that_is_away_is_waited_for
+    what_the_provider_closes_expires_here
+    money_on_its_way_does_not_expire
+    the_lifetime_is_what_the_environment_says
+}
+
+/// Every combination of flow and wire.
+fn ways() -> Vec<(Flow, Wire)> {
+    Flow::BOTH.into_iter().flat_map(|flow| Wire::BOTH.map(|wire| (flow, wire))).collect()
+}
+
+/// Starts the server anew in a time when everything unpaid is overdue; `meanwhile` happens while it is down.
+fn long_after(world: &mut World, meanwhile: impl FnOnce(&World)) {
+    world.restart(|world| {
+        meanwhile(world);
+        world.store.execute(
+            "UPDATE card_payments SET expires_at = created_at + 1, due_at = 1 WHERE due_at IS NOT NULL",
+        );
+    });
+}
+
+#[track_caller]
+fn check_expired(world: &World, prepared: &Prepared, flow: Flow) {
+    let reference = prepared.reference.as_str();
+    let read = world.shop.read_payment(reference).data(200);
+    assert_eq!((&read["status"], &read["serviceReference"]), (&json!("expired"), &json!(reference)));
+    let body = if flow == Flow::Hosted { json!({}) } else { prepared.confirm_body() };
+    assert_eq!(world.shop.confirm(reference, &body).failure(409), "payment_not_confirmable");
+    let truth = world.simulator.truth(reference);
+    assert_eq!((truth.charged, truth.payable), (0, 0), "{truth:?}");
+    assert_eq!(world.shop.story(reference)["nextLookAt"], Value::Null, "there is nothing left to do");
+}
+
+fn what_nobody_pays_is_closed_at_the_provider_and_then_here(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let prepared: Vec<_> =
+        ways().into_iter().map(|(flow, wire)| (flow, wire, world.shop.prepare(flow, wire))).collect();
+    long_after(&mut world, |_| {});
+    for (flow, wire, prepared) in &prepared {
+        let reference = prepared.reference.as_str();
+        world.shop.wait_preparation(reference, "expired");
+        world.shop.wait_events();
+        check_expired(&world, prepared, *flow);
+        assert_eq!(world.shop.read_transaction(reference).failure(404), "not_found");
+        assert_eq!(world.shop.read_payment(reference).data(200)["transaction"], Value::Null);
+        // The provider was asked first, also where its webhook was faster than its answer.
+        if (*flow, *wire) != (Flow::Component, Wire::Square) {
+            world.shop.wait(reference, "told of whole", || {
+                world.shop.lines(reference, "provider_call").iter().any(|line| line["requestId"].is_null())
+            });
+        }
+        let story = world.shop.story(reference);
+        let lines = story["timeline"].as_array().unwrap();
+        let at = |wanted: &dyn Fn(&Value) -> bool| {
+            lines.iter().find(|line| wanted(line)).map(|line| line["at"].as_str().unwrap())
+        };
+        let ended = at(&|line| line["kind"] == "preparation" && line["detail"]["to"] == "expired").unwrap();
+        let closed = at(&|line| {
+            let operation = line["detail"]["operation"].as_str().unwrap_or_default();
+            ["checkout.sessions.expire", "payment_intents.cancel", "payment_links.delete"]
+                .contains(&operation)
+        });
+        match (flow, wire) {
+            (Flow::Component, Wire::Square) => assert_eq!(closed, None, "the provider never heard of it"),
+            _ => assert!(closed.is_some_and(|closed| closed <= ended), "{story:#}"),
+        }
+        if *flow == Flow::Hosted {
+            let page = world.simulator.submit(prepared.checkout_url(), crate::support::GOOD_CARD).status;
+            assert!(page == 410 || page == 404, "the page still answers {page}");
+        }
+    }
+    assert_eq!(world.shop.listed("transactions").len(), 0);
+}
+
+fn what_was_paid_after_all_is_recorded(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    world.simulator.send_no_webhooks();
+    let ways = [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)];
+    let prepared = ways.map(|(flow, wire)| world.shop.prepare(flow, wire));
+    long_after(&mut world, |world| {
+        world.simulator.pay_page(prepared[0].checkout_url());
+        world.simulator.pay_page(prepared[1].checkout_url());
+        world.simulator.pay_intent(prepared[2].component());
+    });
+    for prepared in &prepared {
+        world.shop.wait_status(&prepared.reference, "succeeded");
+        let read = world.shop.read_payment(&prepared.reference).data(200);
+        assert_eq!(
+            (&read["status"], &read["transaction"]["status"]),
+            (&json!("prepared"), &json!("succeeded"))
+        );
+        assert_eq!(world.simulator.truth(&prepared.reference).charged, 1);
+    }
+    let confirmed = world.shop.confirm(&prepared[2].reference, &prepared[2].confirm_body()).data(200);
+    assert_eq!(confirmed["transaction"]["status"], "succeeded");
+}
+
+fn what_was_declined_expires_and_stays_failed(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let mut failed = Vec::new();
+    for (flow, wire) in ways() {
+        let prepared = world.shop.prepare(flow, wire);
+        match (flow, wire) {
+            (Flow::Hosted, _) => drop(world.simulator.submit(prepared.checkout_url(), DECLINED_CARD)),
+            (_, Wire::Stripe) => {
+                drop(world.simulator.confirm_intent(prepared.component(), "pm_card_chargeDeclined"));
+            }
+            (_, Wire::Square) => {
+                drop(
+                    world.shop.confirm(&prepared.reference, &json!({"sourceId": "cnon:card-nonce-declined"})),
+                );
+            }
+        }
+        world.shop.wait_status(&prepared.reference, "failed");
+        failed.push((flow, prepared));
+    }
+    world.shop.wait_events();
+    long_after(&mut world, |_| {});
+    for (flow, prepared) in &failed {
+        world.shop.wait_preparation(&prepared.reference, "expired");
+        check_expired(&world, prepared, *flow);
+        world.shop.wait_events();
+        let transaction = world.shop.read_transaction(&prepared.reference).data(200);
+        assert_eq!(
+            (&transaction["status"], &transaction["failure"]["code"]),
+            (&json!("failed"), &json!("card_declined"))
+        );
+    }
+}
+
+fn a_customer_who_never_proved_who_they_are_is_canceled(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
+    world.simulator.confirm_intent(prepared.component(), "pm_card_authenticationRequired");
+    let confirmed = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+    assert_eq!(confirmed["transaction"]["status"], "pending");
+    long_after(&mut world, |_| {});
+    world.shop.wait_status(&prepared.reference, "canceled");
+    world.shop.wait_preparation(&prepared.reference, "expired");
+    check_expired(&world, &prepared, Flow::Component);
+}
+
+fn a_provider_that_is_away_is_waited_for(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let prepared: Vec<_> =
+        [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)]
+            .into_iter()
+            .map(|(flow, wire)| (flow, world.shop.prepare(flow, wire)))
+            .collect();
+    for wire in Wire::BOTH {
+        world.simulator.fault(wire, "*", "error_before", 1_000, 0);
+    }
+    long_after(&mut world, |_| {});
+    for (_, prepared) in &prepared {
+        let reference = prepared.reference.as_str();
+        world.shop.wait(reference, "tried", || !world.shop.lines(reference, "provider_call")[1..].is_empty());
+        let story = world.shop.story(reference);
+        assert_eq!(story["status"], "prepared", "not expired here while it can be paid there");
+        assert!(story["waitingFor"].as_str().is_some_and(|reason| reason.contains("500")), "{story:#}");
+    }
+    let waiting = world.shop.listed("payments?waiting=true");
+    assert_eq!(waiting.len(), prepared.len(), "an operator sees what waits");
+    world.simulator.clear_faults();
+    for (flow, prepared) in &prepared {
+        world.shop.wait_preparation(&prepared.reference, "expired");
+        check_expired(&world, prepared, *flow);
+    }
+}
+
+fn what_the_provider_closes_expires_here(kind: StoreKind) {
+    let world = World::start(kind);
+    let session = world.shop.prepare(Flow::Hosted, Wire::Stripe);
+    let intent = world.shop.prepare(Flow::Component, Wire::Stripe);
+    let link = world.shop.prepare(Flow::Hosted, Wire::Square);
+    let object = |prepared: &Prepared| {
+        world.shop.story(&prepared.reference)["providerObject"].as_str().unwrap().to_owned()
+    };
+    let mut stripe = world.simulator.client(crate::support::STRIPE_KEY);
+    let mut square = world.simulator.client(crate::support::SQUARE_TOKEN);
+    for (path, prepared) in [
+        (format!("/stripe/v1/checkout/sessions/{}/expire", object(&session)), &session),
+        (format!("/stripe/v1/payment_intents/{}/cancel", object(&intent)), &intent),
+    ] {
+        assert_eq!(stripe.send("POST", &path, &[], b"").status, 200);
+        world.shop.wait_preparation(&prepared.reference, "expired");
+    }
+    let path = format!("/square/v2/online-checkout/payment-links/{}", object(&link));
+    assert_eq!(square.delete(&path).status, 200);
+    world.shop.wait_preparation(&link.reference, "expired");
+    for (prepared, flow) in [(&session, Flow::Hosted), (&intent, Flow::Component), (&link, Flow::Hosted)] {
+        check_expired(&world, prepared, flow);
+        assert_eq!(world.shop.status(&prepared.reference), None);
+    }
+}
+
+fn money_on_its_way_does_not_expire(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
+    world.simulator.confirm_intent(prepared.component(), "pm_usBankAccount_success");
+    world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+    let calls = world.simulator.calls(Wire::Stripe, "payment_intents.retrieve");
+    long_after(&mut world, |_| {});
+    crate::support::wait_until("the resolver looked", crate::support::PATIENCE, || {
+        world.simulator.calls(Wire::Stripe, "payment_intents.retrieve") > calls
+    });
+    assert_eq!(world.simulator.calls(Wire::Stripe, "payment_intents.cancel"), 0);
+    assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("processing"));
+    let intent = prepared.component()["paymentIntentId"].as_str().unwrap();
+    world.simulator.drive(&format!("stripe/payment_intents/{intent}/settle"), &json!({}));
+    world.shop.wait_status(&prepared.reference, "succeeded");
+}
+
+fn the_lifetime_is_what_the_environment_says(kind: StoreKind) {
+    let world = World::start(kind);
+    let seconds = |time: &Value| {
+        let text = time.as_str().unwrap();
+        let part = |range: std::ops::Range<usize>| text[range].parse::<i64>().unwrap();
+        // Within a month is enough here.
+        ((part(8..10) * 24 + part(11..13)) * 60 + part(14..16)) * 60 + part(17..19)
+    };
+    let mut document = world.shop.document(world.simulator.address());
+    for (setting, lifetime) in [(Value::Null, 86_400), (json!(60), 60), (json!(7_200), 7_200)] {
+        document["settings"] = json!({"preparationLifetimeSeconds": setting});
+        world.shop.configure(&document);
+        let data = world.shop.prepare(Flow::Component, Wire::Square).data;
+        let lived = seconds(&data["expiresAt"]) - seconds(&data["preparedAt"]);
+        // At the end of a month the days begin anew.
+        assert!(lived == lifetime || lived < 0, "{lived} s for {setting}");
+    }
+    for wrong in [json!(59), json!(2_592_001), json!("60"), json!(-1)] {
+        document["settings"] = json!({"preparationLifetimeSeconds": wrong});
+        let answer = world.shop.admin().put(&world.shop.path("/config"), &document);
+        assert_eq!(answer.status, 400, "{wrong}");
+    }
+}

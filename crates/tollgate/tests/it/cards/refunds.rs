@@ -1,0 +1,157 @@
+//! Money that goes back, and money that is contested: told by webhook, read at the provider, recorded.
+
+use serde_json::{Value, json};
+
+use crate::support::{Flow, Prepared, StoreKind, Wire, World, on_both_stores};
+
+on_both_stores! {
+    refunds_are_counted_and_a_full_one_is_final
+    a_refund_that_fails_later_is_taken_back_or_shown_to_a_person
+    a_dispute_is_recorded_and_moves_nothing
+    a_refund_told_while_nobody_lets_us_in_is_not_lost
+}
+
+/// The control path of a payment at its provider.
+fn place(world: &World, prepared: &Prepared, wire: Wire) -> String {
+    let transaction = world.shop.read_transaction(&prepared.reference).data(200);
+    let id = transaction["providerReference"].as_str().unwrap();
+    match wire {
+        Wire::Stripe => format!("stripe/payment_intents/{id}"),
+        Wire::Square => format!("square/payments/{id}"),
+    }
+}
+
+#[track_caller]
+fn wait_refunded(world: &World, prepared: &Prepared, amount: &str) -> Value {
+    let read = || world.shop.read_transaction(&prepared.reference).data(200);
+    world
+        .shop
+        .wait(&prepared.reference, &format!("refunded by {amount}"), || read()["refundedMinor"] == amount);
+    read()
+}
+
+fn refunds_are_counted_and_a_full_one_is_final(kind: StoreKind) {
+    let world = World::start_without_looks(kind);
+    for (flow, wire) in Flow::BOTH.into_iter().flat_map(|flow| Wire::BOTH.map(|wire| (flow, wire))) {
+        let prepared = world.paid(flow, wire);
+        let refund = format!("{}/refund", place(&world, &prepared, wire));
+        world.simulator.drive(&refund, &json!({"amount": 1_000}));
+        let part = wait_refunded(&world, &prepared, "1000");
+        assert_eq!((&part["status"], &part["totalDebitMinor"]), (&json!("succeeded"), &json!("10375")));
+        world.simulator.drive(&refund, &json!({"amount": 375}));
+        assert_eq!(wait_refunded(&world, &prepared, "1375")["status"], "succeeded");
+        world.simulator.drive(&refund, &json!({}));
+        assert_eq!(wait_refunded(&world, &prepared, "10375")["status"], "refunded");
+        world.shop.wait_events();
+        assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("refunded"), "{flow:?} {wire:?}");
+        let amounts: Vec<_> = world
+            .shop
+            .lines(&prepared.reference, "refund")
+            .iter()
+            .map(|line| line["detail"]["refundedMinor"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(amounts, ["1000", "1375", "10375"], "{flow:?} {wire:?}");
+        // A refunded payment is still a paid one.
+        if flow == Flow::Component {
+            world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+            let again = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+            assert_eq!(
+                (&again["transaction"]["status"], &again["replayed"]),
+                (&json!("refunded"), &json!(true))
+            );
+        }
+        assert_eq!(world.shop.listed("exceptions").len(), 0);
+    }
+}
+
+fn a_refund_that_fails_later_is_taken_back_or_shown_to_a_person(kind: StoreKind) {
+    let world = World::start_without_looks(kind);
+    let part = world.paid(Flow::Component, Wire::Stripe);
+    let refund = world
+        .simulator
+        .drive(&format!("{}/refund", place(&world, &part, Wire::Stripe)), &json!({"amount": 500}));
+    wait_refunded(&world, &part, "500");
+    let id = refund["id"].as_str().unwrap();
+    world.simulator.drive(&format!("stripe/refunds/{id}/fail"), &json!({}));
+    assert_eq!(wait_refunded(&world, &part, "0")["status"], "succeeded");
+
+    // `refunded` is final: that it is not true any more is for a person to see.
+    let whole = world.paid(Flow::Component, Wire::Stripe);
+    let refund =
+        world.simulator.drive(&format!("{}/refund", place(&world, &whole, Wire::Stripe)), &json!({}));
+    wait_refunded(&world, &whole, "10375");
+    let id = refund["id"].as_str().unwrap();
+    world.simulator.drive(&format!("stripe/refunds/{id}/fail"), &json!({}));
+    world.shop.wait(&whole.reference, "shown to a person", || {
+        !world.shop.listed("exceptions?open=true").is_empty()
+    });
+    world.shop.wait_events();
+    let exceptions = world.shop.listed("exceptions?open=true");
+    assert_eq!(exceptions.len(), 1, "three events tell of one thing: {exceptions:#?}");
+    let exception = &exceptions[0];
+    assert_eq!(
+        (&exception["kind"], &exception["expected"], &exception["found"], &exception["serviceReference"]),
+        (&json!("refund_reversed"), &json!("10375"), &json!("0"), &json!(whole.reference))
+    );
+    assert_eq!(world.shop.status(&whole.reference).as_deref(), Some("refunded"));
+
+    let resolve = world.shop.path(&format!("/exceptions/{}/resolve", exception["id"].as_str().unwrap()));
+    assert_eq!(world.shop.admin().post(&resolve, &json!({})).faulty_fields(), ["note"]);
+    world.shop.admin().post(&resolve, &json!({"note": "the bank was called"})).data(200);
+    world.shop.admin().post(&resolve, &json!({"note": "called again"})).data(200);
+    assert_eq!(world.shop.listed("exceptions?open=true").len(), 0);
+    let resolved = &world.shop.listed("exceptions")[0];
+    assert_eq!(resolved["resolution"]["note"], "the bank was called", "the first word stays");
+    let story = world.shop.story(&whole.reference);
+    assert_eq!(story["exceptions"], json!([resolved]));
+}
+
+fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
+    let world = World::start_without_looks(kind);
+    for (status, reason) in [("won", "fraudulent"), ("lost", "product_not_received")] {
+        let prepared = world.paid(Flow::Hosted, Wire::Stripe);
+        let reference = prepared.reference.as_str();
+        let path = format!("{}/dispute", place(&world, &prepared, Wire::Stripe));
+        let dispute = world.simulator.drive(&path, &json!({ "reason": reason }));
+        let read = || world.shop.read_transaction(reference).data(200);
+        world.shop.wait(reference, "disputed", || !read()["dispute"].is_null());
+        let expected = json!({
+            "id": dispute["id"], "status": "needs_response", "reason": reason, "amountMinor": "10375",
+        });
+        assert_eq!((&read()["dispute"], &read()["status"]), (&expected, &json!("succeeded")));
+        let path = format!("stripe/disputes/{}/close", dispute["id"].as_str().unwrap());
+        world.simulator.drive(&path, &json!({ "status": status }));
+        world.shop.wait(reference, status, || read()["dispute"]["status"] == status);
+        world.shop.wait_events();
+        assert_eq!((&read()["dispute"]["status"], &read()["status"]), (&json!(status), &json!("succeeded")));
+        let lines = world.shop.lines(reference, "dispute");
+        assert_eq!(lines.len(), 2, "{lines:#?}");
+    }
+}
+
+/// The credentials are being replaced when the provider tells of a refund. Nothing looks at a paid payment by itself,
+/// so that the event is all there is.
+fn a_refund_told_while_nobody_lets_us_in_is_not_lost(kind: StoreKind) {
+    let world = World::start_without_looks(kind);
+    let good = world.shop.document(world.simulator.address());
+    let mut wrong = good.clone();
+    wrong["providers"]["card_provider_a"]["credentials"]["secretKey"] = json!("sk_test_revoked");
+    wrong["providers"]["card_provider_b"]["credentials"]["accessToken"] = json!("revoked");
+    for wire in Wire::BOTH {
+        let prepared = world.paid(Flow::Component, wire);
+        world.shop.wait_events();
+        let refund = format!("{}/refund", place(&world, &prepared, wire));
+        world.shop.configure(&wrong);
+        world.simulator.drive(&refund, &json!({}));
+        world.shop.wait(&prepared.reference, "told of its refund", || {
+            let waiting = world.shop.listed("provider-events?state=waiting");
+            waiting
+                .iter()
+                .any(|event| event["note"].as_str().is_some_and(|note| note.contains("credentials")))
+        });
+        assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("succeeded"));
+        world.shop.configure(&good);
+        world.shop.wait_status(&prepared.reference, "refunded");
+        world.shop.wait_events();
+    }
+}
