@@ -42,7 +42,7 @@ async fn sqlite() {
         let path = folder.path().join("tollgate.db");
         let store = sqlite::SqliteStore::open(&path, &sqlite::Settings::default()).await.unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
-        measure("SQLite", &Nodes::new(Arc::clone(&store), store), wallets, async || Vec::new()).await;
+        measure("SQLite", &Nodes::new(Arc::clone(&store), store), wallets, async || writers()).await;
     }
 }
 
@@ -71,12 +71,24 @@ fn processor_time(process: &str) -> u64 {
     after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
-/// `sessions` names the processes that work for the store beside this one.
-async fn measure(name: &str, nodes: &Nodes, wallets: usize, sessions: impl AsyncFn() -> Vec<String>) {
+/// The threads of this process that write.
+fn writers() -> Vec<String> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let names = threads.map(|thread| format!("self/task/{}", thread.file_name().display()));
+    names
+        .filter(|thread| {
+            std::fs::read_to_string(format!("/proc/{thread}/comm"))
+                .is_ok_and(|name| name.trim() == "sqlite-writer")
+        })
+        .collect()
+}
+
+/// `workers` names the processes or threads that do the store's work.
+async fn measure(name: &str, nodes: &Nodes, wallets: usize, workers: impl AsyncFn() -> Vec<String>) {
     let environments = environments(nodes, wallets).await;
     let spent = async || {
-        let others: u64 = sessions().await.iter().map(|process| processor_time(process)).sum();
-        (processor_time("self"), others)
+        let theirs: u64 = workers().await.iter().map(|process| processor_time(process)).sum();
+        (processor_time("self"), theirs)
     };
     for what in [What::Reserve, What::ReserveAndChange, What::WholeLife] {
         let before = spent().await;
@@ -108,7 +120,7 @@ async fn measure(name: &str, nodes: &Nodes, wallets: usize, sessions: impl Async
         let (middle, late) = (took[took.len() / 2], took[took.len() * 99 / 100]);
         println!(
             "{name}, {wallets} wallet(s), {what:?}: {rate}/s with {CALLERS} callers; half within {middle:.1?}, 99 % within \
-             {late:.1?}; processor time of each {own} µs here, {theirs} µs in the database"
+             {late:.1?}; processor time of each {own} µs in this process, {theirs} µs in the writer's thread or the server"
         );
     }
     let began = Instant::now();

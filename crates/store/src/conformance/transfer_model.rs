@@ -18,9 +18,9 @@ use super::{
     wallet::books_balance,
 };
 
-const STEPS: usize = 2_000;
+const STEPS: usize = 10_000;
 /// After so many steps the books are looked through.
-const BATCH: usize = 250;
+const BATCH: usize = 1_000;
 
 /// One wallet.
 #[derive(Debug, Default)]

@@ -61,108 +61,15 @@ impl Check {
     #[expect(clippy::too_many_lines, reason = "one question after the other")]
     pub(crate) const fn sql(self) -> &'static str {
         match self {
-            Self::Postings => {
-                "SELECT * FROM (
-                     SELECT p.environment_id, p.id, CAST(p.amount_minor AS TEXT) AS amount, count(e.account) AS entries,
-                         COALESCE(CAST(exact_sum(e.amount_minor) AS TEXT), '0') AS rest,
-                         COALESCE(CAST(exact_sum(CASE WHEN e.amount_minor > 0 THEN e.amount_minor END) AS TEXT), '0')
-                             AS moved
-                     FROM ledger_postings p LEFT JOIN ledger_entries e
-                         ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
-                     GROUP BY p.environment_id, p.currency, p.id) x
-                 WHERE x.entries = 0 OR x.rest <> '0' OR x.moved <> x.amount LIMIT 1000"
-            }
-            Self::Entries => {
-                "SELECT e.environment_id, e.posting_id, e.account
-                 FROM ledger_entries e LEFT JOIN ledger_postings p
-                     ON p.environment_id = e.environment_id AND p.currency = e.currency AND p.id = e.posting_id
-                 WHERE p.id IS NULL LIMIT 1000"
-            }
-            Self::Balances => {
-                "SELECT environment_id, currency, account, max(balance), COALESCE(max(amount), '0') FROM (
-                     SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) AS balance, NULL AS amount
-                     FROM ledger_accounts
-                     UNION ALL
-                     SELECT environment_id, currency, account, NULL, CAST(exact_sum(amount_minor) AS TEXT)
-                     FROM ledger_entries GROUP BY environment_id, currency, account) x
-                 GROUP BY environment_id, currency, account
-                 HAVING max(balance) IS NULL OR max(balance) <> COALESCE(max(amount), '0') LIMIT 1000"
-            }
-            Self::Overdrafts => {
-                "SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) FROM ledger_accounts
-                 WHERE balance_minor < 0 AND account <> 'funding' LIMIT 1000"
-            }
-            Self::Totals => {
-                "WITH owed AS MATERIALIZED (
-                     SELECT environment_id, currency,
-                         exact_sum(CASE WHEN status IN ('pending', 'processing') THEN total_debit_minor END) AS open,
-                         exact_sum(CASE WHEN status = 'succeeded' THEN principal_minor END) AS paid,
-                         exact_sum(CASE WHEN status = 'succeeded' THEN platform_fee_minor END) AS platform,
-                         exact_sum(CASE WHEN status = 'succeeded' THEN organization_fee_minor END) AS organization
-                     FROM transactions WHERE method = 'ach' GROUP BY environment_id, currency),
-                 both_sides AS (
-                     SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) AS balance, NULL AS amount
-                     FROM ledger_accounts WHERE account NOT IN ('funding', 'available')
-                     UNION ALL
-                     SELECT environment_id, currency, 'reserved', NULL, CAST(open AS TEXT) FROM owed
-                     UNION ALL
-                     SELECT environment_id, currency, 'settled_out', NULL, CAST(paid AS TEXT) FROM owed
-                     UNION ALL
-                     SELECT environment_id, currency, 'platform_fees', NULL, CAST(platform AS TEXT) FROM owed
-                     UNION ALL
-                     SELECT environment_id, currency, 'organization_fees', NULL, CAST(organization AS TEXT) FROM owed)
-                 SELECT environment_id, currency, account, COALESCE(max(balance), '0'), COALESCE(max(amount), '0')
-                 FROM both_sides GROUP BY environment_id, currency, account
-                 HAVING COALESCE(max(balance), '0') <> COALESCE(max(amount), '0') LIMIT 1000"
-            }
-            Self::Steps => {
-                "SELECT * FROM (
-                     SELECT t.environment_id, f.reference, t.status,
-                         CAST(CASE WHEN reserve.id IS NULL THEN 0 ELSE 1000 END
-                             + CASE WHEN settle.id IS NULL THEN 0 ELSE 100 END
-                             + CASE WHEN release.id IS NULL THEN 0 ELSE 10 END
-                             + CASE WHEN reverse.id IS NULL THEN 0 ELSE 1 END AS BIGINT) AS made,
-                         CAST(CASE WHEN reserve.amount_minor <> t.total_debit_minor
-                             OR settle.amount_minor <> t.total_debit_minor
-                             OR release.amount_minor <> t.total_debit_minor
-                             OR reverse.amount_minor <> t.total_debit_minor THEN 1 ELSE 0 END AS BIGINT) AS differing
-                     FROM transfers f
-                     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
-                     LEFT JOIN ledger_postings reserve
-                         ON reserve.environment_id = t.environment_id AND reserve.currency = t.currency
-                         AND reserve.cause = 'reserve' AND reserve.reference = f.reference
-                     LEFT JOIN ledger_postings settle
-                         ON settle.environment_id = t.environment_id AND settle.currency = t.currency
-                         AND settle.cause = 'settle' AND settle.reference = f.reference
-                     LEFT JOIN ledger_postings release
-                         ON release.environment_id = t.environment_id AND release.currency = t.currency
-                         AND release.cause = 'release' AND release.reference = f.reference
-                     LEFT JOIN ledger_postings reverse
-                         ON reverse.environment_id = t.environment_id AND reverse.currency = t.currency
-                         AND reverse.cause = 'reverse' AND reverse.reference = f.reference) x
-                 WHERE x.differing > 0 OR (x.status, x.made) NOT IN (VALUES ('pending', 1000), ('processing', 1000),
-                     ('succeeded', 1100), ('canceled', 1010), ('failed', 1010), ('failed', 1101)) LIMIT 1000"
-            }
-            Self::Strays => {
-                "SELECT p.environment_id, p.id, p.cause
-                 FROM ledger_postings p LEFT JOIN (
-                     SELECT f.environment_id, t.currency, f.reference FROM transfers f
-                     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id) x
-                     ON x.environment_id = p.environment_id AND x.currency = p.currency AND x.reference = p.reference
-                 WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL LIMIT 1000"
-            }
-            Self::Transactions => {
-                "SELECT t.environment_id, t.reference
-                 FROM transactions t LEFT JOIN transfers f
-                     ON f.environment_id = t.environment_id AND f.transaction_id = t.id
-                 WHERE t.method = 'ach' AND f.transaction_id IS NULL LIMIT 1000"
-            }
-            Self::Transfers => {
-                "SELECT f.environment_id, f.reference
-                 FROM transfers f LEFT JOIN transactions t
-                     ON t.environment_id = f.environment_id AND t.id = f.transaction_id AND t.method = 'ach'
-                 WHERE t.id IS NULL LIMIT 1000"
-            }
+            Self::Postings => POSTINGS,
+            Self::Entries => ENTRIES,
+            Self::Balances => BALANCES,
+            Self::Overdrafts => OVERDRAFTS,
+            Self::Totals => TOTALS,
+            Self::Steps => STEPS,
+            Self::Strays => STRAYS,
+            Self::Transactions => TRANSACTIONS,
+            Self::Transfers => TRANSFERS,
         }
     }
 
@@ -240,6 +147,101 @@ impl Check {
         Ok(AuditFinding { environment, subject, problem })
     }
 }
+
+const POSTINGS: &str = "SELECT * FROM (
+     SELECT p.environment_id, p.id, CAST(p.amount_minor AS TEXT) AS amount, count(e.account) AS entries,
+         COALESCE(CAST(exact_sum(e.amount_minor) AS TEXT), '0') AS rest,
+         COALESCE(CAST(exact_sum(CASE WHEN e.amount_minor > 0 THEN e.amount_minor END) AS TEXT), '0')
+             AS moved
+     FROM ledger_postings p LEFT JOIN ledger_entries e
+         ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
+     GROUP BY p.environment_id, p.currency, p.id) x
+ WHERE x.entries = 0 OR x.rest <> '0' OR x.moved <> x.amount LIMIT 1000";
+
+const ENTRIES: &str = "SELECT e.environment_id, e.posting_id, e.account
+ FROM ledger_entries e LEFT JOIN ledger_postings p
+     ON p.environment_id = e.environment_id AND p.currency = e.currency AND p.id = e.posting_id
+ WHERE p.id IS NULL LIMIT 1000";
+
+const BALANCES: &str =
+    "SELECT environment_id, currency, account, max(balance), COALESCE(max(amount), '0') FROM (
+     SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) AS balance, NULL AS amount
+     FROM ledger_accounts
+     UNION ALL
+     SELECT environment_id, currency, account, NULL, CAST(exact_sum(amount_minor) AS TEXT)
+     FROM ledger_entries GROUP BY environment_id, currency, account) x
+ GROUP BY environment_id, currency, account
+ HAVING max(balance) IS NULL OR max(balance) <> COALESCE(max(amount), '0') LIMIT 1000";
+
+const OVERDRAFTS: &str =
+    "SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) FROM ledger_accounts
+ WHERE balance_minor < 0 AND account <> 'funding' LIMIT 1000";
+
+const TOTALS: &str = "WITH owed AS MATERIALIZED (
+     SELECT environment_id, currency,
+         exact_sum(CASE WHEN status IN ('pending', 'processing') THEN total_debit_minor END) AS open,
+         exact_sum(CASE WHEN status = 'succeeded' THEN principal_minor END) AS paid,
+         exact_sum(CASE WHEN status = 'succeeded' THEN platform_fee_minor END) AS platform,
+         exact_sum(CASE WHEN status = 'succeeded' THEN organization_fee_minor END) AS organization
+     FROM transactions WHERE method = 'ach' GROUP BY environment_id, currency),
+ both_sides AS (
+     SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) AS balance, NULL AS amount
+     FROM ledger_accounts WHERE account NOT IN ('funding', 'available')
+     UNION ALL
+     SELECT environment_id, currency, 'reserved', NULL, CAST(open AS TEXT) FROM owed
+     UNION ALL
+     SELECT environment_id, currency, 'settled_out', NULL, CAST(paid AS TEXT) FROM owed
+     UNION ALL
+     SELECT environment_id, currency, 'platform_fees', NULL, CAST(platform AS TEXT) FROM owed
+     UNION ALL
+     SELECT environment_id, currency, 'organization_fees', NULL, CAST(organization AS TEXT) FROM owed)
+ SELECT environment_id, currency, account, COALESCE(max(balance), '0'), COALESCE(max(amount), '0')
+ FROM both_sides GROUP BY environment_id, currency, account
+ HAVING COALESCE(max(balance), '0') <> COALESCE(max(amount), '0') LIMIT 1000";
+
+const STEPS: &str = "SELECT * FROM (
+     SELECT t.environment_id, f.reference, t.status,
+         CAST(CASE WHEN reserve.id IS NULL THEN 0 ELSE 1000 END
+             + CASE WHEN settle.id IS NULL THEN 0 ELSE 100 END
+             + CASE WHEN release.id IS NULL THEN 0 ELSE 10 END
+             + CASE WHEN reverse.id IS NULL THEN 0 ELSE 1 END AS BIGINT) AS made,
+         CAST(CASE WHEN reserve.amount_minor <> t.total_debit_minor
+             OR settle.amount_minor <> t.total_debit_minor
+             OR release.amount_minor <> t.total_debit_minor
+             OR reverse.amount_minor <> t.total_debit_minor THEN 1 ELSE 0 END AS BIGINT) AS differing
+     FROM transfers f
+     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
+     LEFT JOIN ledger_postings reserve
+         ON reserve.environment_id = t.environment_id AND reserve.currency = t.currency
+         AND reserve.cause = 'reserve' AND reserve.reference = f.reference
+     LEFT JOIN ledger_postings settle
+         ON settle.environment_id = t.environment_id AND settle.currency = t.currency
+         AND settle.cause = 'settle' AND settle.reference = f.reference
+     LEFT JOIN ledger_postings release
+         ON release.environment_id = t.environment_id AND release.currency = t.currency
+         AND release.cause = 'release' AND release.reference = f.reference
+     LEFT JOIN ledger_postings reverse
+         ON reverse.environment_id = t.environment_id AND reverse.currency = t.currency
+         AND reverse.cause = 'reverse' AND reverse.reference = f.reference) x
+ WHERE x.differing > 0 OR (x.status, x.made) NOT IN (VALUES ('pending', 1000), ('processing', 1000),
+     ('succeeded', 1100), ('canceled', 1010), ('failed', 1010), ('failed', 1101)) LIMIT 1000";
+
+const STRAYS: &str = "SELECT p.environment_id, p.id, p.cause
+ FROM ledger_postings p LEFT JOIN (
+     SELECT f.environment_id, t.currency, f.reference FROM transfers f
+     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id) x
+     ON x.environment_id = p.environment_id AND x.currency = p.currency AND x.reference = p.reference
+ WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL LIMIT 1000";
+
+const TRANSACTIONS: &str = "SELECT t.environment_id, t.reference
+ FROM transactions t LEFT JOIN transfers f
+     ON f.environment_id = t.environment_id AND f.transaction_id = t.id
+ WHERE t.method = 'ach' AND f.transaction_id IS NULL LIMIT 1000";
+
+const TRANSFERS: &str = "SELECT f.environment_id, f.reference
+ FROM transfers f LEFT JOIN transactions t
+     ON t.environment_id = f.environment_id AND t.id = f.transaction_id AND t.method = 'ach'
+ WHERE t.id IS NULL LIMIT 1000";
 
 /// The causes that a number of [`Check::Steps`] stands for.
 fn steps(made: i64) -> String {

@@ -10,7 +10,7 @@ use deadpool_postgres::{Object, Pool};
 use tokio::time::Instant;
 use tollgate_engine::ports::StoreError;
 
-use super::fault::{Fault, Judgement, judge};
+use super::fault::{Blame, Fault, Judgement, judge};
 
 const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE_MS: u64 = 10;
@@ -76,7 +76,7 @@ impl<'a> Attempts<'a> {
         judgement: Judgement,
         connection: Option<Object>,
     ) -> Option<StoreError> {
-        if judgement.discard {
+        if judgement.blame == Blame::Connection {
             // Never handed out again; dropping it closes it.
             drop(connection.map(Object::take));
         }

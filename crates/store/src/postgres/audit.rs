@@ -15,6 +15,11 @@ use crate::convert::{
 /// How long it may take; some millions of postings are read in a minute.
 pub(super) const LIMIT: Duration = Duration::from_mins(30);
 
+/// It reads everything, which may take longer than any unit of work may. Whatever the server believes of the tables, they
+/// are to be joined whole rather than row by row.
+const SETTINGS: &str = "SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB';
+    SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off";
+
 /// In one transaction that sees one moment.
 pub(super) async fn audit(client: &mut ClientWrapper) -> Result<Audit, Fault> {
     let transaction = client
@@ -23,8 +28,7 @@ pub(super) async fn audit(client: &mut ClientWrapper) -> Result<Audit, Fault> {
         .read_only(true)
         .start()
         .await?;
-    // It reads everything, which may take longer than any unit of work may.
-    transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
+    transaction.batch_execute(SETTINGS).await?;
     let row = transaction.query_one(COUNT, &[]).await?;
     let mut audit = Audit {
         wallets: convert::count(row.try_get(0)?)?,

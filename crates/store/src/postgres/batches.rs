@@ -15,7 +15,7 @@ const BEGIN_ANEW: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
 
 /// Begins a batch whose plan is kept.
 const BEGIN_KEPT: &str = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
-     SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off";
+     SET LOCAL enable_mergejoin = off";
 
 /// From this size on, in bytes, some thousand rows, kept plans are good ones.
 const LARGE: &str =

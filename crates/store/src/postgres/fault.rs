@@ -51,21 +51,30 @@ pub(super) struct Judgement {
     pub(super) again: bool,
     /// Whether the unit may have been committed all the same.
     pub(super) in_doubt: bool,
-    /// Whether the connection is no good any more.
-    pub(super) discard: bool,
-    /// Whether a unit is to blame, or may be, rather than what it shares with others.
-    pub(super) ones_own: bool,
+    /// What is to blame.
+    pub(super) blame: Blame,
+}
+
+/// What is to blame for a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// The unit of work, or it may be; those that share its attempt may go better without it.
+    Unit,
+    /// The connection, which is no good any more.
+    Connection,
+    /// Neither.
+    Circumstances,
 }
 
 impl Judgement {
     /// Of no use to try again, for what is wrong is the unit.
     fn wrong(error: StoreError) -> Self {
-        Self { ones_own: true, ..Self::passing(error) }
+        Self { blame: Blame::Unit, ..Self::passing(error) }
     }
 
     /// Undone, and may pass, but not soon.
     fn passing(error: StoreError) -> Self {
-        Self { error, again: false, in_doubt: false, discard: false, ones_own: false }
+        Self { error, again: false, in_doubt: false, blame: Blame::Circumstances }
     }
 }
 
@@ -79,8 +88,7 @@ pub(super) fn judge(fault: Fault) -> Judgement {
             error: StoreError::Unavailable("the database did not answer in time".to_owned()),
             again: false,
             in_doubt: true,
-            discard: true,
-            ones_own: false,
+            blame: Blame::Connection,
         },
         Fault::TooLate => Judgement::passing(StoreError::Unavailable("there was no time left".to_owned())),
         Fault::Damaged(damaged) => Judgement::wrong(damaged.into()),
@@ -113,8 +121,7 @@ fn judge_statement(error: &tokio_postgres::Error) -> Judgement {
             error: StoreError::Unavailable(reason),
             again: true,
             in_doubt: true,
-            discard: true,
-            ones_own: false,
+            blame: Blame::Connection,
         };
     };
     let lost = class(code) == "08"
@@ -128,8 +135,7 @@ fn judge_statement(error: &tokio_postgres::Error) -> Judgement {
             error: StoreError::Unavailable(reason),
             again: true,
             in_doubt: lost,
-            discard: lost || demoted,
-            ones_own: lost_race,
+            blame: if lost_race { Blame::Unit } else { Blame::Connection },
         };
     }
     // Canceled for taking too long, no locks, memory, disk or connections, failing disks: undone, and may pass.

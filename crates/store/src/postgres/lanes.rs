@@ -24,7 +24,7 @@ use tollgate_engine::ports::StoreError;
 use super::{
     attempts::{Attempts, Limits, Purpose},
     batches::Plans,
-    fault::{Fault, judge},
+    fault::{Blame, Fault, judge},
 };
 
 /// Units that may wait for each lane.
@@ -193,7 +193,7 @@ async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, plans: &Plans, units: &[&
             Err(fault) => (fault, None),
         };
         let judgement = judge(fault);
-        if judgement.ones_own && units.len() > 1 {
+        if judgement.blame == Blame::Unit && units.len() > 1 {
             return Outcome::OnesOwn;
         }
         if let Some(error) = attempts.weigh(judgement, connection).await {

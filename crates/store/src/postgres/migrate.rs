@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -23,6 +23,11 @@ const MIGRATIONS: [Migration; 3] = [
         version: 3,
         name: "transfers",
         sql: include_str!("../../migrations/postgres/0003_transfers.sql"),
+    },
+    Migration {
+        version: 4,
+        name: "entries",
+        sql: include_str!("../../migrations/postgres/0004_entries.sql"),
     },
 ];
 

@@ -22,10 +22,12 @@ mod payment_change;
 mod payment_store;
 mod payments;
 mod reserve;
+mod reserve_rows;
 mod store;
 mod timeline;
 mod transactions;
 mod transfer_change;
+mod transfer_change_rows;
 mod transfer_store;
 mod transfers;
 mod wallet;
@@ -44,10 +46,10 @@ use connect::Connector;
 use lanes::Lanes;
 use listener::Listener;
 use reserve::Reservation;
-use transfer_change::Change;
+use transfer_change::Wanted;
 
-/// How many lanes there are of a kind; more would only make batches smaller.
-const MOST_LANES: usize = 4;
+/// How many lanes there are of a kind. One takes thousands of units a second; more would only make batches smaller.
+const MOST_LANES: usize = 2;
 
 /// How the PostgreSQL store uses the server.
 #[derive(Debug, Clone)]
@@ -80,8 +82,8 @@ pub struct PostgresStore {
     limits: Limits,
     reservations: Lanes<Reservation>,
     /// Changes that move money have lanes by wallet, the others by transfer.
-    postings: Lanes<Change>,
-    changes: Lanes<Change>,
+    postings: Lanes<Wanted>,
+    changes: Lanes<Wanted>,
     connector: Connector,
     // Started by the first who listens.
     listener: OnceLock<Listener>,

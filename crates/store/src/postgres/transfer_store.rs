@@ -14,7 +14,7 @@ use super::{
     attempts::{Attempts, Limits, Purpose, attempt},
     audit,
     reserve::Reservation,
-    transfer_change::Change,
+    transfer_change::Wanted,
     transfers,
 };
 
@@ -56,7 +56,7 @@ impl TransferStore for PostgresStore {
         id: TransferId,
         change: &TransferChange,
     ) -> Result<Changed, StoreError> {
-        let wanted = Change { environment, id, change: change.clone() };
+        let wanted = Wanted { environment, id, change: change.clone() };
         if change.posting.is_some() {
             self.postings.ask(environment, wanted).await
         } else {

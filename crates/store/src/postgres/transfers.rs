@@ -32,6 +32,8 @@ pub(super) async fn find(
     row.map(|row| read(&mut RowCells::new(&row, 0))).transpose()
 }
 
+/// The first of those that the provider gave this name. Without an order in the statement, for which the server might read
+/// through all of an environment's transactions.
 pub(super) async fn of_object(
     client: &ClientWrapper,
     environment: EnvironmentId,
@@ -40,13 +42,16 @@ pub(super) async fn of_object(
 ) -> Result<Option<TransferId>, Fault> {
     let statement = client
         .prepare_cached(
-            "SELECT reference FROM transactions
-             WHERE environment_id = $1 AND provider_reference COLLATE \"C\" = $3 AND provider = $2 AND method = 'ach'
-             ORDER BY id LIMIT 1",
+            "SELECT id, reference FROM transactions
+             WHERE environment_id = $1 AND provider_reference COLLATE \"C\" = $3 AND provider = $2 AND method = 'ach'",
         )
         .await?;
-    let row = client.query_opt(&statement, &[&uuid(environment.to_bytes()), &provider, &object]).await?;
-    row.map(|row| Ok(TransferId::from_bytes(row.try_get::<_, Uuid>(0)?.into_bytes()))).transpose()
+    let rows = client.query(&statement, &[&uuid(environment.to_bytes()), &provider, &object]).await?;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        found.push((row.try_get::<_, Uuid>(0)?, row.try_get::<_, Uuid>(1)?));
+    }
+    Ok(found.into_iter().min().map(|(_, reference)| TransferId::from_bytes(reference.into_bytes())))
 }
 
 pub(super) async fn waiting(

@@ -18,6 +18,10 @@ const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// The log's file is cut back to this size once it has been folded.
 const LOG_BYTES_KEPT: i64 = 128 * 1024 * 1024;
 
+/// Memory that the connection which writes may keep pages in, in KiB: references are random, so the pages of their indexes
+/// are touched all over.
+const WRITER_CACHE_KIB: i64 = 64 * 1024;
+
 /// Statements kept prepared on each connection.
 const STATEMENTS_KEPT: usize = 128;
 
@@ -72,6 +76,8 @@ impl ServedFile {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+        // Negative means KiB rather than pages.
+        connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
         Ok(connection)
     }
 

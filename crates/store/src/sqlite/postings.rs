@@ -1,6 +1,6 @@
 //! Postings of transfers: the posting, its entries and the balances they add up to, in whole.
 
-use rusqlite::{Connection, params, params_from_iter, types::Value};
+use rusqlite::{Connection, ToSql, params};
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId, TransferId},
@@ -79,17 +79,13 @@ impl Posting<'_> {
                 ACTOR,
                 self.at.unix_millis()
             ])?;
-        let shared = [
-            Value::from(self.environment.to_bytes().to_vec()),
-            Value::from(self.currency.code().to_owned()),
-            Value::from(self.id.to_bytes().to_vec()),
-        ];
-        let own = self.entries.iter().flat_map(|entry| {
-            [Value::from(entry.account.as_str().to_owned()), Value::from(entry.amount_minor)]
-        });
-        connection
-            .prepare_cached(insert_entries(self.entries.len()))?
-            .execute(params_from_iter(shared.into_iter().chain(own)))?;
+        let (scope, currency, id) = (self.environment.to_bytes(), self.currency.code(), self.id.to_bytes());
+        let mut values: Vec<&dyn ToSql> = vec![&scope, &currency, &id];
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.account.as_str()).collect();
+        for (name, entry) in names.iter().zip(self.entries) {
+            values.extend::<[&dyn ToSql; 2]>([name, &entry.amount_minor]);
+        }
+        connection.prepare_cached(insert_entries(self.entries.len()))?.execute(values.as_slice())?;
         Ok(())
     }
 }

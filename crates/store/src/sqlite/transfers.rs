@@ -14,8 +14,8 @@ use crate::convert::{
     transfer::{read, transfer_columns},
 };
 
-/// Takes the funds first, because that is what is refused most often, and then records the transfer under its reference,
-/// which is there once. Whatever is refused, what was written before is undone with the unit.
+/// Decides before it writes: first whether the reference is free, and then by taking the funds, which writes nothing
+/// where they do not suffice.
 pub(super) fn reserve(
     connection: &Connection,
     environment: EnvironmentId,
@@ -24,6 +24,12 @@ pub(super) fn reserve(
     let order = &new.order;
     if order.environment != environment {
         return Err(Fault::Misuse("a transfer was to be stored in another environment than its own"));
+    }
+    if is_known(connection, environment, order.id)? {
+        let Some(known) = find(connection, environment, order.id)? else {
+            return Err(Fault::Misuse("a transaction of a transfer has no transfer"));
+        };
+        return Ok(Effect::Nothing(Reserved::Existing(Box::new(known))));
     }
     let entries = TransferStep::Reserve.entries(&order.fee);
     let posting = Posting {
@@ -38,12 +44,7 @@ pub(super) fn reserve(
     if !posting.add_up(connection)? {
         return Ok(Effect::Nothing(why_not(connection, environment, new)?));
     }
-    if !record_transaction(connection, new)? {
-        let Some(known) = find(connection, environment, order.id)? else {
-            return Err(Fault::Misuse("a transaction of a transfer has no transfer"));
-        };
-        return Ok(Effect::Nothing(Reserved::Existing(Box::new(known))));
-    }
+    record_transaction(connection, new)?;
     record_transfer(connection, new)?;
     posting.write(connection)?;
     Ok(Effect::Written(Reserved::Created))
@@ -55,9 +56,6 @@ fn why_not(
     environment: EnvironmentId,
     new: &NewTransfer,
 ) -> Result<Reserved, Fault> {
-    if let Some(known) = find(connection, environment, new.order.id)? {
-        return Ok(Reserved::Existing(Box::new(known)));
-    }
     let available: Option<i64> = connection
         .prepare_cached(
             "SELECT balance_minor FROM ledger_accounts
@@ -74,16 +72,23 @@ fn why_not(
     Ok(Reserved::Insufficient { available: convert::amount(available.unwrap_or(0))? })
 }
 
-/// Whether its reference was free.
-fn record_transaction(connection: &Connection, new: &NewTransfer) -> Result<bool, Fault> {
+fn is_known(connection: &Connection, environment: EnvironmentId, id: TransferId) -> Result<bool, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (
+                 SELECT 1 FROM transactions WHERE environment_id = ?1 AND method = 'ach' AND reference = ?2)",
+        )?
+        .query_row(params![environment.to_bytes(), id.to_bytes()], |row| row.get(0))?)
+}
+
+fn record_transaction(connection: &Connection, new: &NewTransfer) -> Result<(), Fault> {
     let order = &new.order;
-    let inserted = connection
+    connection
         .prepare_cached(
             "INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
                  principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor,
                  fee_layers, description, metadata, created_at, updated_at, status, refunded_minor)
-             VALUES (?1, ?2, 'ach', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 'pending', 0)
-             ON CONFLICT (environment_id, method, reference) DO NOTHING",
+             VALUES (?1, ?2, 'ach', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 'pending', 0)",
         )?
         .execute(params![
             order.environment.to_bytes(),
@@ -102,7 +107,7 @@ fn record_transaction(connection: &Connection, new: &NewTransfer) -> Result<bool
             order.metadata,
             order.created_at.unix_millis(),
         ])?;
-    Ok(inserted == 1)
+    Ok(())
 }
 
 fn record_transfer(connection: &Connection, new: &NewTransfer) -> Result<(), Fault> {
@@ -143,19 +148,21 @@ fn record_transfer(connection: &Connection, new: &NewTransfer) -> Result<(), Fau
     Ok(())
 }
 
+pub(super) const FIND: &str = concat!(
+    "SELECT ",
+    transfer_columns!(),
+    " FROM transactions t
+     JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
+     WHERE t.environment_id = ?1 AND t.method = 'ach' AND t.reference = ?2"
+);
+
 pub(super) fn find(
     connection: &Connection,
     environment: EnvironmentId,
     id: TransferId,
 ) -> Result<Option<Transfer>, Fault> {
     connection
-        .prepare_cached(concat!(
-            "SELECT ",
-            transfer_columns!(),
-            " FROM transactions t
-             JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
-             WHERE t.environment_id = ?1 AND t.method = 'ach' AND t.reference = ?2"
-        ))?
+        .prepare_cached(FIND)?
         .query_and_then(params![environment.to_bytes(), id.to_bytes()], |row| {
             read(&mut RowCells::new(row, 0))
         })?
@@ -163,23 +170,33 @@ pub(super) fn find(
         .transpose()
 }
 
+/// Without an order, for which SQLite would read through all of an environment's transactions.
+pub(super) const OF_OBJECT: &str = "SELECT id, reference FROM transactions
+     WHERE environment_id = ?1 AND provider_reference = ?3 AND provider = ?2 AND method = 'ach'";
+
+/// The first of those that the provider gave this name.
 pub(super) fn of_object(
     connection: &Connection,
     environment: EnvironmentId,
     provider: &str,
     object: &str,
 ) -> Result<Option<TransferId>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT reference FROM transactions
-             WHERE environment_id = ?1 AND provider_reference = ?3 AND provider = ?2 AND method = 'ach'
-             ORDER BY id LIMIT 1",
-        )?
-        .query_row(params![environment.to_bytes(), provider, object], |row| {
-            Ok(TransferId::from_bytes(row.get(0)?))
-        })
-        .optional()?)
+    let found = connection
+        .prepare_cached(OF_OBJECT)?
+        .query_and_then(params![environment.to_bytes(), provider, object], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<Result<Vec<([u8; 16], [u8; 16])>, Fault>>()?;
+    Ok(found.into_iter().min().map(|(_, reference)| TransferId::from_bytes(reference)))
 }
+
+pub(super) const WAITING: &str = concat!(
+    "SELECT ",
+    transfer_columns!(),
+    " FROM transfers f CROSS JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
+     WHERE f.environment_id = ?1 AND f.transaction_id <= ?2 AND f.waiting IS NOT NULL
+     ORDER BY f.transaction_id DESC LIMIT ?3"
+);
 
 pub(super) fn waiting(
     connection: &Connection,
@@ -191,24 +208,21 @@ pub(super) fn waiting(
         return Ok(Vec::new());
     };
     connection
-        .prepare_cached(concat!(
-            "SELECT ",
-            transfer_columns!(),
-            " FROM transfers f CROSS JOIN transactions t
-             ON t.environment_id = f.environment_id AND t.id = f.transaction_id
-             WHERE f.environment_id = ?1 AND f.transaction_id <= ?2 AND f.waiting IS NOT NULL
-             ORDER BY f.transaction_id DESC LIMIT ?3"
-        ))?
+        .prepare_cached(WAITING)?
         .query_and_then(params![environment.to_bytes(), last, limit], |row| read(&mut RowCells::new(row, 0)))?
         .collect()
 }
 
+pub(super) const ANY_DUE: &str = "SELECT EXISTS (SELECT 1 FROM transfers WHERE due_at <= ?1)";
+
 /// Asked before claiming, so that looking for work writes nothing while there is none.
 pub(super) fn is_any_due(connection: &Connection, now: Timestamp) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM transfers WHERE due_at <= ?1)")?
-        .query_row(params![now.unix_millis()], |row| row.get(0))?)
+    Ok(connection.prepare_cached(ANY_DUE)?.query_row(params![now.unix_millis()], |row| row.get(0))?)
 }
+
+pub(super) const DUE: &str = "SELECT f.environment_id, f.transaction_id, t.reference
+     FROM transfers f CROSS JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
+     WHERE f.due_at <= ?1 ORDER BY f.due_at LIMIT ?2";
 
 pub(super) fn claim(
     connection: &Connection,
@@ -217,12 +231,7 @@ pub(super) fn claim(
     limit: u32,
 ) -> Result<Effect<Vec<(EnvironmentId, TransferId)>>, Fault> {
     let due: Vec<([u8; 16], [u8; 16], TransferId)> = connection
-        .prepare_cached(
-            "SELECT f.environment_id, f.transaction_id, t.reference
-             FROM transfers f CROSS JOIN transactions t
-                 ON t.environment_id = f.environment_id AND t.id = f.transaction_id
-             WHERE f.due_at <= ?1 ORDER BY f.due_at LIMIT ?2",
-        )?
+        .prepare_cached(DUE)?
         .query_and_then(params![now.unix_millis(), limit], |row| {
             Ok((row.get(0)?, row.get(1)?, TransferId::from_bytes(row.get(2)?)))
         })?

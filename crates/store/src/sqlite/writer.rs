@@ -63,17 +63,18 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread), patience, commits })
     }
 
-    /// Runs `work` in the next transaction. Where the caller stops waiting, the unit is done or not done, as a whole.
+    /// Runs `work` in the next transaction, and again where that is undone for a neighbour's sake. Where the caller stops
+    /// waiting, the unit is done or not done, as a whole.
     pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<Effect<T>, Fault> + Send + 'static,
+        F: Fn(&Connection) -> Result<Effect<T>, Fault> + Send + 'static,
     {
         let Some(queue) = &self.queue else {
             return Err(StoreError::Unavailable("the store is closed".to_owned()));
         };
         let (reply, answer) = oneshot::channel();
-        let unit = Unit { deadline: Instant::now() + self.patience, reply, stage: Stage::Waiting(work) };
+        let unit = Unit { deadline: Instant::now() + self.patience, reply, work, answer: None };
         match queue.send_timeout(Box::new(unit), QUEUE_PATIENCE).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
@@ -106,7 +107,7 @@ impl Drop for Writer {
 trait Job: Send {
     /// Whether it still makes sense to begin.
     fn is_wanted(&self, now: Instant) -> bool;
-    /// Does the work and keeps the answer.
+    /// Does the work and keeps the answer, instead of one it may have kept before.
     fn run(&mut self, connection: &Connection) -> Trace;
     /// Sends the answer that was kept.
     fn answer(self: Box<Self>);
@@ -131,28 +132,21 @@ enum Trace {
 struct Unit<T, F> {
     deadline: Instant,
     reply: oneshot::Sender<Result<T, StoreError>>,
-    stage: Stage<T, F>,
-}
-
-enum Stage<T, F> {
-    Waiting(F),
-    Running,
-    Done(Result<T, StoreError>),
+    work: F,
+    answer: Option<Result<T, StoreError>>,
 }
 
 impl<T, F> Job for Unit<T, F>
 where
     T: Send,
-    F: FnOnce(&Connection) -> Result<Effect<T>, Fault> + Send,
+    F: Fn(&Connection) -> Result<Effect<T>, Fault> + Send,
 {
     fn is_wanted(&self, now: Instant) -> bool {
         !self.reply.is_closed() && now < self.deadline
     }
 
     fn run(&mut self, connection: &Connection) -> Trace {
-        let Stage::Waiting(work) = std::mem::replace(&mut self.stage, Stage::Running) else {
-            return Trace::Undo;
-        };
+        let work = &self.work;
         let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| work(connection))) {
             Ok(Ok(Effect::Nothing(value))) => (Trace::Undo, Ok(value)),
             Ok(Ok(Effect::Written(value))) => (Trace::Keep, Ok(value)),
@@ -162,19 +156,14 @@ where
                 (Trace::Undo, Err(StoreError::Broken("a unit of work stopped unexpectedly".to_owned())))
             }
         };
-        self.stage = Stage::Done(answer);
+        self.answer = Some(answer);
         trace
     }
 
     fn answer(self: Box<Self>) {
-        let answer = match self.stage {
-            Stage::Done(answer) => answer,
-            Stage::Waiting(_) | Stage::Running => {
-                Err(StoreError::Unavailable("it waited too long".to_owned()))
-            }
-        };
+        let late = || Err(StoreError::Unavailable("it waited too long".to_owned()));
         // Nobody may be waiting any more, which changes nothing.
-        let _ = self.reply.send(answer);
+        let _ = self.reply.send(self.answer.unwrap_or_else(late));
     }
 
     fn refuse(self: Box<Self>, error: StoreError) {
@@ -283,35 +272,68 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// Runs all jobs in one transaction, each in a savepoint of its own so that one that is refused or fails leaves its
-/// neighbours alone. Returns the most that any of them did, and whether there was anything to commit.
+/// Runs all jobs in one transaction. Returns the most that any of them did, and whether there was anything to commit.
+///
+/// A job that is refused or fails must leave its neighbours alone. Nearly all decide before they write, so that there is
+/// nothing to undo; only where one has written and wants it undone, all begin again with a savepoint around each, which
+/// costs a copy of every page touched.
 fn batch(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
+    for around in [Around::Nothing, Around::Savepoint] {
+        if let Some(most) = run_all(connection, jobs, around)? {
+            if most == Trace::Undo {
+                connection.prepare_cached("ROLLBACK")?.execute([])?;
+                return Ok((most, false));
+            }
+            connection.prepare_cached("COMMIT")?.execute([]).map_err(Failure::Commit)?;
+            return Ok((most, true));
+        }
+    }
+    Err(Failure::Lost)
+}
+
+/// What is around each job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    Savepoint,
+}
+
+/// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` where a job by itself must be undone.
+fn run_all(
+    connection: &Connection,
+    jobs: &mut [Box<dyn Job>],
+    around: Around,
+) -> Result<Option<Trace>, Failure> {
     let execute = |sql: &str| connection.prepare_cached(sql)?.execute([]);
     // The write lock at once: a transaction that begins by reading could find it taken half way.
     execute("BEGIN IMMEDIATE")?;
     let mut most = Trace::Undo;
     for job in jobs {
-        execute("SAVEPOINT unit")?;
+        if around == Around::Savepoint {
+            execute("SAVEPOINT unit")?;
+        }
+        let before = connection.total_changes();
         let trace = job.run(connection);
         if connection.is_autocommit() {
             return Err(Failure::Lost);
         }
-        if trace == Trace::Undo {
+        if trace == Trace::Undo && connection.total_changes() != before {
+            if around == Around::Nothing {
+                execute("ROLLBACK")?;
+                return Ok(None);
+            }
             execute("ROLLBACK TO unit")?;
         }
-        execute("RELEASE unit")?;
+        if around == Around::Savepoint {
+            execute("RELEASE unit")?;
+        }
         most = match (most, trace) {
             (Trace::KeepAndAnnounce, _) | (_, Trace::KeepAndAnnounce) => Trace::KeepAndAnnounce,
             (Trace::Keep, _) | (_, Trace::Keep) => Trace::Keep,
             (Trace::Undo, Trace::Undo) => Trace::Undo,
         };
     }
-    if most == Trace::Undo {
-        execute("ROLLBACK")?;
-        return Ok((most, false));
-    }
-    execute("COMMIT").map_err(Failure::Commit)?;
-    Ok((most, true))
+    Ok(Some(most))
 }
 
 fn is_busy(fault: &Fault) -> bool {

@@ -36,6 +36,11 @@ async fn every_list_and_claim_has_its_index() {
             let scope = nodes.environment().await.id;
             let id = nodes.payment(scope).await;
             nodes.change(scope, id, &nodes.full_change(0, "evt_1")).await;
+            nodes.fund(scope, 5_000, "f").await;
+            let transfer = nodes.new_transfer(scope);
+            nodes.reserve(&transfer).await;
+            let change = nodes.full_transfer_change(0, "evt_2", &transfer.order.fee);
+            nodes.change_transfer(&transfer, &change).await;
             environment = Some((scope, id));
         })
         .await;
@@ -58,6 +63,9 @@ async fn every_list_and_claim_has_its_index() {
             "card_payments_waiting",
             "transactions_pkey",
             "transactions_by_status",
+            "transactions_by_object",
+            "transfers_due",
+            "transfers_waiting",
             "timeline_pkey",
             "provider_events_due",
             "provider_events_by_state",
@@ -84,6 +92,12 @@ async fn every_list_and_claim_has_its_index() {
                     "transactions_by_status" => {
                         drop(node.transactions(scope, &succeeded, None, 5).await.unwrap());
                     }
+                    "transactions_by_object" => {
+                        let found = node.transfer_of_object(scope, "nobody", "ach_transfer_0").await;
+                        assert_eq!(found.unwrap(), None);
+                    }
+                    "transfers_due" => drop(node.claim_transfers(at(0), at(1), 5).await.unwrap()),
+                    "transfers_waiting" => drop(node.waiting_transfers(scope, None, 5).await.unwrap()),
                     "timeline_pkey" => drop(node.timeline(scope, card(id)).await.unwrap()),
                     "provider_events_due" => drop(node.claim_events(at(0), at(1), 5).await.unwrap()),
                     "provider_events_by_state" => {

@@ -66,7 +66,7 @@ pub(crate) async fn with_database(work: impl AsyncFnOnce(&Database)) {
 /// Small pools and short limits, so that tests of limits are short.
 pub(crate) fn settings() -> Settings {
     Settings {
-        connections: 6,
+        connections: 8,
         connect_timeout: Duration::from_secs(2),
         wait_timeout: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(5),

@@ -359,3 +359,75 @@ async fn waiting_units_share_a_transaction() {
     })
     .await;
 }
+
+/// Whoever finds the queue full is told soon that nothing happened; all others are served.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_queue_is_unavailable() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 100_000_000, "f").await;
+        database.stranger.batch_execute("BEGIN; SELECT * FROM ledger_accounts FOR UPDATE").await.unwrap();
+        let waiting = tokio::spawn({
+            let (nodes, news) = (nodes.clone(), batch(&nodes, environment, 1_500));
+            async move { reserve_all(&nodes, &news).await }
+        });
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        database.stranger.batch_execute("ROLLBACK").await.unwrap();
+        let answers = waiting.await.unwrap();
+        let served = answers.iter().filter(|answer| matches!(answer, Ok(Reserved::Created))).count();
+        let full = |answer: &&Result<_, _>| {
+            matches!(answer, Err(StoreError::Unavailable(reason)) if reason.contains("too many writes"))
+        };
+        let refused = answers.iter().filter(full).count();
+        assert_eq!(served + refused, 1_500, "{:?}", answers.iter().find(|answer| answer.is_err()));
+        assert!(served >= 1_024 && refused > 0, "{served} were served, {refused} refused");
+        let audit = nodes.two.audit().await.unwrap();
+        assert_eq!((audit.transfers, audit.findings.len()), (u64::try_from(served).unwrap(), 0));
+    })
+    .await;
+}
+
+/// Once the tables are large, batches keep their plans, and none of these reads a table whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_tables_are_never_read_whole() {
+    with_database(async |database| {
+        drop(database.open().await);
+        let fill = "INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
+                 principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor, fee_layers,
+                 metadata, created_at, updated_at, status, refunded_minor)
+             SELECT gen_random_uuid(), gen_random_uuid(), 'web_card', gen_random_uuid(), '', '', '', 1, 0, 0, 0, 1,
+                 repeat('x', 500), '', 0, 0, 'pending', 0 FROM generate_series(1, 3000);
+             INSERT INTO transfers (environment_id, transaction_id, reference, adapter, config_version,
+                 external_customer_id, customer_name, customer_email, bank_name, account_name, account_type, last_four,
+                 request, fingerprints, corrections, tries, revision)
+             SELECT environment_id, id, '', '', 0, '', '', '', '', '', '', '', '', repeat('y', 500), '', 0, 0
+             FROM transactions";
+        database.stranger.batch_execute(fill).await.unwrap();
+        let scans = "SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('transactions', 'transfers')";
+        let before = database.count(scans).await;
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        nodes.fund(environment, 10_000_000, "f").await;
+        let mut running = JoinSet::new();
+        for caller in 0..12 {
+            let nodes = nodes.clone();
+            running.spawn(async move {
+                for _ in 0..10 {
+                    live(&nodes, caller, &nodes.new_transfer(environment)).await;
+                }
+            });
+        }
+        running.join_all().await;
+        assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 10_000_000 - 120 * 1_035);
+        drop(nodes);
+        // Sessions tell what they did when they end.
+        let others = "SELECT count(*) FROM pg_stat_activity
+                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        while database.count(others).await > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(database.count(scans).await, before);
+    })
+    .await;
+}
