@@ -58,7 +58,6 @@ impl Check {
     ];
 
     /// The question; each row of its answer is a finding, read by [`Check::tell`].
-    #[expect(clippy::too_many_lines, reason = "one question after the other")]
     pub(crate) const fn sql(self) -> &'static str {
         match self {
             Self::Postings => POSTINGS,

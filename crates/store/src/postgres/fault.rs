@@ -43,7 +43,6 @@ impl From<Damaged> for Fault {
 
 /// What to do about a fault.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "four questions, each with its own answer")]
 pub(super) struct Judgement {
     /// What to say if there is no further attempt.
     pub(super) error: StoreError,
