@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tollgate_configuration::{Configuration, Faults, StoredFault};
 use tollgate_domain::id::{ChangeId, EnvironmentId};
-use tollgate_vault::{RandomnessUnavailable, SealError};
+use tollgate_vault::{RandomnessUnavailable, SealError, Sealer};
 
 use crate::{
     engine::Engine,
@@ -106,6 +106,57 @@ impl Engine {
         Err(StoreError::Unavailable("too many others were changing this configuration".to_owned()).into())
     }
 
+    /// Reads a document exactly as [`Engine::put_config`] would, and changes nothing. Returns the configuration it would put
+    /// in force, and the version it was read against.
+    pub async fn check_config(
+        &self,
+        environment: EnvironmentId,
+        document: Value,
+    ) -> Result<ConfigRead, ConfigureError> {
+        let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
+        let version = current.version;
+        let sealer = self.sealer.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let current = opened(&current, environment, &sealer)?;
+            Configuration::read(&document, &current).map_err(ConfigureError::Faulty)
+        });
+        let configuration = work.await.unwrap_or(Err(ConfigureError::CutOff))?;
+        Ok(ConfigRead { version, configuration })
+    }
+
+    /// Puts a version of the history in force again, its secrets included, as a new version; only if `expected` is in force.
+    pub async fn restore_config(
+        &self,
+        environment: EnvironmentId,
+        version: u64,
+        expected: u64,
+        origin: Origin,
+    ) -> Result<u64, ConfigureError> {
+        let stored = self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
+        // What was in force once must still be readable by this version.
+        let configuration = self.open(environment, &stored)?.configuration;
+        let document = match stored.document {
+            Some(document) => document,
+            None => configuration.to_stored(environment, &self.sealer)?,
+        };
+        let change = ConfigChange {
+            id: self.fresh(ChangeId::new)?,
+            from_version: expected,
+            document,
+            actor: origin.actor,
+            request: origin.request,
+            at: self.clock.now(),
+        };
+        match self.store.put_config(environment, &change).await? {
+            ConfigPut::Done { version, directory } => {
+                self.directory.catch_up(directory).await;
+                Ok(version)
+            }
+            ConfigPut::Stale { current } => Err(ConfigureError::Stale { current }),
+            ConfigPut::EnvironmentMissing => Err(ConfigureError::Missing),
+        }
+    }
+
     /// The configuration in force.
     pub async fn config(&self, environment: EnvironmentId) -> Result<ConfigRead, ConfigureError> {
         let stored = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
@@ -134,10 +185,7 @@ impl Engine {
     }
 
     fn open(&self, environment: EnvironmentId, stored: &ConfigVersion) -> Result<ConfigRead, ConfigureError> {
-        let configuration = match &stored.document {
-            Some(document) => Configuration::from_stored(document, environment, &self.sealer)?,
-            None => Configuration::default(),
-        };
+        let configuration = opened(stored, environment, &self.sealer)?;
         Ok(ConfigRead { version: stored.version, configuration })
     }
 
@@ -150,13 +198,21 @@ impl Engine {
     ) -> Result<String, ConfigureError> {
         let sealer = self.sealer.clone();
         let work = tokio::task::spawn_blocking(move || {
-            let current = match &current.document {
-                Some(text) => Configuration::from_stored(text, environment, &sealer)?,
-                None => Configuration::default(),
-            };
+            let current = opened(&current, environment, &sealer)?;
             let configuration = Configuration::read(&document, &current).map_err(ConfigureError::Faulty)?;
             Ok(configuration.to_stored(environment, &sealer)?)
         });
         work.await.unwrap_or(Err(ConfigureError::CutOff))
+    }
+}
+
+fn opened(
+    stored: &ConfigVersion,
+    environment: EnvironmentId,
+    sealer: &Sealer,
+) -> Result<Configuration, StoredFault> {
+    match &stored.document {
+        Some(document) => Configuration::from_stored(document, environment, sealer),
+        None => Ok(Configuration::default()),
     }
 }

@@ -3,13 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
-use tollgate_domain::{event::EventKind, id::EventId};
+use tollgate_domain::{
+    event::EventKind,
+    id::{EnvironmentId, EventId},
+};
 use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer, random_bytes};
 
 use crate::{
     directory::Directory,
     options::Options,
     ports::{Clock, NewEvent, Store, StoreError, Wires},
+    provider_health::{ProviderHealth, ProviderWatch},
     sequence::Sequence,
 };
 
@@ -34,6 +38,7 @@ pub struct Engine {
     pub(crate) request_digester: Digester,
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
+    pub(crate) provider_watch: ProviderWatch,
     sequence: Mutex<Sequence>,
 }
 
@@ -86,6 +91,7 @@ impl Engine {
             request_digester: master_key.digester("transfer requests"),
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
+            provider_watch: ProviderWatch::default(),
             sequence: Mutex::default(),
         })
     }
@@ -103,6 +109,16 @@ impl Engine {
     /// Whether the store would take a unit of work right now.
     pub async fn probe(&self) -> Result<(), StoreError> {
         self.store.probe().await
+    }
+
+    /// How a provider has answered this node in the last hour.
+    pub fn provider_health(&self, environment: EnvironmentId, provider: &str) -> ProviderHealth {
+        self.provider_watch.health(environment, provider, self.clock.now())
+    }
+
+    /// Makes digests for the operator's sessions: the same on every node.
+    pub fn session_digester(&self) -> Digester {
+        self.master_key.digester("operator sessions")
     }
 
     /// An event to go with a unit of work.

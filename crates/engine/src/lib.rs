@@ -12,10 +12,13 @@ mod engine;
 mod failpoint;
 mod growing;
 mod keys;
+mod metadata_text;
 mod meter;
 mod options;
 pub mod ports;
+mod provider_health;
 mod quote;
+mod records;
 mod resolver;
 mod sequence;
 mod snapshot;
@@ -35,9 +38,14 @@ pub use configure::{ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
+pub use metadata_text::metadata_pairs;
 pub use meter::{Exhausted, Meter};
 pub use options::{Options, ResolverOptions};
+pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
+pub use records::{
+    FoundPayment, MOST_REPLAYED, MovedMoney, PaymentSearch, Replay, ReplayExample, ReplayedMove,
+};
 pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};
 pub use tenants::TenantError;
 pub use wallet::{MoveError, MoveOrder};

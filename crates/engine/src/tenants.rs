@@ -100,6 +100,17 @@ impl Engine {
         Ok(self.store.environments(application, page).await?)
     }
 
+    /// What an environment belongs to.
+    pub async fn lineage(
+        &self,
+        environment: &Environment,
+    ) -> Result<(Organization, Application), StoreError> {
+        let organization = self.store.organization(environment.organization).await?;
+        let application = self.store.application(environment.application).await?;
+        let orphan = || StoreError::Broken("an environment belongs to nothing".to_owned());
+        organization.zip(application).ok_or_else(orphan)
+    }
+
     /// The environment, if there is one.
     pub async fn environment(&self, id: EnvironmentId) -> Result<Option<Environment>, StoreError> {
         self.store.environment(id).await

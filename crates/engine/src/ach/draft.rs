@@ -73,7 +73,9 @@ impl<'e> Draft<'e> {
 
     /// What was asked of the provider.
     pub(super) fn called(&mut self, logs: &[CallLog]) {
-        self.lines.extend(timeline::calls(logs, &self.transfer.order.provider, self.at));
+        let order = &self.transfer.order;
+        self.engine.provider_watch.note(order.environment, &order.provider, logs);
+        self.lines.extend(timeline::calls(logs, &order.provider, self.at));
     }
 
     /// Takes in what the provider says; `source` says how it came to our notice.

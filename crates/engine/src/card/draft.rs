@@ -93,7 +93,9 @@ impl<'e> Draft<'e> {
 
     /// What was asked of the provider.
     pub(super) fn called(&mut self, logs: &[CallLog]) {
-        self.lines.extend(timeline::calls(logs, &self.payment.order.provider, self.at));
+        let order = &self.payment.order;
+        self.engine.provider_watch.note(order.environment, &order.provider, logs);
+        self.lines.extend(timeline::calls(logs, &order.provider, self.at));
     }
 
     /// Where the preparation stands from now on.

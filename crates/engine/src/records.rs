@@ -1,0 +1,343 @@
+//! Finding payments, adding them up, and asking what another configuration would have done to them.
+
+use std::collections::BTreeMap;
+
+use tollgate_configuration::Configuration;
+use tollgate_domain::{
+    Channel, Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
+    id::EnvironmentId,
+    search::{amount_term, customer_term, metadata_term, text_term},
+    transaction::{Status, Transaction},
+};
+
+use crate::{
+    card::ReadError,
+    engine::Engine,
+    metadata_text::metadata_pairs,
+    ports::{Activity, Attention, CardPayment, Found, FoundPlace, PastPayment, StoreError},
+    quote::{QuoteRequest, quote},
+};
+
+/// Payments that are looked at for one slice of a search, whether they pass its filters or not.
+const MOST_LOOKED_AT: usize = 1_000;
+/// Each kind of thing that waits for a person is counted up to this.
+const MOST_COUNTED: u32 = 1_000;
+/// Payments that differ, shown by name.
+const MOST_EXAMPLES: usize = 12;
+/// How many payments of the past a configuration may be tried on.
+pub const MOST_REPLAYED: u32 = 10_000;
+
+/// What is looked for; everything that is given must hold.
+#[derive(Debug, Clone, Default)]
+pub struct PaymentSearch {
+    /// A reference, an amount, a name or address of the customer, `key=value` or a value of the metadata, or a provider's
+    /// name for the payment.
+    pub text: String,
+    /// In this status.
+    pub status: Option<Status>,
+    /// By this method.
+    pub method: Option<PaymentMethod>,
+    /// Through this provider.
+    pub provider: Option<String>,
+}
+
+/// A payment that was found.
+#[derive(Debug, Clone)]
+pub enum FoundPayment {
+    /// One with a transaction.
+    Transaction(Box<Transaction>),
+    /// A card payment that nobody has paid.
+    Preparation(Box<CardPayment>),
+}
+
+impl PaymentSearch {
+    fn wants(&self, found: &FoundPayment) -> bool {
+        let (status, method, provider) = match found {
+            FoundPayment::Transaction(it) => (Some(it.state.status), it.reference.method(), &it.provider),
+            FoundPayment::Preparation(it) => (None, PaymentMethod::WebCard, &it.order.provider),
+        };
+        self.status.is_none_or(|wanted| status == Some(wanted))
+            && self.method.is_none_or(|wanted| method == wanted)
+            && self.provider.as_ref().is_none_or(|wanted| provider == wanted)
+    }
+
+    /// The texts of the index that may be meant.
+    fn terms(&self) -> Vec<String> {
+        let text = self.text.trim();
+        let mut terms: Vec<String> = amounts_meant(text).into_iter().map(amount_term).collect();
+        terms.extend(text.split_once('=').and_then(|(key, value)| metadata_term(key, value)));
+        terms.extend(customer_term(text));
+        terms.extend(text_term(text));
+        terms
+    }
+}
+
+/// The amounts in minor units that a number may mean: as it is, and as a number of whole units with two or three places.
+fn amounts_meant(text: &str) -> Vec<Minor> {
+    let digits: String = text.chars().filter(|c| *c != ',').collect();
+    let (whole, part) = digits.split_once('.').unwrap_or((&digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(part) || digits.len() > 19 {
+        return Vec::new();
+    }
+    let scaled = |places: usize| {
+        if part.len() > places {
+            return None;
+        }
+        let text = format!("{whole}{part:0<places$}");
+        text.parse().ok().and_then(Minor::new)
+    };
+    let as_it_is = if part.is_empty() { scaled(0) } else { None };
+    as_it_is.into_iter().chain(scaled(2)).chain(scaled(3).filter(|_| part.len() == 3)).collect()
+}
+
+/// What another configuration would have done to payments of the past.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    /// How many were looked at.
+    pub examined: u64,
+    /// The oldest of them.
+    pub since: Option<Timestamp>,
+    /// Those that would have gone elsewhere, by where from and where to.
+    pub rerouted: Vec<ReplayedMove>,
+    /// Those that would have had no route at all.
+    pub refused: u64,
+    /// Those that would have cost another fee.
+    pub repriced: u64,
+    /// The fees of all that have a route, before and after, by currency.
+    pub money: Vec<MovedMoney>,
+    /// Some that differ.
+    pub examples: Vec<ReplayExample>,
+}
+
+/// Payments that would have gone elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayedMove {
+    /// Where they went.
+    pub from: (String, Channel),
+    /// Where they would go.
+    pub to: (String, Channel),
+    /// How many.
+    pub count: u64,
+}
+
+/// Fees in one currency, in minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MovedMoney {
+    /// The currency.
+    pub currency: Currency,
+    /// The platform's fees as they were.
+    pub platform_before: i128,
+    /// And as they would be.
+    pub platform_after: i128,
+    /// The organization's fees as they were.
+    pub organization_before: i128,
+    /// And as they would be.
+    pub organization_after: i128,
+}
+
+/// A payment that would have been another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayExample {
+    /// Which.
+    pub reference: ServiceReference,
+    /// The currency of the fees.
+    pub currency: Currency,
+    /// Where it went, and for which fee.
+    pub before: (String, Channel, Minor),
+    /// Where it would go, and for which fee; `None` for nowhere.
+    pub after: Option<(String, Channel, Minor)>,
+}
+
+impl Engine {
+    /// Payments that fit a search, newest first, and where to go on.
+    pub async fn search_payments(
+        &self,
+        environment: EnvironmentId,
+        search: &PaymentSearch,
+        before: Option<FoundPlace>,
+        limit: usize,
+    ) -> Result<(Vec<FoundPayment>, Option<FoundPlace>), ReadError> {
+        if let Ok(reference) = search.text.trim().parse::<ServiceReference>() {
+            let found = self.found_payment(environment, reference).await?;
+            return Ok((found.into_iter().filter(|found| search.wants(found)).collect(), None));
+        }
+        let terms = search.terms();
+        let (mut payments, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
+        loop {
+            let slice = self.find_any(environment, &terms, before, limit).await?;
+            let is_last = slice.len() < limit;
+            for found in slice {
+                before = Some(found.place);
+                looked_at = looked_at.saturating_add(1);
+                if let Some(payment) = self.found_payment(environment, found.reference).await?
+                    && search.wants(&payment)
+                {
+                    payments.push(payment);
+                    if payments.len() >= limit {
+                        return Ok((payments, before));
+                    }
+                }
+            }
+            if is_last {
+                return Ok((payments, None));
+            }
+            if looked_at >= MOST_LOOKED_AT {
+                return Ok((payments, before));
+            }
+        }
+    }
+
+    /// The payments of any of these terms, newest first, each once.
+    async fn find_any(
+        &self,
+        environment: EnvironmentId,
+        terms: &[String],
+        before: Option<FoundPlace>,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError> {
+        let each = u32::try_from(limit).unwrap_or(u32::MAX);
+        let mut all = BTreeMap::new();
+        for term in terms {
+            for found in self.store.find_payments(environment, term, before, each).await? {
+                all.insert(found.place, found);
+            }
+        }
+        Ok(all.into_values().rev().take(limit).collect())
+    }
+
+    async fn found_payment(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Option<FoundPayment>, StoreError> {
+        if let Some(transaction) = self.store.transaction(environment, reference).await? {
+            return Ok(Some(FoundPayment::Transaction(Box::new(transaction))));
+        }
+        let ServiceReference::Card(id) = reference else { return Ok(None) };
+        let payment = self.store.payment(environment, id).await?;
+        Ok(payment.map(|payment| FoundPayment::Preparation(Box::new(payment))))
+    }
+
+    /// What happened in an environment, by the hour.
+    pub async fn activity(
+        &self,
+        environment: EnvironmentId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<Activity>, StoreError> {
+        self.store.activity(environment, from, until).await
+    }
+
+    /// What waits in an environment for a person.
+    pub async fn attention(&self, environment: EnvironmentId) -> Result<Attention, StoreError> {
+        self.store.attention(environment, MOST_COUNTED).await
+    }
+
+    /// What a configuration would have done to the latest payments.
+    pub async fn replay_history(
+        &self,
+        environment: EnvironmentId,
+        proposed: &Configuration,
+        payments: u32,
+    ) -> Result<Replay, StoreError> {
+        let past = self.store.past_payments(environment, None, payments.min(MOST_REPLAYED)).await?;
+        Ok(replay(&past, proposed))
+    }
+}
+
+/// Decides every payment anew and compares.
+fn replay(past: &[PastPayment], proposed: &Configuration) -> Replay {
+    let mut replay = Replay { since: past.last().map(|payment| payment.at), ..Replay::default() };
+    let mut moves: BTreeMap<(String, Channel, String, Channel), u64> = BTreeMap::new();
+    let mut money: BTreeMap<String, MovedMoney> = BTreeMap::new();
+    for payment in past {
+        let Some(metadata) = metadata_pairs(&payment.metadata) else { continue };
+        replay.examined = replay.examined.saturating_add(1);
+        let request = QuoteRequest {
+            principal: payment.fee.principal,
+            currency: payment.currency,
+            method: payment.reference.method(),
+            flow: payment.flow,
+            metadata,
+        };
+        let before = (payment.provider.clone(), payment.channel, payment.fee.fee);
+        let after = match quote(proposed, &request) {
+            Ok(quote) => {
+                let target = quote.route.target;
+                let sums = money.entry(payment.currency.to_string()).or_insert(MovedMoney {
+                    currency: payment.currency,
+                    platform_before: 0,
+                    platform_after: 0,
+                    organization_before: 0,
+                    organization_after: 0,
+                });
+                add(&mut sums.platform_before, payment.fee.platform.fee);
+                add(&mut sums.organization_before, payment.fee.organization.fee);
+                add(&mut sums.platform_after, quote.fee.platform.fee);
+                add(&mut sums.organization_after, quote.fee.organization.fee);
+                if quote.fee.platform.fee != payment.fee.platform.fee
+                    || quote.fee.organization.fee != payment.fee.organization.fee
+                {
+                    replay.repriced = replay.repriced.saturating_add(1);
+                }
+                Some((target.provider.to_string(), target.channel, quote.fee.fee))
+            }
+            Err(_) => {
+                replay.refused = replay.refused.saturating_add(1);
+                None
+            }
+        };
+        if let Some((provider, channel, _)) = &after
+            && (*provider != before.0 || *channel != before.1)
+        {
+            let count = moves.entry((before.0.clone(), before.1, provider.clone(), *channel)).or_default();
+            *count = count.saturating_add(1);
+        }
+        if after.as_ref() != Some(&before) && replay.examples.len() < MOST_EXAMPLES {
+            let (reference, currency) = (payment.reference, payment.currency);
+            replay.examples.push(ReplayExample { reference, currency, before, after });
+        }
+    }
+    replay.rerouted = moves
+        .into_iter()
+        .map(|((from, from_channel, to, to_channel), count)| ReplayedMove {
+            from: (from, from_channel),
+            to: (to, to_channel),
+            count,
+        })
+        .collect();
+    replay.money = money.into_values().collect();
+    replay
+}
+
+fn add(sum: &mut i128, fee: Minor) {
+    *sum = sum.saturating_add(i128::from(fee.signed()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_may_mean_minor_units_or_whole_ones() {
+        let meant = |text: &str| amounts_meant(text).into_iter().map(Minor::get).collect::<Vec<_>>();
+        assert_eq!(meant("105"), [105, 10_500]);
+        assert_eq!(meant("105.5"), [10_550]);
+        assert_eq!(meant("1,105.50"), [110_550]);
+        assert_eq!(meant("1.234"), [1_234]);
+        assert_eq!(meant("1.2345"), []);
+        for text in ["", "abc", "-5", "1.2.3", "1e5", "99999999999999999999"] {
+            assert!(meant(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_looked_for_in_every_way_it_may_be_meant() {
+        let terms = |text: &str| PaymentSearch { text: text.to_owned(), ..PaymentSearch::default() }.terms();
+        assert_eq!(terms(" Ada@Example.com "), ["customer:ada@example.com", "text:ada@example.com"]);
+        assert!(terms("orderId=A-17").contains(&"metadata:orderid=a-17".to_owned()));
+        assert!(terms("17").contains(&"amount:1700".to_owned()));
+        assert!(terms("  ").is_empty());
+    }
+}
