@@ -1,6 +1,6 @@
 //! The operator's token: `adm_…`, or any text of the operator's own choosing that is long enough.
 
-use crate::{checksum, digest::Digest, random::RandomnessUnavailable, secret::Secret};
+use crate::{checksum, digest::Digest, keyed_digest::Digester, random::RandomnessUnavailable, secret::Secret};
 
 const PREFIX: &str = "adm_";
 /// Shorter ones could be guessed over the network.
@@ -44,6 +44,11 @@ impl AdminToken {
             return Err(AdminTokenFault::Mistyped);
         }
         Ok(Self { digest: Digest::of(text) })
+    }
+
+    /// What stands for this token in proofs: another token has another, and none leads back to its token.
+    pub fn mark(&self, digester: &Digester) -> [u8; 32] {
+        digester.digest(&[b"admin token", &self.digest.to_bytes()])
     }
 
     /// Compares what a caller presented, in constant time.

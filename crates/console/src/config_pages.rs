@@ -1,0 +1,254 @@
+//! The configuration document: edited, checked, compared, tried on the past, saved, and brought back.
+
+use askama::Template;
+use axum::response::Response;
+use serde_json::Value;
+use tollgate_configuration::{Change, diff, parse_document};
+use tollgate_domain::id::EnvironmentId;
+use tollgate_engine::{ConfigureError, Replay};
+
+use crate::{
+    format::{count, minor, money, second},
+    page::{self, Page, PageError},
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
+};
+
+/// How many payments of the past a change is tried on.
+const REPLAYED: u32 = 1_000;
+const SLICE: u32 = 50;
+
+#[derive(Template)]
+#[template(path = "config.html")]
+struct ConfigPage {
+    frame: Frame,
+    version: u64,
+    document: String,
+    faults: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "review.html")]
+struct ReviewPage {
+    frame: Frame,
+    version: u64,
+    document: String,
+    changes: Vec<Change>,
+    replay: ReplayView,
+    /// The version to bring back, where this is no new document.
+    restores: Option<u64>,
+}
+
+struct ReplayView {
+    examined: u64,
+    summary: Vec<String>,
+    money: Vec<MoneyRow>,
+    examples: Vec<ExampleRow>,
+}
+
+struct MoneyRow {
+    currency: String,
+    platform: (String, String, String),
+    organization: (String, String, String),
+}
+
+struct ExampleRow {
+    reference: String,
+    before: String,
+    after: String,
+}
+
+struct VersionRow {
+    version: u64,
+    actor: String,
+    at: String,
+}
+
+#[derive(Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    frame: Frame,
+    current: u64,
+    versions: Vec<VersionRow>,
+    next: Option<String>,
+}
+
+pub(crate) async fn edit(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let read = visitor.console.engine.config(environment).await?;
+    editor(&visitor, read.version, pretty(&read.configuration.to_public()), Vec::new()).await
+}
+
+async fn editor(visitor: &Visitor, version: u64, document: String, faults: Vec<(String, String)>) -> Page {
+    let frame = visitor.frame("Configuration", "routing").await?;
+    page::render(&ConfigPage { frame, version, document, faults })
+}
+
+pub(crate) async fn export(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let read = visitor.console.engine.config(environment).await?;
+    page::file("config.json", "application/json", pretty(&read.configuration.to_public()))
+}
+
+pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let version = form.field("version").parse().ok();
+    match parse_document(form.field("document").as_bytes()) {
+        Ok(document) => show_review(visitor, environment, document, version).await,
+        Err(fault) => {
+            let faults = vec![(String::new(), fault.to_string())];
+            editor(visitor, version.unwrap_or(0), form.field("document").to_owned(), faults).await
+        }
+    }
+}
+
+/// What a document would change, or what is wrong with it.
+pub(crate) async fn show_review(
+    visitor: &Visitor,
+    environment: EnvironmentId,
+    document: Value,
+    expected: Option<u64>,
+) -> Page {
+    let engine = &visitor.console.engine;
+    let current = engine.config(environment).await?;
+    let version = expected.unwrap_or(current.version);
+    let checked = match engine.check_config(environment, document.clone()).await {
+        Ok(checked) => checked,
+        Err(ConfigureError::Faulty(faults)) => {
+            let faults = faults.into_iter().map(|fault| (fault.field.to_string(), fault.message.to_string()));
+            return editor(visitor, version, pretty(&document), faults.collect()).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let changes = diff(&current.configuration.to_public(), &checked.configuration.to_public());
+    let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
+    let frame = visitor.frame("Review the change", "routing").await?;
+    page::render(&ReviewPage {
+        frame,
+        version,
+        document: pretty(&document),
+        changes,
+        replay: ReplayView::of(&replay),
+        restores: None,
+    })
+}
+
+pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let version: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
+    let document = parse_document(form.field("document").as_bytes())
+        .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
+    let saved = visitor.console.engine.put_config(environment, document, Some(version), visitor.origin()).await?;
+    Ok(back(&format!("/console/{environment}/routing"), &format!("Version {saved} is in force.")))
+}
+
+pub(crate) async fn history(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("History of the configuration", "routing").await?;
+    let engine = &visitor.console.engine;
+    let current = visitor.view(environment)?.config_version;
+    let before = visitor.query("before").and_then(|text| text.parse().ok());
+    let versions = engine.config_history(environment, before, SLICE).await?;
+    let is_full = u32::try_from(versions.len()).is_ok_and(|count| count == SLICE);
+    page::render(&HistoryPage {
+        current,
+        next: versions.last().filter(|_| is_full).map(|last| format!("?before={}", last.version)),
+        versions: versions
+            .into_iter()
+            .map(|one| VersionRow { version: one.version, actor: one.actor, at: second(one.at) })
+            .collect(),
+        frame,
+    })
+}
+
+/// A version of the past: what bringing it back would change.
+pub(crate) async fn version(visitor: Visitor) -> Page {
+    let (environment, version) = (visitor.environment()?, visitor.path("version")?);
+    let engine = &visitor.console.engine;
+    let current = engine.config(environment).await?;
+    let old = engine.config_version(environment, version).await?;
+    let document = old.configuration.to_public();
+    let changes = diff(&current.configuration.to_public(), &document);
+    let replay = engine.replay_history(environment, &old.configuration, REPLAYED).await?;
+    let frame = visitor.frame(&format!("Version {version}"), "routing").await?;
+    page::render(&ReviewPage {
+        frame,
+        version: current.version,
+        document: pretty(&document),
+        changes,
+        replay: ReplayView::of(&replay),
+        restores: Some(version),
+    })
+}
+
+pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let (environment, version) = (visitor.environment()?, visitor.path("version")?);
+    let expected: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
+    let engine = &visitor.console.engine;
+    let saved = engine.restore_config(environment, version, expected, visitor.origin()).await?;
+    let said = format!("Version {version} is back, as version {saved}.");
+    Ok(back(&format!("/console/{environment}/routing"), &said))
+}
+
+impl ReplayView {
+    fn of(replay: &Replay) -> Self {
+        let mut summary = Vec::new();
+        for moved in &replay.rerouted {
+            let ((from, from_channel), (to, to_channel)) = (&moved.from, &moved.to);
+            summary.push(format!(
+                "{} would have gone to {to}, {} instead of {from}, {}.",
+                count(moved.count),
+                to_channel.as_str(),
+                from_channel.as_str()
+            ));
+        }
+        if replay.refused > 0 {
+            summary.push(format!("{} would have had no route and been refused.", count(replay.refused)));
+        }
+        if replay.repriced > 0 {
+            summary.push(format!("{} would have cost another fee.", count(replay.repriced)));
+        }
+        if summary.is_empty() && replay.examined > 0 {
+            summary.push("All of them would have gone the same way for the same fee.".to_owned());
+        }
+        let money_row = |before: i128, after: i128, currency| {
+            let change = after.saturating_sub(before);
+            let sign = if change > 0 { "+" } else { "" };
+            (money(before, currency), money(after, currency), format!("{sign}{}", money(change, currency)))
+        };
+        Self {
+            examined: replay.examined,
+            summary,
+            money: replay
+                .money
+                .iter()
+                .map(|sums| MoneyRow {
+                    currency: sums.currency.to_string(),
+                    platform: money_row(sums.platform_before, sums.platform_after, sums.currency),
+                    organization: money_row(sums.organization_before, sums.organization_after, sums.currency),
+                })
+                .collect(),
+            examples: replay
+                .examples
+                .iter()
+                .map(|example| {
+                    let said = |(provider, channel, fee): &(String, tollgate_domain::Channel, _)| {
+                        format!("{provider}, {}, fee {}", channel.as_str(), minor(*fee, example.currency))
+                    };
+                    ExampleRow {
+                        reference: example.reference.to_string(),
+                        before: said(&example.before),
+                        after: example.after.as_ref().map_or_else(|| "no route".to_owned(), said),
+                    }
+                })
+                .collect(),
+        }
+    }
+}
+
+fn pretty(document: &Value) -> String {
+    serde_json::to_string_pretty(document).unwrap_or_default()
+}

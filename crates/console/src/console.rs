@@ -1,0 +1,91 @@
+//! What every page can reach, and every route.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Router,
+    extract::Request,
+    middleware::{Next, from_fn},
+    response::Response,
+    routing::{get, post},
+};
+use http::{HeaderValue, header};
+use tollgate_engine::Engine;
+use tollgate_vault::AdminToken;
+
+use crate::{
+    assets, config_pages, directory_pages, exceptions, keys, overview, page, payment, payments, providers, routing,
+    session::Sessions, sign_in, try_out, waiting, wallets,
+};
+
+/// Where a request's connection comes from; whoever serves the pages puts it into the request.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub IpAddr);
+
+/// The service behind the pages.
+pub struct Console {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) sessions: Sessions,
+    pub(crate) admin_token: AdminToken,
+    pub(crate) attempts: sign_in::Attempts,
+}
+
+pub(crate) type SharedConsole = Arc<Console>;
+
+impl Console {
+    /// Puts pages in front of an engine. Cookies are marked as for HTTPS only where this service is reached by it.
+    pub fn new(engine: Arc<Engine>, admin_token: AdminToken, behind_https: bool) -> Self {
+        let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
+        Self { engine, sessions, admin_token, attempts: sign_in::Attempts::default() }
+    }
+}
+
+/// Every page, below `/console`.
+pub fn router(console: Console) -> Router {
+    let environment = Router::new()
+        .route("/", get(overview::show))
+        .route("/payments", get(payments::list))
+        .route("/payments.csv", get(payments::export))
+        .route("/payments/{reference}", get(payment::show))
+        .route("/routing", get(routing::show))
+        .route("/fees/edit", get(routing::edit_fee).post(routing::review_fee))
+        .route("/rules/switch", post(routing::switch_rule))
+        .route("/try", get(try_out::show))
+        .route("/config", get(config_pages::edit))
+        .route("/config.json", get(config_pages::export))
+        .route("/config/review", post(config_pages::review))
+        .route("/config/save", post(config_pages::save))
+        .route("/config/history", get(config_pages::history))
+        .route("/config/history/{version}", get(config_pages::version).post(config_pages::restore))
+        .route("/wallets", get(wallets::list))
+        .route("/wallets/{currency}", get(wallets::show).post(wallets::post))
+        .route("/providers", get(providers::list))
+        .route("/keys", get(keys::list).post(keys::change))
+        .route("/exceptions", get(exceptions::list).post(exceptions::resolve))
+        .route("/waiting", get(waiting::list));
+    let pages = Router::new()
+        .route("/console", get(directory_pages::enter))
+        .route("/console/", get(directory_pages::enter))
+        .route("/console/environments", get(directory_pages::list).post(directory_pages::create))
+        .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
+        .route("/console/sign-out", post(sign_in::sign_out))
+        .route("/console/assets/{name}", get(assets::serve))
+        .nest("/console/{environment}", environment)
+        .fallback(page::nothing_here);
+    pages.layer(from_fn(protect)).with_state(Arc::new(console))
+}
+
+/// Nothing is fetched from elsewhere, nobody frames a page, and no answer is kept unless it says so itself.
+async fn protect(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                  form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    // `same-origin` rather than nothing at all: a form's origin is checked.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

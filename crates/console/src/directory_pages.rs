@@ -1,0 +1,107 @@
+//! Organizations, applications and environments: the way in, and making new ones.
+
+use askama::Template;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use tollgate_domain::{
+    id::{ApplicationId, OrganizationId},
+    tenant::EnvironmentName,
+};
+use tollgate_engine::ports::Page as Slice;
+
+use crate::{
+    page::{self, Page, PageError},
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
+};
+
+/// More are found by their id through the admin API.
+const MOST: u32 = 200;
+const LONGEST_NAME: usize = 120;
+
+struct OrganizationView {
+    id: String,
+    name: String,
+    applications: Vec<ApplicationView>,
+}
+
+struct ApplicationView {
+    id: String,
+    name: String,
+    environments: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "environments.html")]
+struct EnvironmentsPage {
+    frame: Frame,
+    organizations: Vec<OrganizationView>,
+}
+
+/// Straight to the environment where there is only one.
+pub(crate) async fn enter(visitor: Visitor) -> Page {
+    let organizations = organizations(&visitor).await?;
+    let environments: Vec<&String> = organizations
+        .iter()
+        .flat_map(|organization| &organization.applications)
+        .flat_map(|application| application.environments.iter().map(|(id, _)| id))
+        .collect();
+    match environments.as_slice() {
+        [only] => Ok(Redirect::to(&format!("/console/{only}/")).into_response()),
+        _ => Ok(Redirect::to("/console/environments").into_response()),
+    }
+}
+
+pub(crate) async fn list(visitor: Visitor) -> Page {
+    let organizations = organizations(&visitor).await?;
+    page::render(&EnvironmentsPage { frame: visitor.bare_frame("Environments"), organizations })
+}
+
+async fn organizations(visitor: &Visitor) -> Result<Vec<OrganizationView>, PageError> {
+    let engine = &visitor.console.engine;
+    let mut views = Vec::new();
+    for organization in engine.organizations(Slice { after: None, limit: MOST }).await? {
+        let mut applications = Vec::new();
+        for application in engine.applications(organization.id, Slice { after: None, limit: MOST }).await? {
+            let environments = engine.environments(application.id, Slice { after: None, limit: MOST }).await?;
+            applications.push(ApplicationView {
+                id: application.id.to_string(),
+                name: application.name,
+                environments: environments
+                    .iter()
+                    .map(|environment| (environment.id.to_string(), environment.name.as_str().to_owned()))
+                    .collect(),
+            });
+        }
+        views.push(OrganizationView { id: organization.id.to_string(), name: organization.name, applications });
+    }
+    Ok(views)
+}
+
+pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
+    let engine = &form.visitor.console.engine;
+    let name = form.field("name").to_owned();
+    if name.is_empty() || name.chars().count() > LONGEST_NAME {
+        return Err(PageError::Refused("A name of 1 to 120 characters is needed.".to_owned()));
+    }
+    let parent = form.field("parent");
+    let said = match form.field("what") {
+        "organization" => format!("{} is there.", engine.create_organization(name).await?.name),
+        "application" => {
+            let parent: OrganizationId = parent.parse().map_err(|_| PageError::Missing)?;
+            format!("{} is there.", engine.create_application(parent, name).await?.name)
+        }
+        "environment" => {
+            let parent: ApplicationId = parent.parse().map_err(|_| PageError::Missing)?;
+            let name = EnvironmentName::parse(&name).ok_or_else(|| {
+                PageError::Refused(
+                    "An environment's name is 1 to 32 lower-case letters and digits, such as test or live."
+                        .to_owned(),
+                )
+            })?;
+            let environment = engine.create_environment(parent, name).await?;
+            format!("{} is there: {}.", environment.name.as_str(), environment.id)
+        }
+        _ => return Err(PageError::Refused("There is no such thing to make.".to_owned())),
+    };
+    Ok(back("/console/environments", &said))
+}

@@ -1,0 +1,91 @@
+//! Disagreements with providers: shown until somebody is done with them.
+
+use askama::Template;
+use axum::response::Response;
+use tollgate_domain::id::ExceptionId;
+use tollgate_engine::ports::StoredException;
+
+use crate::{
+    format::second,
+    page::{self, Page, PageError},
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
+};
+
+const SLICE: u32 = 50;
+
+/// One of them.
+pub(crate) struct Exception {
+    pub(crate) id: String,
+    pub(crate) kind: &'static str,
+    pub(crate) reference: String,
+    pub(crate) link: String,
+    pub(crate) expected: String,
+    pub(crate) found: String,
+    pub(crate) source: String,
+    pub(crate) at: String,
+    pub(crate) is_open: bool,
+    pub(crate) resolution: Option<String>,
+}
+
+impl Exception {
+    pub(crate) fn of(stored: &StoredException, base: &str) -> Self {
+        let exception = &stored.exception;
+        Self {
+            id: exception.id.to_string(),
+            kind: exception.kind.as_str(),
+            reference: stored.reference.to_string(),
+            link: format!("{base}/payments/{}", stored.reference),
+            expected: exception.expected.clone(),
+            found: exception.found.clone(),
+            source: exception.source.clone(),
+            at: second(exception.at),
+            is_open: stored.resolved.is_none(),
+            resolution: stored
+                .resolved
+                .as_ref()
+                .map(|done| format!("{} was done with it at {}: {}", done.actor, second(done.at), done.note)),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "exceptions.html")]
+struct ExceptionsPage {
+    frame: Frame,
+    exceptions: Vec<Exception>,
+    shows_all: bool,
+    next: Option<String>,
+}
+
+pub(crate) async fn list(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("Exceptions", "exceptions").await?;
+    let shows_all = visitor.query("all").is_some();
+    let before = visitor.query("before").and_then(|text| text.parse::<ExceptionId>().ok());
+    let found = visitor.console.engine.exceptions(environment, !shows_all, before, SLICE).await?;
+    let is_full = u32::try_from(found.len()).is_ok_and(|count| count == SLICE);
+    let next = found.last().filter(|_| is_full).map(|last| {
+        let rest = visitor.query_without("before");
+        let joint = if rest.is_empty() { "" } else { "&" };
+        format!("?{rest}{joint}before={}", last.exception.id)
+    });
+    page::render(&ExceptionsPage {
+        exceptions: found.iter().map(|one| Exception::of(one, &frame.base)).collect(),
+        shows_all,
+        next,
+        frame,
+    })
+}
+
+pub(crate) async fn resolve(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let id: ExceptionId = form.field("exception").parse().map_err(|_| PageError::Missing)?;
+    let note: String = form.field("note").chars().take(500).collect();
+    if note.is_empty() {
+        return Err(PageError::Refused("Write what you found out; others will look for it.".to_owned()));
+    }
+    visitor.console.engine.resolve_exception(environment, id, visitor.actor(), note).await?;
+    Ok(back(&format!("/console/{environment}/exceptions"), "It is marked as done with."))
+}

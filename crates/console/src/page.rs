@@ -1,0 +1,177 @@
+//! Answers: a page, or why there is none.
+
+use askama::Template;
+use axum::{
+    body::Body,
+    extract::State,
+    response::{Html, IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use tollgate_engine::{
+    ConfigureError, KeyError, MoveError, ReadError, TenantError,
+    ports::StoreError,
+};
+use tracing::error;
+
+use crate::{
+    console::SharedConsole,
+    visitor::{Frame, Visitor},
+};
+
+/// What a handler answers.
+pub(crate) type Page = Result<Response, PageError>;
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PageError {
+    /// There is nothing at this address, or it belongs elsewhere.
+    #[error("There is no such thing here; it may belong to another environment.")]
+    Missing,
+    /// What was sent cannot be done, and why.
+    #[error("{0}")]
+    Refused(String),
+    /// The store gave no answer.
+    #[error("The service's database does not answer; nothing is known to have changed. Try again in a moment.")]
+    Unavailable(String),
+    /// A defect.
+    #[error("Something went wrong here; the log says what.")]
+    Broken(String),
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    frame: Frame,
+    message: String,
+}
+
+/// A page.
+pub(crate) fn render(template: &impl Template) -> Page {
+    let text = template.render().map_err(|error| PageError::Broken(error.to_string()))?;
+    Ok(Html(text).into_response())
+}
+
+/// A file to be saved.
+pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Page {
+    let mut response = Response::new(Body::from(text));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let disposition = format!("attachment; filename=\"{name}\"");
+    if let Ok(value) = HeaderValue::try_from(disposition) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+pub(crate) async fn nothing_here(State(_): State<SharedConsole>, visitor: Visitor) -> Response {
+    let page = ErrorPage { frame: visitor.bare_frame("Not found"), message: PageError::Missing.to_string() };
+    let mut response = render(&page).unwrap_or_else(IntoResponse::into_response);
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, title) = match &self {
+            Self::Missing => (StatusCode::NOT_FOUND, "Not found"),
+            Self::Refused(_) => (StatusCode::BAD_REQUEST, "Not done"),
+            Self::Unavailable(reason) => {
+                error!(reason, "a page cannot be shown: the store is unavailable");
+                (StatusCode::SERVICE_UNAVAILABLE, "No answer")
+            }
+            Self::Broken(reason) => {
+                error!(reason, "a page cannot be shown");
+                (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong")
+            }
+        };
+        let frame = Frame {
+            title: title.to_owned(),
+            section: "",
+            base: String::new(),
+            environment: String::new(),
+            place: String::new(),
+            csrf: String::new(),
+            actor: String::new(),
+            said: None,
+        };
+        let text = ErrorPage { frame, message: self.to_string() }.render().unwrap_or_else(|_| self.to_string());
+        let mut response = Html(text).into_response();
+        *response.status_mut() = status;
+        response
+    }
+}
+
+impl From<StoreError> for PageError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Broken(reason) => Self::Broken(reason),
+            StoreError::Unavailable(reason) | StoreError::Unknown(reason) => Self::Unavailable(reason),
+        }
+    }
+}
+
+impl From<ReadError> for PageError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Missing => Self::Missing,
+            ReadError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<MoveError> for PageError {
+    fn from(error: MoveError) -> Self {
+        match error {
+            MoveError::Missing => Self::Missing,
+            MoveError::ReferenceReused { amount } => Self::Refused(format!(
+                "This reference was used for {amount} (minor units) before; use a new one for another movement."
+            )),
+            MoveError::Insufficient { available } => {
+                Self::Refused(format!("Only {available} (minor units) is available in this wallet; nothing was taken."))
+            }
+            MoveError::TooMuch => {
+                Self::Refused("The wallet would hold more than can be counted; nothing was added.".to_owned())
+            }
+            MoveError::Store(error) => error.into(),
+            MoveError::Randomness(error) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<KeyError> for PageError {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Missing => Self::Missing,
+            KeyError::NotLive => Self::Refused(
+                "The key is revoked, has expired or was rotated before; issue a new one instead.".to_owned(),
+            ),
+            KeyError::Store(error) => error.into(),
+            KeyError::Randomness(error) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<TenantError> for PageError {
+    fn from(error: TenantError) -> Self {
+        match error {
+            TenantError::Store(error) => error.into(),
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl From<ConfigureError> for PageError {
+    fn from(error: ConfigureError) -> Self {
+        match error {
+            ConfigureError::Missing => Self::Missing,
+            ConfigureError::Stale { current } => Self::Refused(format!(
+                "Version {current} is in force meanwhile; look at it, and make your change again."
+            )),
+            ConfigureError::Store(error) => error.into(),
+            ConfigureError::Faulty(faults) => {
+                Self::Refused(format!("The configuration has {} faults; nothing was changed.", faults.count()))
+            }
+            other => Self::Broken(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! One payment, whole: what was asked, why it went where it went, what it cost, and everything that happened since.
+
+use askama::Template;
+use tollgate_domain::{
+    Channel, Currency, PaymentMethod, ServiceReference, Timestamp,
+    fee::{Bound, FeeSnapshot, LayerFee},
+    id::{EnvironmentId, PaymentId, TransferId},
+    routing::Matched,
+    transaction::TransactionState,
+};
+use tollgate_engine::{
+    QuoteRequest, explain, metadata_pairs,
+    ports::{Entry, LedgerLine, StoredException},
+};
+
+use crate::{
+    exceptions::Exception,
+    format::{minor, money, moment},
+    page::{self, Page, PageError},
+    payments::tone,
+    routing::RuleView,
+    timeline::Line,
+    visitor::{Frame, Visitor},
+};
+
+/// A layer of the fee, step by step.
+pub(crate) struct Layer {
+    pub(crate) scope: &'static str,
+    pub(crate) rule: String,
+    pub(crate) steps: String,
+    pub(crate) fee: String,
+}
+
+/// A posting with its entries.
+pub(crate) struct Posting {
+    pub(crate) at: String,
+    pub(crate) cause: &'static str,
+    pub(crate) reference: String,
+    pub(crate) actor: String,
+    pub(crate) entries: Vec<(&'static str, String)>,
+}
+
+/// An event that callers were told, and whether they have it.
+pub(crate) struct Told {
+    pub(crate) id: String,
+    pub(crate) kind: &'static str,
+    pub(crate) at: String,
+    pub(crate) deliveries: Vec<(String, &'static str)>,
+}
+
+#[derive(Template)]
+#[template(path = "payment.html")]
+struct PaymentPage {
+    frame: Frame,
+    reference: String,
+    status: &'static str,
+    tone: &'static str,
+    failure: Option<(String, String)>,
+    waiting: Option<String>,
+    facts: Vec<(&'static str, String)>,
+    metadata: String,
+    principal: String,
+    layers: Vec<Layer>,
+    fee: String,
+    total: String,
+    refunded: Option<String>,
+    decision: String,
+    config_version: u64,
+    rules: Option<Vec<RuleView>>,
+    postings: Vec<Posting>,
+    exceptions: Vec<Exception>,
+    told: Vec<Told>,
+    lines: Vec<Line>,
+}
+
+/// What both kinds of payment have in common.
+struct Story<'a> {
+    reference: ServiceReference,
+    state: Option<&'a TransactionState>,
+    standing: &'static str,
+    waiting: Option<&'a str>,
+    next_look: Option<Timestamp>,
+    created_at: Timestamp,
+    request: &'a str,
+    provider: &'a str,
+    channel: Channel,
+    matched: Option<&'a Matched>,
+    config_version: u64,
+    currency: Currency,
+    fee: &'a FeeSnapshot,
+    description: Option<&'a str>,
+    metadata: &'a str,
+    quote: Option<QuoteRequest>,
+    facts: Vec<(&'static str, String)>,
+    timeline: &'a [Entry],
+    exceptions: &'a [StoredException],
+}
+
+pub(crate) async fn show(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    match visitor.path("reference")? {
+        ServiceReference::Card(id) => card(&visitor, environment, id).await,
+        ServiceReference::Ach(id) => transfer(&visitor, environment, id).await,
+    }
+}
+
+async fn card(visitor: &Visitor, environment: EnvironmentId, id: PaymentId) -> Page {
+    let read = visitor.console.engine.payment_with_timeline(environment, id).await?;
+    let (order, progress) = (&read.payment.order, &read.payment.progress);
+    let transaction = read.payment.transaction.as_ref();
+    let optional = |name, value: &Option<String>| value.clone().map(|value| (name, value));
+    let mut facts = vec![("Flow", order.flow.as_str().to_owned())];
+    facts.extend(optional("Customer", &order.customer_name));
+    facts.extend(optional("E-mail", &order.customer_email));
+    facts.push(("Preparation", progress.preparation.as_str().to_owned()));
+    facts.push(("Expires", moment(order.expires_at)));
+    facts.extend(optional("Provider's object", &progress.object));
+    facts.extend(optional("Checkout page", &progress.checkout_url));
+    if !read.payment.attempts.is_empty() {
+        let attempts = read.payment.attempts.iter();
+        let attempts: Vec<_> = attempts.map(|one| format!("{} {}", one.number, one.state.as_str())).collect();
+        facts.push(("Attempts", attempts.join(", ")));
+    }
+    let story = Story {
+        reference: ServiceReference::Card(id),
+        state: transaction.map(|transaction| &transaction.state),
+        standing: progress.preparation.as_str(),
+        waiting: progress.waiting.as_deref(),
+        next_look: progress.due,
+        created_at: order.created_at,
+        request: &order.request,
+        provider: &order.provider,
+        channel: order.channel,
+        matched: order.matched.as_ref(),
+        config_version: order.config_version,
+        currency: order.currency,
+        fee: &order.fee,
+        description: order.description.as_deref(),
+        metadata: &order.metadata,
+        quote: metadata_pairs(&order.metadata).map(|metadata| QuoteRequest {
+            principal: order.fee.principal,
+            currency: order.currency,
+            method: PaymentMethod::WebCard,
+            flow: Some(order.flow),
+            metadata,
+        }),
+        facts,
+        timeline: &read.timeline,
+        exceptions: &read.exceptions,
+    };
+    render(visitor, environment, story).await
+}
+
+async fn transfer(visitor: &Visitor, environment: EnvironmentId, id: TransferId) -> Page {
+    let read = visitor.console.engine.transfer_with_timeline(environment, id).await?;
+    let (order, progress) = (&read.transfer.order, &read.transfer.progress);
+    let mut facts = vec![
+        ("Customer", format!("{} ({})", order.customer_name, order.external_customer_id)),
+        ("E-mail", order.customer_email.clone()),
+        (
+            "Account",
+            format!("{}, {} of {}, ····{}", order.bank_name, order.account_type.as_str(), order.account_name, order.last_four),
+        ),
+    ];
+    facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
+    facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
+    if progress.corrections != "[]" {
+        facts.push(("To be corrected", progress.corrections.clone()));
+    }
+    let story = Story {
+        reference: ServiceReference::Ach(id),
+        state: Some(&read.transfer.state),
+        standing: read.transfer.state.status.as_str(),
+        waiting: progress.waiting.as_deref(),
+        next_look: progress.due,
+        created_at: order.created_at,
+        request: &order.request,
+        provider: &order.provider,
+        channel: order.channel,
+        matched: order.matched.as_ref(),
+        config_version: order.config_version,
+        currency: order.currency,
+        fee: &order.fee,
+        description: order.description.as_deref(),
+        metadata: &order.metadata,
+        quote: metadata_pairs(&order.metadata).map(|metadata| QuoteRequest {
+            principal: order.fee.principal,
+            currency: order.currency,
+            method: PaymentMethod::Ach,
+            flow: None,
+            metadata,
+        }),
+        facts,
+        timeline: &read.timeline,
+        exceptions: &read.exceptions,
+    };
+    render(visitor, environment, story).await
+}
+
+async fn render(visitor: &Visitor, environment: EnvironmentId, story: Story<'_>) -> Page {
+    let engine = &visitor.console.engine;
+    let frame = visitor.frame(&story.reference.to_string(), "payments").await?;
+    // Null where that configuration cannot be opened any more.
+    let configuration = engine.config_version(environment, story.config_version).await.ok();
+    let rules = configuration.as_ref().zip(story.quote.as_ref()).map(|(read, request)| {
+        let explained = explain(&read.configuration, request);
+        RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
+    });
+    let postings = match story.reference {
+        ServiceReference::Card(_) => Vec::new(),
+        ServiceReference::Ach(_) => {
+            let lines = engine.postings_of(environment, story.currency, story.reference).await?;
+            postings(&lines, story.currency)
+        }
+    };
+    let told = told(visitor, environment, story.reference).await?;
+    let decided = format!("{}, {}", story.provider, story.channel.as_str());
+    let state = story.state;
+    let mut facts = vec![("Made", moment(story.created_at)), ("Request", story.request.to_owned())];
+    facts.extend(story.description.map(|text| ("Description", text.to_owned())));
+    facts.extend(story.facts);
+    facts.extend(
+        state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider's reference", name)),
+    );
+    facts.extend(story.next_look.map(|at| ("Next look", moment(at))));
+    let mut lines = vec![Line::new(
+        story.created_at,
+        "",
+        "Asked for",
+        vec![format!("{} by {}.", minor(story.fee.principal.into(), story.currency), story.reference.method().as_str())],
+    )];
+    lines.extend(story.timeline.iter().map(|entry| Line::of_entry(entry, story.currency)));
+    page::render(&PaymentPage {
+        reference: story.reference.to_string(),
+        status: state.map_or(story.standing, |state| state.status.as_str()),
+        tone: state.map_or("", |state| tone(state.status)),
+        failure: state
+            .and_then(|state| state.failure.as_ref())
+            .map(|failure| (failure.code.clone(), failure.message.clone())),
+        waiting: story.waiting.map(str::to_owned),
+        facts,
+        metadata: pretty(story.metadata),
+        principal: minor(story.fee.principal.into(), story.currency),
+        layers: vec![
+            layer("Platform", &story.fee.platform, story.currency),
+            layer("Organization", &story.fee.organization, story.currency),
+        ],
+        fee: minor(story.fee.fee, story.currency),
+        total: minor(story.fee.total_debit, story.currency),
+        refunded: state
+            .filter(|state| state.refunded.get() > 0)
+            .map(|state| minor(state.refunded, story.currency)),
+        decision: match story.matched {
+            Some(matched) => format!("{decided}, by rule {}", matched.rule),
+            None => format!("{decided}, by default: no rule matched"),
+        },
+        config_version: story.config_version,
+        rules,
+        postings,
+        exceptions: story.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
+        told,
+        lines,
+        frame,
+    })
+}
+
+async fn told(
+    visitor: &Visitor,
+    environment: EnvironmentId,
+    reference: ServiceReference,
+) -> Result<Vec<Told>, PageError> {
+    let mut all = Vec::new();
+    for (event, deliveries) in visitor.console.engine.events_about(environment, reference).await? {
+        all.push(Told {
+            id: event.id.to_string(),
+            kind: event.kind.as_str(),
+            at: moment(event.at),
+            deliveries: deliveries
+                .iter()
+                .map(|delivery| (delivery.endpoint.to_string(), delivery.state.as_str()))
+                .collect(),
+        });
+    }
+    Ok(all)
+}
+
+/// How a layer came to its fee.
+pub(crate) fn layer(scope: &'static str, fee: &LayerFee, currency: Currency) -> Layer {
+    let layer = &fee.layer;
+    if !layer.enabled {
+        return Layer { scope, rule: "switched off".to_owned(), steps: String::new(), fee: minor(fee.fee, currency) };
+    }
+    let bps = layer.percent.get();
+    let mut rule = format!("{} + {}.{:02} %", minor(layer.fixed, currency), bps / 100, bps % 100);
+    if let Some(minimum) = layer.minimum {
+        rule.push_str(&format!(", at least {}", minor(minimum, currency)));
+    }
+    if let Some(cap) = layer.cap {
+        rule.push_str(&format!(", at most {}", minor(cap, currency)));
+    }
+    let mut steps = format!(
+        "{} + {} = {}",
+        minor(layer.fixed, currency),
+        minor(fee.percent_part, currency),
+        minor(fee.before_bounds, currency)
+    );
+    match fee.bound {
+        Some(Bound::Minimum) => steps.push_str(", raised to the minimum"),
+        Some(Bound::Cap) => steps.push_str(", lowered to the cap"),
+        None => {}
+    }
+    Layer { scope, rule, steps, fee: minor(fee.fee, currency) }
+}
+
+/// Ledger lines, by posting.
+pub(crate) fn postings(lines: &[LedgerLine], currency: Currency) -> Vec<Posting> {
+    let posting = |lines: &[LedgerLine]| {
+        let first = lines.first()?;
+        Some(Posting {
+            at: moment(first.at),
+            cause: first.cause.as_str(),
+            reference: first.reference.clone(),
+            actor: first.actor.clone(),
+            entries: lines
+                .iter()
+                .map(|line| (line.account.as_str(), money(line.amount_minor, currency)))
+                .collect(),
+        })
+    };
+    lines.chunk_by(|line, next| line.posting == next.posting).filter_map(posting).collect()
+}
+
+fn pretty(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+    match value.as_object() {
+        Some(object) if object.is_empty() => String::new(),
+        _ => serde_json::to_string_pretty(&value).unwrap_or_default(),
+    }
+}

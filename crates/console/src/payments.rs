@@ -1,0 +1,350 @@
+//! Payments in a list: searched, filtered, exported.
+
+use std::fmt::Write as _;
+
+use askama::Template;
+use data_encoding::HEXLOWER;
+use tollgate_domain::{
+    PaymentMethod, ServiceReference, Timestamp,
+    card::Preparation,
+    id::{EnvironmentId, PaymentId, TransactionId},
+    transaction::{Status, Transaction},
+};
+use tollgate_engine::{
+    FoundPayment, PaymentSearch,
+    ports::{CardPayment, FoundPlace, PaymentFilter, TransactionFilter},
+};
+
+use crate::{
+    format::{minor, rfc3339, second, shortened},
+    page::{self, Page, PageError},
+    visitor::{Frame, Visitor},
+};
+
+const SLICE: u32 = 50;
+/// An export reads so many at a time, and so many in all.
+const EXPORT_SLICE: u32 = 1_000;
+const LONGEST_EXPORT: usize = 20_000;
+
+/// A payment's line.
+pub(crate) struct Row {
+    pub(crate) at: String,
+    pub(crate) reference: String,
+    pub(crate) link: String,
+    pub(crate) status: &'static str,
+    pub(crate) tone: &'static str,
+    pub(crate) amount: String,
+    pub(crate) total: String,
+    pub(crate) provider: String,
+    pub(crate) description: String,
+}
+
+/// How a status looks.
+pub(crate) fn tone(status: Status) -> &'static str {
+    match status {
+        Status::Succeeded => "good",
+        Status::Failed => "bad",
+        Status::Pending => "warn",
+        Status::Processing => "cool",
+        Status::Canceled | Status::Refunded => "",
+    }
+}
+
+impl Row {
+    pub(crate) fn of_transaction(transaction: &Transaction, base: &str) -> Self {
+        Self {
+            at: second(transaction.created_at),
+            reference: transaction.reference.to_string(),
+            link: format!("{base}/payments/{}", transaction.reference),
+            status: transaction.state.status.as_str(),
+            tone: tone(transaction.state.status),
+            amount: minor(transaction.fee.principal.into(), transaction.currency),
+            total: minor(transaction.fee.total_debit, transaction.currency),
+            provider: format!("{} · {}", transaction.provider, transaction.channel.as_str()),
+            description: shortened(transaction.description.as_deref().unwrap_or_default(), 60),
+        }
+    }
+
+    pub(crate) fn of_preparation(payment: &CardPayment, base: &str) -> Self {
+        let order = &payment.order;
+        Self {
+            at: second(order.created_at),
+            reference: order.id.to_string(),
+            link: format!("{base}/payments/{}", order.id),
+            status: payment.progress.preparation.as_str(),
+            tone: "",
+            amount: minor(order.fee.principal.into(), order.currency),
+            total: minor(order.fee.total_debit, order.currency),
+            provider: format!("{} · {}", order.provider, order.channel.as_str()),
+            description: shortened(order.description.as_deref().unwrap_or_default(), 60),
+        }
+    }
+
+    fn of(found: &FoundPayment, base: &str) -> Self {
+        match found {
+            FoundPayment::Transaction(transaction) => Self::of_transaction(transaction, base),
+            FoundPayment::Preparation(payment) => Self::of_preparation(payment, base),
+        }
+    }
+}
+
+struct Choice {
+    value: &'static str,
+    title: &'static str,
+    is_chosen: bool,
+}
+
+#[derive(Template)]
+#[template(path = "payments.html")]
+struct PaymentsPage {
+    frame: Frame,
+    text: String,
+    statuses: Vec<Choice>,
+    methods: Vec<Choice>,
+    providers: Vec<(String, bool)>,
+    from: String,
+    until: String,
+    rows: Vec<Row>,
+    /// The query of the next slice.
+    next: Option<String>,
+    export: String,
+    faults: Vec<String>,
+}
+
+/// What the page is asked for.
+struct Wish {
+    text: String,
+    status: Option<Status>,
+    preparation: Option<Preparation>,
+    method: Option<PaymentMethod>,
+    provider: Option<String>,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+    faults: Vec<String>,
+}
+
+impl Wish {
+    fn of(visitor: &Visitor) -> Self {
+        let mut faults = Vec::new();
+        let mut day = |name: &str| {
+            let text = visitor.query(name)?;
+            let read = read_moment(text);
+            if read.is_none() {
+                faults.push(format!("`{text}` is not a day such as 2026-11-15."));
+            }
+            read
+        };
+        let (from, until) = (day("from"), day("until"));
+        Self {
+            text: visitor.query_text("q"),
+            status: visitor.query("status").and_then(Status::parse),
+            preparation: visitor.query("status").and_then(Preparation::parse),
+            method: visitor.query("method").and_then(PaymentMethod::parse),
+            provider: visitor.query("provider").map(str::to_owned),
+            from,
+            until,
+            faults,
+        }
+    }
+
+    fn filter(&self) -> TransactionFilter {
+        TransactionFilter {
+            status: self.status,
+            method: self.method,
+            provider: self.provider.clone(),
+            created_from: self.from,
+            created_before: self.until,
+        }
+    }
+}
+
+/// A day, which begins at midnight in UTC, or a moment as the API writes it.
+fn read_moment(text: &str) -> Option<Timestamp> {
+    let moment: jiff::Timestamp = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()).ok()?;
+    Some(Timestamp::from_unix_millis(moment.as_millisecond()))
+}
+
+pub(crate) async fn list(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("Payments", "payments").await?;
+    let wish = Wish::of(&visitor);
+    let (rows, next) = find(&visitor, environment, &wish, &frame.base).await?;
+    let rest = visitor.query_without("before");
+    let view = visitor.view(environment)?;
+    let status = visitor.query("status").unwrap_or_default().to_owned();
+    let choice = |value: &'static str, title: &'static str, chosen: &str| Choice {
+        value,
+        title,
+        is_chosen: value == chosen,
+    };
+    let mut statuses = vec![choice("", "Any status", &status)];
+    statuses.extend(Status::ALL.iter().map(|one| choice(one.as_str(), one.as_str(), &status)));
+    statuses.extend(Preparation::ALL.iter().map(|one| choice(one.as_str(), one.as_str(), &status)));
+    let method = wish.method.map_or("", PaymentMethod::as_str);
+    page::render(&PaymentsPage {
+        text: wish.text,
+        statuses,
+        methods: vec![
+            choice("", "Any method", method),
+            choice("web_card", "Card", method),
+            choice("ach", "ACH", method),
+        ],
+        providers: view
+            .configuration
+            .providers
+            .iter()
+            .map(|provider| {
+                let name = provider.name.to_string();
+                let is_chosen = wish.provider.as_deref() == Some(name.as_str());
+                (name, is_chosen)
+            })
+            .collect(),
+        from: visitor.query_text("from"),
+        until: visitor.query_text("until"),
+        rows,
+        next: next.map(|next| if rest.is_empty() { format!("?before={next}") } else { format!("?{rest}&before={next}") }),
+        export: format!("{}/payments.csv?{rest}", frame.base),
+        faults: wish.faults,
+        frame,
+    })
+}
+
+/// A slice, and where to go on.
+async fn find(
+    visitor: &Visitor,
+    environment: EnvironmentId,
+    wish: &Wish,
+    base: &str,
+) -> Result<(Vec<Row>, Option<String>), PageError> {
+    let engine = &visitor.console.engine;
+    let before = visitor.query("before");
+    let full = usize::try_from(SLICE).unwrap_or(usize::MAX);
+    if !wish.text.is_empty() {
+        let search = PaymentSearch {
+            text: wish.text.clone(),
+            status: wish.status,
+            method: wish.method,
+            provider: wish.provider.clone(),
+        };
+        let before = before.and_then(read_place);
+        let (found, next) = engine.search_payments(environment, &search, before, full).await?;
+        return Ok((found.iter().map(|one| Row::of(one, base)).collect(), next.map(|place| HEXLOWER.encode(&place))));
+    }
+    if let Some(preparation) = wish.preparation {
+        let filter = PaymentFilter { preparation: Some(preparation), waiting: false };
+        let before = before.and_then(|text| text.parse::<PaymentId>().ok());
+        let found = engine.payments(environment, filter, before, SLICE).await?;
+        let last = found.last().map(|payment| payment.order.id.to_string()).filter(|_| found.len() == full);
+        return Ok((found.iter().map(|payment| Row::of_preparation(payment, base)).collect(), last));
+    }
+    let before = before.and_then(|text| text.parse::<TransactionId>().ok());
+    let found = engine.transactions(environment, &wish.filter(), before, SLICE).await?;
+    let last = found.last().map(|transaction| transaction.id.to_string()).filter(|_| found.len() == full);
+    Ok((found.iter().map(|transaction| Row::of_transaction(transaction, base)).collect(), last))
+}
+
+fn read_place(text: &str) -> Option<FoundPlace> {
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
+}
+
+/// The list's filters as a table for a spreadsheet.
+pub(crate) async fn export(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let wish = Wish::of(&visitor);
+    let engine = &visitor.console.engine;
+    let mut text = String::from(
+        "serviceReference,createdAt,updatedAt,status,paymentMethod,provider,channel,currency,amountMinor,\
+         platformFeeMinor,organizationFeeMinor,feeMinor,totalDebitMinor,refundedMinor,providerReference,failureCode,\
+         description,metadata\r\n",
+    );
+    let mut rows = 0_usize;
+    if wish.text.is_empty() {
+        let (filter, mut before) = (wish.filter(), None);
+        while rows < LONGEST_EXPORT {
+            let slice = engine.transactions(environment, &filter, before, EXPORT_SLICE).await?;
+            for transaction in &slice {
+                line(&mut text, transaction);
+            }
+            rows = rows.saturating_add(slice.len());
+            before = slice.last().map(|transaction| transaction.id);
+            if u32::try_from(slice.len()).unwrap_or(0) < EXPORT_SLICE {
+                break;
+            }
+        }
+    } else {
+        let search = PaymentSearch {
+            text: wish.text,
+            status: wish.status,
+            method: wish.method,
+            provider: wish.provider,
+        };
+        let mut before = None;
+        while rows < LONGEST_EXPORT {
+            let (found, next) = engine.search_payments(environment, &search, before, 200).await?;
+            for one in &found {
+                if let FoundPayment::Transaction(transaction) = one {
+                    line(&mut text, transaction);
+                }
+            }
+            rows = rows.saturating_add(found.len());
+            before = next;
+            if next.is_none() {
+                break;
+            }
+        }
+    }
+    page::file("payments.csv", "text/csv; charset=utf-8", text)
+}
+
+fn line(text: &mut String, transaction: &Transaction) {
+    let (fee, state) = (&transaction.fee, &transaction.state);
+    let method = ServiceReference::method(transaction.reference).as_str();
+    // Writing to a text cannot fail.
+    let _ = write!(
+        text,
+        "{},{},{},{},{method},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+        transaction.reference,
+        rfc3339(transaction.created_at),
+        rfc3339(transaction.updated_at),
+        state.status.as_str(),
+        cell(&transaction.provider),
+        transaction.channel.as_str(),
+        transaction.currency,
+        fee.principal,
+        fee.platform.fee,
+        fee.organization.fee,
+        fee.fee,
+        fee.total_debit,
+        state.refunded,
+        cell(state.provider_reference.as_deref().unwrap_or_default()),
+        cell(state.failure.as_ref().map_or("", |failure| &failure.code)),
+        cell(transaction.description.as_deref().unwrap_or_default()),
+        cell(&transaction.metadata),
+    );
+}
+
+/// A text as a cell: quoted, and never a formula.
+fn cell(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let guard = if is_formula { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_no_formulas() {
+        assert_eq!(cell("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(cell("=1+1"), "\"'=1+1\"");
+        assert_eq!(cell(""), "\"\"");
+    }
+
+    #[test]
+    fn days_and_moments_are_read() {
+        assert_eq!(read_moment("1970-01-02").map(Timestamp::unix_millis), Some(86_400_000));
+        assert_eq!(read_moment("1970-01-01T00:00:01.000Z").map(Timestamp::unix_millis), Some(1_000));
+        assert_eq!(read_moment("yesterday"), None);
+    }
+}

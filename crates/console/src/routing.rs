@@ -1,0 +1,370 @@
+//! Routing and fees as they are in force, and changing one fee or switching one rule.
+//!
+//! Every change makes a whole new document, which is shown as a difference before it is saved.
+
+use askama::Template;
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+use tollgate_domain::{
+    Currency,
+    routing::{Rule, RuleOutcome, RuleVerdict},
+};
+
+use crate::{
+    config_pages,
+    format::{amount, read_amount},
+    page::{self, Page, PageError},
+    submitted::Submitted,
+    visitor::{Frame, Visitor},
+};
+
+/// A rule and, where a payment was tried on it, what became of it.
+pub(crate) struct RuleView {
+    pub(crate) id: String,
+    pub(crate) outcome: &'static str,
+    pub(crate) tone: &'static str,
+    pub(crate) target: String,
+    pub(crate) conditions: Vec<ConditionView>,
+}
+
+pub(crate) struct ConditionView {
+    pub(crate) text: String,
+    pub(crate) holds: bool,
+    pub(crate) found: Option<String>,
+}
+
+impl RuleView {
+    /// Verdicts, each beside its rule.
+    pub(crate) fn all(verdicts: &[RuleVerdict], rules: &[Rule]) -> Vec<Self> {
+        let view = |(verdict, rule): (&RuleVerdict, &Rule)| {
+            let (outcome, tone) = match verdict.outcome {
+                RuleOutcome::Matched => ("matched", "good"),
+                RuleOutcome::Failed => ("did not match", "bad"),
+                RuleOutcome::Disabled => ("switched off", ""),
+                RuleOutcome::NotTried => ("not tried: an earlier one decided", ""),
+            };
+            let conditions = verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| {
+                ConditionView {
+                    text: format!("{} {} {}", verdict.field, verdict.op, condition.test()),
+                    holds: verdict.holds,
+                    found: verdict.found.clone().or_else(|| (!verdict.holds).then(|| "nothing there".to_owned())),
+                }
+            });
+            Self {
+                id: verdict.id.to_string(),
+                outcome,
+                tone,
+                target: format!("{}, {}", rule.target.provider, rule.target.channel.as_str()),
+                conditions: conditions.collect(),
+            }
+        };
+        verdicts.iter().zip(rules).map(view).collect()
+    }
+}
+
+struct TableView {
+    method: &'static str,
+    title: &'static str,
+    is_enabled: bool,
+    rules: Vec<RuleRow>,
+    default: Option<String>,
+    hidden: usize,
+}
+
+struct RuleRow {
+    id: String,
+    is_enabled: bool,
+    conditions: Vec<String>,
+    target: String,
+}
+
+struct FeeRow {
+    place: usize,
+    name: String,
+    platform: String,
+    organization: String,
+}
+
+#[derive(Template)]
+#[template(path = "routing.html")]
+struct RoutingPage {
+    frame: Frame,
+    version: u64,
+    tables: Vec<TableView>,
+    fees: Vec<FeeRow>,
+}
+
+/// A table of thousands of rules is edited as a document; the page shows its beginning.
+const MOST_RULES: usize = 200;
+
+pub(crate) async fn show(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("Routing and fees", "routing").await?;
+    let read = visitor.console.engine.config(environment).await?;
+    let document = read.configuration.to_public();
+    let table = |method: &'static str, title: &'static str| {
+        let table = document.pointer(&format!("/routing/{method}")).cloned().unwrap_or_default();
+        let rules = table.get("rules").and_then(Value::as_array).cloned().unwrap_or_default();
+        TableView {
+            method,
+            title,
+            is_enabled: table.get("enabled").and_then(Value::as_bool).unwrap_or_default(),
+            hidden: rules.len().saturating_sub(MOST_RULES),
+            rules: rules.iter().take(MOST_RULES).map(rule_row).collect(),
+            default: table.get("default").filter(|target| !target.is_null()).map(target_text),
+        }
+    };
+    let tables = vec![table("web_card", "Cards"), table("ach", "ACH")];
+    let fees = document.get("fees").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let fees = fees.iter().enumerate().map(|(place, entry)| FeeRow {
+        place,
+        name: fee_name(entry),
+        platform: layer_text(entry, "platform"),
+        organization: layer_text(entry, "organization"),
+    });
+    page::render(&RoutingPage { version: read.version, tables, fees: fees.collect(), frame })
+}
+
+fn rule_row(rule: &Value) -> RuleRow {
+    let conditions = rule.get("conditions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    RuleRow {
+        id: text(rule, "id"),
+        is_enabled: rule.get("enabled").and_then(Value::as_bool).unwrap_or(true),
+        conditions: conditions
+            .iter()
+            .map(|one| format!("{} {} {}", text(one, "field"), text(one, "op"), text(one, "value")))
+            .collect(),
+        target: rule.get("target").map(target_text).unwrap_or_default(),
+    }
+}
+
+fn target_text(target: &Value) -> String {
+    format!("{}, {}", text(target, "provider"), text(target, "channel"))
+}
+
+fn fee_name(entry: &Value) -> String {
+    let parts = ["provider", "channel", "currency"].map(|part| text(entry, part));
+    parts.into_iter().filter(|part| part != "none").collect::<Vec<_>>().join(", ")
+}
+
+fn layer_text(entry: &Value, scope: &str) -> String {
+    let currency = Currency::parse(&text(entry, "currency")).unwrap_or(Currency::USD);
+    let Some(layer) = entry.get(scope).filter(|layer| layer.get("enabled") == Some(&Value::Bool(true))) else {
+        return "switched off".to_owned();
+    };
+    let money = |field: &str| {
+        let minor = layer.get(field).and_then(Value::as_str)?.parse::<i128>().ok()?;
+        Some(amount(minor, currency))
+    };
+    let bps = layer.get("percentFeeBps").and_then(Value::as_u64).unwrap_or(0);
+    let mut said = format!("{} + {}.{:02} %", money("fixedFeeMinor").unwrap_or_default(), bps / 100, bps % 100);
+    if let Some(minimum) = money("minimumFeeMinor") {
+        said.push_str(&format!(", min {minimum}"));
+    }
+    if let Some(cap) = money("capFeeMinor") {
+        said.push_str(&format!(", max {cap}"));
+    }
+    said
+}
+
+fn text(value: &Value, field: &str) -> String {
+    match value.get(field) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// A layer's fields, as they are typed.
+#[derive(Default)]
+struct LayerFields {
+    scope: &'static str,
+    title: &'static str,
+    is_enabled: bool,
+    fixed: String,
+    percent: String,
+    minimum: String,
+    cap: String,
+}
+
+#[derive(Template)]
+#[template(path = "fee.html")]
+struct FeePage {
+    frame: Frame,
+    place: usize,
+    version: u64,
+    name: String,
+    currency: String,
+    layers: Vec<LayerFields>,
+    faults: Vec<String>,
+}
+
+pub(crate) async fn edit_fee(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let place: usize = visitor.query("fee").and_then(|text| text.parse().ok()).ok_or(PageError::Missing)?;
+    let read = visitor.console.engine.config(environment).await?;
+    let document = read.configuration.to_public();
+    let entry = document.pointer(&format!("/fees/{place}")).ok_or(PageError::Missing)?;
+    let layers = vec![
+        layer_fields(entry, "platform", "Platform"),
+        layer_fields(entry, "organization", "Organization"),
+    ];
+    fee_page(&visitor, place, read.version, entry, layers, Vec::new()).await
+}
+
+async fn fee_page(
+    visitor: &Visitor,
+    place: usize,
+    version: u64,
+    entry: &Value,
+    layers: Vec<LayerFields>,
+    faults: Vec<String>,
+) -> Page {
+    let frame = visitor.frame("Edit a fee", "routing").await?;
+    let (name, currency) = (fee_name(entry), text(entry, "currency"));
+    page::render(&FeePage { frame, place, version, name, currency, layers, faults })
+}
+
+fn layer_fields(entry: &Value, scope: &'static str, title: &'static str) -> LayerFields {
+    let currency = Currency::parse(&text(entry, "currency")).unwrap_or(Currency::USD);
+    let layer = entry.get(scope).cloned().unwrap_or_default();
+    let money = |field: &str| {
+        let minor = layer.get(field).and_then(Value::as_str).and_then(|text| text.parse::<i128>().ok());
+        minor.map(|minor| amount(minor, currency).replace(',', "")).unwrap_or_default()
+    };
+    let bps = layer.get("percentFeeBps").and_then(Value::as_u64).unwrap_or(0);
+    LayerFields {
+        scope,
+        title,
+        is_enabled: layer.get("enabled") == Some(&Value::Bool(true)),
+        fixed: money("fixedFeeMinor"),
+        percent: format!("{}.{:02}", bps / 100, bps % 100),
+        minimum: money("minimumFeeMinor"),
+        cap: money("capFeeMinor"),
+    }
+}
+
+pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let place: usize = form.field("fee").parse().map_err(|_| PageError::Missing)?;
+    let read = visitor.console.engine.config(environment).await?;
+    let mut document = read.configuration.to_public();
+    let entry = document.pointer(&format!("/fees/{place}")).cloned().ok_or(PageError::Missing)?;
+    let is_current = form.field("version").parse() == Ok(read.version);
+    let mut faults = Vec::new();
+    if !is_current {
+        faults.push("The configuration has changed meanwhile; look at the fee as it is now.".to_owned());
+    }
+    let currency = Currency::parse(&text(&entry, "currency")).unwrap_or(Currency::USD);
+    let mut changed = entry.clone();
+    let mut layers = Vec::new();
+    for (scope, title) in [("platform", "Platform"), ("organization", "Organization")] {
+        let field = |name: &str| form.field(&format!("{scope}.{name}")).to_owned();
+        let fields = LayerFields {
+            scope,
+            title,
+            is_enabled: form.is_ticked(&format!("{scope}.enabled")),
+            fixed: field("fixed"),
+            percent: field("percent"),
+            minimum: field("minimum"),
+            cap: field("cap"),
+        };
+        if let Some(layer) = read_layer(&fields, currency, &mut faults)
+            && let Some(entry) = changed.as_object_mut()
+        {
+            entry.insert(scope.to_owned(), layer);
+        }
+        layers.push(fields);
+    }
+    if !faults.is_empty() {
+        if !is_current {
+            layers = vec![
+                layer_fields(&entry, "platform", "Platform"),
+                layer_fields(&entry, "organization", "Organization"),
+            ];
+        }
+        return fee_page(visitor, place, read.version, &entry, layers, faults).await;
+    }
+    if let Some(fee) = document.pointer_mut(&format!("/fees/{place}")) {
+        *fee = changed;
+    }
+    config_pages::show_review(visitor, environment, document, Some(read.version)).await
+}
+
+fn read_layer(fields: &LayerFields, currency: Currency, faults: &mut Vec<String>) -> Option<Value> {
+    let mut layer = Map::new();
+    layer.insert("enabled".to_owned(), Value::Bool(fields.is_enabled));
+    let mut money = |name: &str, text: &str, is_optional: bool| {
+        if text.is_empty() && is_optional {
+            return Some(Value::Null);
+        }
+        let read = read_amount(text, currency);
+        if read.is_none() {
+            faults.push(format!("{}: {name} must be an amount in {currency}, such as 0.30.", fields.title));
+        }
+        read.map(|minor| Value::String(minor.to_string()))
+    };
+    let fixed = money("the fixed part", &fields.fixed, false);
+    let minimum = money("the minimum", &fields.minimum, true);
+    let cap = money("the cap", &fields.cap, true);
+    let bps = read_percent(&fields.percent);
+    if bps.is_none() {
+        faults.push(format!("{}: the percentage must be from 0 to 100 with two places, such as 2.90.", fields.title));
+    }
+    layer.insert("fixedFeeMinor".to_owned(), fixed?);
+    layer.insert("percentFeeBps".to_owned(), json!(bps?));
+    layer.insert("minimumFeeMinor".to_owned(), minimum?);
+    layer.insert("capFeeMinor".to_owned(), cap?);
+    Some(Value::Object(layer))
+}
+
+/// Hundredths of a percent.
+fn read_percent(text: &str) -> Option<u64> {
+    // The dollar has two places, too.
+    read_amount(text.trim_end_matches('%').trim(), Currency::USD).filter(|bps| *bps <= 10_000)
+}
+
+pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let read = visitor.console.engine.config(environment).await?;
+    let mut document = read.configuration.to_public();
+    let (method, id) = (form.field("method"), form.field("rule"));
+    if !["web_card", "ach"].contains(&method) {
+        return Err(PageError::Missing);
+    }
+    let rules = document.pointer_mut(&format!("/routing/{method}/rules")).and_then(Value::as_array_mut);
+    let rule = rules.into_iter().flatten().find(|rule| rule.get("id").and_then(Value::as_str) == Some(id));
+    let rule = rule.and_then(Value::as_object_mut).ok_or(PageError::Missing)?;
+    let is_enabled = rule.get("enabled").and_then(Value::as_bool).unwrap_or(true);
+    rule.insert("enabled".to_owned(), Value::Bool(!is_enabled));
+    config_pages::show_review(visitor, environment, document, Some(read.version)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_exact() {
+        for (text, bps) in [("2.9", Some(290)), ("2.90 %", Some(290)), ("0", Some(0)), ("100", Some(10_000)), ("100.01", None), ("2.905", None), ("", None)] {
+            assert_eq!(read_percent(text), bps, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_layer_goes_round() {
+        let entry = json!({"provider": "p", "channel": "none", "currency": "USD", "platform":
+            {"enabled": true, "fixedFeeMinor": "30", "percentFeeBps": 290, "minimumFeeMinor": null, "capFeeMinor": "500000"}});
+        let fields = layer_fields(&entry, "platform", "Platform");
+        assert_eq!((fields.fixed.as_str(), fields.percent.as_str(), fields.minimum.as_str(), fields.cap.as_str()), ("0.30", "2.90", "", "5000.00"));
+        let mut faults = Vec::new();
+        assert_eq!(read_layer(&fields, Currency::USD, &mut faults).as_ref(), entry.get("platform"));
+        assert!(faults.is_empty());
+        assert_eq!(layer_text(&entry, "platform"), "0.30 + 2.90 %, max 5,000.00");
+        let broken = LayerFields { fixed: "x".to_owned(), percent: "1000".to_owned(), ..LayerFields::default() };
+        assert!(read_layer(&broken, Currency::USD, &mut faults).is_none());
+        assert_eq!(faults.len(), 2);
+    }
+}

@@ -1,0 +1,145 @@
+//! Signing in with the admin token, and out again.
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    net::IpAddr,
+};
+
+use askama::Template;
+use axum::{
+    Extension,
+    body::Body,
+    extract::{RawQuery, State},
+    response::{IntoResponse as _, Redirect, Response},
+};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use tollgate_engine::{Exhausted, Meter};
+use tracing::{info, warn};
+
+use crate::{
+    console::{Peer, SharedConsole},
+    page::{self, Page, PageError},
+    submitted::{self, Submitted},
+};
+
+/// A table of fixed size, so that nobody fills memory by coming from many addresses.
+const SLOTS: usize = 1_024;
+/// One attempt in so many seconds, after a few at once.
+const PER_SECOND: u64 = 1;
+const BURST: u64 = 10;
+const LONGEST_NAME: usize = 80;
+
+/// Slows down whoever guesses tokens.
+pub(crate) struct Attempts {
+    slots: Box<[Meter]>,
+    hasher: RandomState,
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self { slots: (0..SLOTS).map(|_| Meter::default()).collect(), hasher: RandomState::new() }
+    }
+}
+
+impl Attempts {
+    fn take(&self, peer: Option<IpAddr>) -> Result<(), Exhausted> {
+        let hash = self.hasher.hash_one(peer);
+        let slot = usize::try_from(hash).unwrap_or_default().checked_rem(SLOTS).unwrap_or_default();
+        self.slots.get(slot).map_or(Ok(()), |meter| meter.take(PER_SECOND, BURST))
+    }
+}
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage {
+    next: String,
+    fault: Option<String>,
+}
+
+pub(crate) async fn show(RawQuery(query): RawQuery) -> Page {
+    let query = query.unwrap_or_default();
+    let next = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
+    let next = next.map(|(_, value)| value.into_owned()).unwrap_or_default();
+    page::render(&SignInPage { next: own_path(&next), fault: None })
+}
+
+pub(crate) async fn sign_in(
+    State(console): State<SharedConsole>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Page {
+    if !is_from_here(&headers) {
+        return Err(PageError::Refused("This form was sent by another site.".to_owned()));
+    }
+    let fields = submitted::read(body).await?;
+    let field = |name: &str| {
+        fields.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim()).to_owned()
+    };
+    let next = own_path(&field("next"));
+    let address = peer.map(|Extension(Peer(address))| address);
+    if let Err(Exhausted { retry_after }) = console.attempts.take(address) {
+        let fault = "Too many attempts from this address; wait a minute.".to_owned();
+        let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
+        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        let seconds = retry_after.as_secs().saturating_add(1);
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        return Ok(response);
+    }
+    if let Err(fault) = console.admin_token.verify(&field("token")) {
+        warn!(peer = ?address, "somebody could not sign in to the console");
+        let fault = format!("Not signed in: {fault}.");
+        let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
+        return Ok(response);
+    }
+    let name: String = field("name").chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+    info!(peer = ?address, actor = name, "signed in to the console");
+    let now = console.engine.clock().now();
+    let cookie = console.sessions.begin(&name, now).map_err(|error| PageError::Unavailable(error.to_string()))?;
+    Ok(with_cookie(&cookie, if next.is_empty() { "/console" } else { &next }))
+}
+
+pub(crate) async fn sign_out(form: Submitted) -> Response {
+    with_cookie(&form.visitor.console.sessions.end(), "/console/sign-in")
+}
+
+fn with_cookie(cookie: &str, to: &str) -> Response {
+    let mut response = Redirect::to(to).into_response();
+    if let Ok(value) = HeaderValue::try_from(cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    response
+}
+
+/// Only where the browser says that another site sent it; there is no session yet that could tell.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none")
+}
+
+/// A path of these pages, or nothing: nobody is sent elsewhere by a link to the sign-in.
+fn own_path(text: &str) -> String {
+    let is_own = text == "/console" || text.starts_with("/console/");
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_own && is_plain { text.to_owned() } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_elsewhere() {
+        assert_eq!(own_path("/console/env_1/payments?q=x"), "/console/env_1/payments?q=x");
+        for text in ["https://evil.example", "//evil.example", "/consolex", "/console/\\evil", "/console/\r\nX: y", ""] {
+            assert_eq!(own_path(text), "", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn guessing_is_slow() {
+        let attempts = Attempts::default();
+        let peer = Some([127, 0, 0, 1].into());
+        assert!((10..=12).contains(&(0..100).filter(|_| attempts.take(peer).is_ok()).count()));
+    }
+}

@@ -1,0 +1,76 @@
+//! A form that was sent: bounded, from one of our own pages, by somebody signed in.
+
+use axum::{
+    body::to_bytes,
+    extract::{FromRequest, FromRequestParts as _, Request},
+    response::{IntoResponse, Response},
+};
+
+use crate::{
+    console::SharedConsole,
+    page::PageError,
+    session::is_own_form,
+    visitor::{Stranger, Visitor},
+};
+
+/// A configuration of thousands of rules fits, each letter of it written as three.
+const LARGEST: usize = 8 * 1024 * 1024;
+
+/// The form and who sent it.
+pub(crate) struct Submitted {
+    pub(crate) visitor: Visitor,
+    fields: Vec<(String, String)>,
+}
+
+/// Why a form is not taken.
+pub(crate) enum NotTaken {
+    Stranger(Stranger),
+    Page(PageError),
+}
+
+impl IntoResponse for NotTaken {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Stranger(stranger) => stranger.into_response(),
+            Self::Page(error) => error.into_response(),
+        }
+    }
+}
+
+impl FromRequest<SharedConsole> for Submitted {
+    type Rejection = NotTaken;
+
+    async fn from_request(request: Request, console: &SharedConsole) -> Result<Self, NotTaken> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, console).await.map_err(NotTaken::Stranger)?;
+        let fields = read(body).await.map_err(NotTaken::Page)?;
+        let sent = fields.iter().find(|(name, _)| name == "csrf").map_or("", |(_, value)| value.as_str());
+        if !is_own_form(&visitor.session, sent) {
+            return Err(NotTaken::Page(PageError::Refused(
+                "This form does not come from a page of this session. Go back, load the page again, and send it once more."
+                    .to_owned(),
+            )));
+        }
+        Ok(Self { visitor, fields })
+    }
+}
+
+/// The fields of a form.
+pub(crate) async fn read(body: axum::body::Body) -> Result<Vec<(String, String)>, PageError> {
+    let bytes = to_bytes(body, LARGEST).await.map_err(|_| {
+        PageError::Refused("The form is too large, or was cut off on its way. Nothing was changed.".to_owned())
+    })?;
+    Ok(form_urlencoded::parse(&bytes).into_owned().collect())
+}
+
+impl Submitted {
+    /// A field as it came, without the space around it.
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.fields.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// Whether a box was ticked.
+    pub(crate) fn is_ticked(&self, name: &str) -> bool {
+        !self.field(name).is_empty()
+    }
+}

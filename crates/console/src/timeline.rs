@@ -1,0 +1,180 @@
+//! The lines of a payment's timeline as sentences a support person can read.
+
+use serde_json::Value;
+use tollgate_domain::{Currency, Timestamp};
+use tollgate_engine::ports::Entry;
+
+use crate::format::{moment, money, shortened};
+
+/// A line.
+pub(crate) struct Line {
+    pub(crate) at: String,
+    pub(crate) tone: &'static str,
+    pub(crate) title: String,
+    pub(crate) sentences: Vec<String>,
+    /// The request it happened in.
+    pub(crate) request: Option<String>,
+    /// As it was written down.
+    pub(crate) raw: String,
+}
+
+impl Line {
+    pub(crate) fn new(at: Timestamp, tone: &'static str, title: impl Into<String>, sentences: Vec<String>) -> Self {
+        Self { at: moment(at), tone, title: title.into(), sentences, request: None, raw: String::new() }
+    }
+
+    pub(crate) fn of_entry(entry: &Entry, currency: Currency) -> Self {
+        let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
+        let (tone, title, sentences) = told(&entry.kind, &detail, currency);
+        Self {
+            at: moment(entry.at),
+            tone,
+            title,
+            sentences,
+            request: entry.request.clone(),
+            raw: serde_json::to_string_pretty(&detail).unwrap_or_default(),
+        }
+    }
+}
+
+/// How it looks, what it is, and what there is to say.
+fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String, Vec<String>) {
+    match kind {
+        "provider_call" => provider_call(detail),
+        "status" => status(detail),
+        "preparation" => {
+            let said = format!("The preparation is {} (was {}).", text(detail, "to"), text(detail, "from"));
+            ("", "Preparation".to_owned(), with_failure(said, detail))
+        }
+        "webhook" => {
+            let said = format!("The provider sent {} ({}).", text(detail, "type"), text(detail, "eventId"));
+            let mut said = vec![said];
+            said.extend(optional(detail, "note"));
+            ("cool", "Webhook".to_owned(), said)
+        }
+        "confirm" => {
+            let attempt = detail.get("attempt").map(|number| format!("Attempt {number}."));
+            let client = optional(detail, "clientStatus")
+                .map(|status| format!("The browser said {status}; the provider was asked."));
+            ("", "Confirmed by the caller".to_owned(), attempt.into_iter().chain(client).collect())
+        }
+        "refund" => {
+            let said = format!("{} has been paid back in all.", amount(detail, "refundedMinor", currency));
+            ("warn", "Refund".to_owned(), vec![said])
+        }
+        "dispute" => {
+            let mut said = vec![format!("{} is {}.", text(detail, "disputeId"), text(detail, "status"))];
+            said.extend(optional(detail, "reason").map(|reason| format!("Reason: {reason}.")));
+            if detail.get("amountMinor").is_some_and(|amount| !amount.is_null()) {
+                said.push(format!("Contested: {}.", amount(detail, "amountMinor", currency)));
+            }
+            ("bad", "Dispute".to_owned(), said)
+        }
+        "exception" => {
+            let said = format!(
+                "{}: our books say {}, the provider says {}. Noticed by {}.",
+                text(detail, "kind"),
+                text(detail, "expected"),
+                text(detail, "found"),
+                text(detail, "source")
+            );
+            ("bad", "Disagreement with the provider".to_owned(), vec![said])
+        }
+        "trouble" => ("warn", "Trouble".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
+        "notification_of_change" => {
+            let said = "The receiving bank asks for the details to be corrected before the next transfer; nothing failed."
+                .to_owned();
+            ("warn", "Notification of change".to_owned(), vec![said])
+        }
+        other => ("", capitalized(&other.replace('_', " ")), Vec::new()),
+    }
+}
+
+fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {
+    let tries = detail.get("tries").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut said = Vec::new();
+    for (number, exchange) in (1_u32..).zip(tries) {
+        let status = exchange.get("status").and_then(Value::as_u64);
+        let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
+        let took = exchange.get("tookMs").and_then(Value::as_u64).unwrap_or(0);
+        let which = if tries.len() > 1 { format!("Try {number}: ") } else { String::new() };
+        said.push(format!("{which}{status}, {} in {took} ms.", text(exchange, "outcome")));
+    }
+    if let Some(key) = optional(detail, "idempotencyKey") {
+        said.push(format!("Idempotency key {key}."));
+    }
+    let failed = tries.last().is_some_and(|last| {
+        last.get("status").and_then(Value::as_u64).is_none_or(|status| status >= 400)
+    });
+    let tone = if failed { "warn" } else { "cool" };
+    (tone, format!("Asked {}: {}", text(detail, "provider"), text(detail, "operation")), said)
+}
+
+fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
+    let to = text(detail, "to");
+    let tone = match to.as_str() {
+        "succeeded" => "good",
+        "failed" => "bad",
+        "pending" => "warn",
+        "processing" => "cool",
+        _ => "",
+    };
+    let mut said: Vec<String> = optional(detail, "from").map(|from| format!("It was {from}.")).into_iter().collect();
+    said.extend(optional(detail, "providerReference").map(|name| format!("The provider's name for it: {name}.")));
+    let title = format!("The transaction is {to}");
+    match detail.get("failure").filter(|failure| !failure.is_null()) {
+        None => (tone, title, said),
+        Some(failure) => {
+            said.push(format!("{} ({})", text(failure, "message"), text(failure, "code")));
+            (tone, title, said)
+        }
+    }
+}
+
+fn with_failure(said: String, detail: &Value) -> Vec<String> {
+    let failure = detail.get("failure").filter(|failure| !failure.is_null());
+    let failure = failure.map(|failure| format!("{} ({})", text(failure, "message"), text(failure, "code")));
+    std::iter::once(said).chain(failure).collect()
+}
+
+fn text(detail: &Value, field: &str) -> String {
+    match detail.get(field) {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::String(text)) => shortened(text, 400),
+        Some(other) => other.to_string(),
+    }
+}
+
+fn optional(detail: &Value, field: &str) -> Option<String> {
+    detail.get(field).filter(|value| !value.is_null()).map(|_| text(detail, field))
+}
+
+fn amount(detail: &Value, field: &str, currency: Currency) -> String {
+    let minor = detail.get(field).and_then(Value::as_str).and_then(|text| text.parse::<i128>().ok());
+    minor.map_or_else(|| text(detail, field), |minor| money(minor, currency))
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_told_in_sentences() {
+        let usd = Currency::USD;
+        let (tone, title, said) = told("status", &json!({"from": "pending", "to": "failed", "failure": {"code": "card_declined", "message": "The card was declined."}, "providerReference": null}), usd);
+        assert_eq!((tone, title.as_str()), ("bad", "The transaction is failed"));
+        assert_eq!(said, ["It was pending.", "The card was declined. (card_declined)"]);
+        let (tone, title, said) = told("provider_call", &json!({"operation": "x.create", "provider": "p", "idempotencyKey": "k", "tries": [{"tookMs": 12, "status": null, "outcome": "timed out"}, {"tookMs": 3, "status": 200, "outcome": "ok"}]}), usd);
+        assert_eq!((tone, title.as_str()), ("cool", "Asked p: x.create"));
+        assert_eq!(said, ["Try 1: no answer, timed out in 12 ms.", "Try 2: HTTP 200, ok in 3 ms.", "Idempotency key k."]);
+        assert_eq!(told("refund", &json!({"refundedMinor": "150"}), usd).2, ["1.50 USD has been paid back in all."]);
+        assert_eq!(told("something_new", &json!({}), usd).1, "Something new");
+    }
+}

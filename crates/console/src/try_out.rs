@@ -1,0 +1,137 @@
+//! A request tried on the configuration in force: where it would go, why, and what it would cost.
+
+use askama::Template;
+use tollgate_domain::{Currency, Flow, PaymentMethod, Principal};
+use tollgate_engine::{QuoteRequest, explain, metadata_pairs};
+
+use crate::{
+    format::{minor, read_amount},
+    page::{self, Page},
+    payment::{Layer, layer},
+    routing::RuleView,
+    visitor::{Frame, Visitor},
+};
+
+struct Answer {
+    decision: String,
+    rules: Vec<RuleView>,
+    layers: Vec<Layer>,
+    fee: String,
+    total: String,
+    is_routed: bool,
+}
+
+#[derive(Template)]
+#[template(path = "try.html")]
+struct TryPage {
+    frame: Frame,
+    amount: String,
+    currency: String,
+    method: String,
+    flow: String,
+    metadata: String,
+    faults: Vec<String>,
+    answer: Option<Answer>,
+}
+
+pub(crate) async fn show(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("Try a request", "routing").await?;
+    let text = |name: &str, usual: &str| visitor.query(name).unwrap_or(usual).to_owned();
+    let (amount, currency) = (text("amount", ""), text("currency", "USD"));
+    let (method, flow) = (text("method", "web_card"), text("flow", "payment_component"));
+    let metadata = text("metadata", "");
+    let mut faults = Vec::new();
+    let request = read(&amount, &currency, &method, &flow, &metadata, &mut faults);
+    let view = visitor.view(environment)?;
+    let answer = request.map(|request| {
+        let configuration = &view.configuration;
+        let explained = explain(configuration, &request);
+        let rules = RuleView::all(&explained.routing.rules, configuration.routing(request.method).rules());
+        match explained.quote() {
+            Ok(quote) => {
+                let target = quote.route.target;
+                let by = explained.routing.decision.as_ref().ok().and_then(|decision| decision.matched.as_ref());
+                let by = by.map_or_else(
+                    || "by default: no rule matched".to_owned(),
+                    |matched| format!("by rule {}", matched.rule),
+                );
+                Answer {
+                    decision: format!("{}, {}, {by}", target.provider, target.channel.as_str()),
+                    rules,
+                    layers: vec![
+                        layer("Platform", &quote.fee.platform, request.currency),
+                        layer("Organization", &quote.fee.organization, request.currency),
+                    ],
+                    fee: minor(quote.fee.fee, request.currency),
+                    total: minor(quote.fee.total_debit, request.currency),
+                    is_routed: true,
+                }
+            }
+            Err(unroutable) => Answer {
+                decision: unroutable.to_string(),
+                rules,
+                layers: Vec::new(),
+                fee: String::new(),
+                total: String::new(),
+                is_routed: false,
+            },
+        }
+    });
+    if amount.is_empty() {
+        faults.clear();
+    }
+    page::render(&TryPage { frame, amount, currency, method, flow, metadata, faults, answer })
+}
+
+fn read(
+    amount: &str,
+    currency: &str,
+    method: &str,
+    flow: &str,
+    metadata: &str,
+    faults: &mut Vec<String>,
+) -> Option<QuoteRequest> {
+    let known = Currency::parse(currency);
+    if known.is_none() {
+        faults.push(format!("{currency} is not a currency; write three letters such as USD."));
+    }
+    let principal = known.and_then(|known| read_amount(amount, known)).and_then(Principal::new);
+    if principal.is_none() && known.is_some() {
+        faults.push("The amount must be above zero, with no more places than the currency has.".to_owned());
+    }
+    let pairs = read_metadata(metadata);
+    if pairs.is_none() {
+        faults.push("Write the metadata as a JSON object, or one key=value in a line.".to_owned());
+    }
+    let method = PaymentMethod::parse(method).unwrap_or(PaymentMethod::WebCard);
+    let flow = (method == PaymentMethod::WebCard).then(|| Flow::parse(flow).unwrap_or(Flow::PaymentComponent));
+    Some(QuoteRequest { principal: principal?, currency: known?, method, flow, metadata: pairs? })
+}
+
+fn read_metadata(text: &str) -> Option<tollgate_domain::metadata::Metadata> {
+    if text.starts_with('{') {
+        return metadata_pairs(text);
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let pairs: Option<serde_json::Map<String, serde_json::Value>> = lines
+        .map(|line| {
+            let (key, value) = line.split_once('=')?;
+            Some((key.trim().to_owned(), value.trim().into()))
+        })
+        .collect();
+    metadata_pairs(&serde_json::Value::Object(pairs?).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_read_in_both_forms() {
+        let plain = read_metadata("speed = same_day\n\norder=a=b").unwrap();
+        assert_eq!(plain, read_metadata(r#"{"speed":"same_day","order":"a=b"}"#).unwrap());
+        assert!(read_metadata("").unwrap().is_empty());
+        assert!(read_metadata("no pair").is_none() && read_metadata("{").is_none());
+    }
+}

@@ -1,0 +1,164 @@
+//! What every page begins with: somebody signed in, and the environment they look at.
+
+use std::collections::HashMap;
+
+use axum::{
+    extract::{FromRequestParts, Path},
+    response::{IntoResponse, Redirect, Response},
+};
+use http::{header, request::Parts};
+use tollgate_domain::id::EnvironmentId;
+use tollgate_engine::{EnvironmentView, Origin};
+
+use crate::{
+    console::SharedConsole,
+    format::shortened,
+    page::PageError,
+    session::Session,
+};
+
+/// Somebody signed in.
+pub(crate) struct Visitor {
+    pub(crate) console: SharedConsole,
+    pub(crate) session: Session,
+    params: HashMap<String, String>,
+    query: Vec<(String, String)>,
+}
+
+/// Nobody is, and what they see instead.
+pub(crate) struct Stranger(String);
+
+impl IntoResponse for Stranger {
+    fn into_response(self) -> Response {
+        Redirect::to(&self.0).into_response()
+    }
+}
+
+impl FromRequestParts<SharedConsole> for Visitor {
+    type Rejection = Stranger;
+
+    async fn from_request_parts(parts: &mut Parts, console: &SharedConsole) -> Result<Self, Stranger> {
+        let cookies = parts.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let now = console.engine.clock().now();
+        let Some(session) = console.sessions.read(cookies, now) else {
+            let wanted = parts.uri.path_and_query().map_or("/console", http::uri::PathAndQuery::as_str);
+            let next: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
+            return Err(Stranger(format!("/console/sign-in?next={next}")));
+        };
+        let params = Path::<HashMap<String, String>>::from_request_parts(parts, console).await;
+        let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Self {
+            console: console.clone(),
+            session,
+            params: params.map(|Path(params)| params).unwrap_or_default(),
+            query: query.into_owned().collect(),
+        })
+    }
+}
+
+impl Visitor {
+    /// A part of the path; what is not in the right form does not exist.
+    pub(crate) fn path<T: std::str::FromStr>(&self, name: &str) -> Result<T, PageError> {
+        self.params.get(name).and_then(|value| value.parse().ok()).ok_or(PageError::Missing)
+    }
+
+    /// A field of the query, if it says anything.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().rfind(|(known, _)| known == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// A field of the query, as text.
+    pub(crate) fn query_text(&self, name: &str) -> String {
+        self.query(name).unwrap_or_default().to_owned()
+    }
+
+    /// The query without a field, to be put into a link.
+    pub(crate) fn query_without(&self, name: &str) -> String {
+        let mut text = form_urlencoded::Serializer::new(String::new());
+        for (field, value) in self.query.iter().filter(|(field, value)| field != name && !value.is_empty()) {
+            text.append_pair(field, value);
+        }
+        text.finish()
+    }
+
+    /// The path's environment.
+    pub(crate) fn environment(&self) -> Result<EnvironmentId, PageError> {
+        let id = self.path("environment")?;
+        self.view(id).map(|_| id)
+    }
+
+    /// The environment with the configuration in force.
+    pub(crate) fn view(&self, id: EnvironmentId) -> Result<std::sync::Arc<EnvironmentView>, PageError> {
+        let snapshot = self.console.engine.directory().snapshot();
+        snapshot.environment(id).cloned().ok_or(PageError::Missing)
+    }
+
+    /// For the history: who, and where they did it.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { actor: self.actor(), request: "console".to_owned() }
+    }
+
+    /// Who.
+    pub(crate) fn actor(&self) -> String {
+        if self.session.actor.is_empty() { "console".to_owned() } else { self.session.actor.clone() }
+    }
+
+    /// What stands around a page of an environment.
+    pub(crate) async fn frame(&self, title: &str, section: &'static str) -> Result<Frame, PageError> {
+        let id = self.environment()?;
+        let view = self.view(id)?;
+        let (organization, application) = self.console.engine.lineage(&view.environment).await?;
+        Ok(Frame {
+            title: title.to_owned(),
+            section,
+            base: format!("/console/{id}"),
+            environment: id.to_string(),
+            place: format!(
+                "{} / {} / {}",
+                shortened(&organization.name, 40),
+                shortened(&application.name, 40),
+                view.environment.name.as_str()
+            ),
+            csrf: self.session.csrf.clone(),
+            actor: self.actor(),
+            said: self.query("said").map(str::to_owned),
+        })
+    }
+
+    /// What stands around a page that belongs to no environment.
+    pub(crate) fn bare_frame(&self, title: &str) -> Frame {
+        Frame {
+            title: title.to_owned(),
+            section: "",
+            base: String::new(),
+            environment: String::new(),
+            place: String::new(),
+            csrf: self.session.csrf.clone(),
+            actor: self.actor(),
+            said: self.query("said").map(str::to_owned),
+        }
+    }
+}
+
+/// What stands around every page.
+pub(crate) struct Frame {
+    pub(crate) title: String,
+    /// Which entry of the menu is the page's own.
+    pub(crate) section: &'static str,
+    /// What the links of this environment begin with; empty outside of one.
+    pub(crate) base: String,
+    pub(crate) environment: String,
+    pub(crate) place: String,
+    pub(crate) csrf: String,
+    pub(crate) actor: String,
+    /// What the last form has to say.
+    pub(crate) said: Option<String>,
+}
+
+/// Where a form's answer leads, with what it has to say.
+pub(crate) fn back(to: &str, said: &str) -> Response {
+    let said: String = form_urlencoded::byte_serialize(said.as_bytes()).collect();
+    let joint = if to.contains('?') { '&' } else { '?' };
+    Redirect::to(&format!("{to}{joint}said={said}")).into_response()
+}

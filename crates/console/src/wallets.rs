@@ -1,0 +1,146 @@
+//! Wallets: what they hold, how it came to be, and moving funds in and out.
+
+use askama::Template;
+use axum::response::Response;
+use tollgate_domain::{
+    Currency, Minor,
+    id::{EnvironmentId, PostingId},
+    ledger::{Balances, Cause},
+};
+use tollgate_engine::MoveOrder;
+
+use crate::{
+    format::{minor, money, read_amount},
+    page::{self, Page, PageError},
+    payment::{Posting, postings},
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
+};
+
+const SLICE: u32 = 50;
+const LONGEST_REFERENCE: usize = 160;
+
+struct Wallet {
+    currency: String,
+    available: String,
+    reserved: String,
+    settled_out: String,
+    platform_fees: String,
+    organization_fees: String,
+}
+
+impl Wallet {
+    fn of(currency: Currency, balances: &Balances) -> Self {
+        let text = |amount| minor(amount, currency);
+        Self {
+            currency: currency.to_string(),
+            available: text(balances.available),
+            reserved: text(balances.reserved),
+            settled_out: text(balances.settled_out),
+            platform_fees: text(balances.platform_fees),
+            organization_fees: text(balances.organization_fees),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "wallets.html")]
+struct WalletsPage {
+    frame: Frame,
+    wallets: Vec<Wallet>,
+}
+
+#[derive(Template)]
+#[template(path = "wallet.html")]
+struct WalletPage {
+    frame: Frame,
+    wallet: Wallet,
+    postings: Vec<Posting>,
+    next: Option<String>,
+    fault: Option<String>,
+    amount: String,
+    reference: String,
+}
+
+pub(crate) async fn list(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("Wallets", "wallets").await?;
+    let wallets = visitor.console.engine.wallets(environment).await?;
+    let wallets = wallets.iter().map(|(currency, balances)| Wallet::of(*currency, balances)).collect();
+    page::render(&WalletsPage { frame, wallets })
+}
+
+fn currency(visitor: &Visitor) -> Result<Currency, PageError> {
+    let text: String = visitor.path("currency")?;
+    Currency::parse(&text).ok_or(PageError::Missing)
+}
+
+pub(crate) async fn show(visitor: Visitor) -> Page {
+    wallet(&visitor, None, "", "").await
+}
+
+async fn wallet(visitor: &Visitor, fault: Option<String>, amount: &str, reference: &str) -> Page {
+    let (environment, currency) = (visitor.environment()?, currency(visitor)?);
+    let frame = visitor.frame(&format!("{currency} wallet"), "wallets").await?;
+    let engine = &visitor.console.engine;
+    let balances = engine.balances(environment, currency).await?;
+    let before = visitor.query("before").and_then(|text| text.parse::<PostingId>().ok());
+    let lines = engine.ledger(environment, currency, before, SLICE).await?;
+    let is_full = u32::try_from(lines.len()).is_ok_and(|count| count >= SLICE);
+    page::render(&WalletPage {
+        wallet: Wallet::of(currency, &balances),
+        postings: postings(&lines, currency),
+        next: lines.last().filter(|_| is_full).map(|last| format!("?before={}", last.posting)),
+        fault,
+        amount: amount.to_owned(),
+        reference: reference.to_owned(),
+        frame,
+    })
+}
+
+pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let (environment, currency) = (visitor.environment()?, currency(visitor)?);
+    let cause = match form.field("cause") {
+        "fund" => Cause::Fund,
+        "withdraw" => Cause::Withdraw,
+        _ => return Err(PageError::Refused("Choose whether to fund or to withdraw.".to_owned())),
+    };
+    let (amount, reference) = (form.field("amount"), form.field("reference"));
+    let read = read_amount(amount, currency).and_then(Minor::new).filter(|amount| amount.get() > 0);
+    let fault = match read {
+        None => Some("The amount must be a number above zero, with no more places than the currency has."),
+        Some(_) if reference.is_empty() || reference.chars().count() > LONGEST_REFERENCE => {
+            Some("A reference of 1 to 160 characters is needed: the same one never moves funds twice.")
+        }
+        Some(_) => None,
+    };
+    let (Some(minor), None) = (read, fault) else {
+        return wallet(visitor, fault.map(str::to_owned), amount, reference).await;
+    };
+    match move_funds(visitor, environment, currency, cause, minor, reference).await {
+        Ok(said) => Ok(back(&format!("/console/{environment}/wallets/{currency}"), &said)),
+        Err(PageError::Refused(fault)) => wallet(visitor, Some(fault), amount, reference).await,
+        Err(error) => Err(error),
+    }
+}
+
+async fn move_funds(
+    visitor: &Visitor,
+    environment: EnvironmentId,
+    currency: Currency,
+    cause: Cause,
+    amount: Minor,
+    reference: &str,
+) -> Result<String, PageError> {
+    let order = MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: visitor.actor() };
+    let applied = visitor.console.engine.move_funds(environment, order).await?;
+    if applied.replayed {
+        return Ok("This reference was posted before; nothing moved a second time.".to_owned());
+    }
+    let done = match cause {
+        Cause::Fund => "added",
+        Cause::Withdraw => "taken out",
+    };
+    Ok(format!("{} {done}.", money(amount.signed(), currency)))
+}
