@@ -1,6 +1,6 @@
 //! What every page can reach, and every route.
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -17,10 +17,6 @@ use crate::{
     assets, config_pages, directory_pages, exceptions, keys, overview, page, payment, payments, providers, routing,
     session::Sessions, sign_in, try_out, waiting, wallets,
 };
-
-/// Where a request's connection comes from; whoever serves the pages puts it into the request.
-#[derive(Debug, Clone, Copy)]
-pub struct Peer(pub IpAddr);
 
 /// The service behind the pages.
 pub struct Console {
@@ -40,7 +36,7 @@ impl Console {
     }
 }
 
-/// Every page, below `/console`.
+/// Every page, below `/console`. Whoever serves them puts the address a request comes from into it, as an `IpAddr`.
 pub fn router(console: Console) -> Router {
     let environment = Router::new()
         .route("/", get(overview::show))

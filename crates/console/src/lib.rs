@@ -26,4 +26,4 @@ mod visitor;
 mod waiting;
 mod wallets;
 
-pub use console::{Console, Peer, router};
+pub use console::{Console, router};

@@ -88,7 +88,6 @@ impl IntoResponse for PageError {
             title: title.to_owned(),
             section: "",
             base: String::new(),
-            environment: String::new(),
             place: String::new(),
             csrf: String::new(),
             actor: String::new(),

@@ -7,12 +7,12 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
     Currency,
-    routing::{Rule, RuleOutcome, RuleVerdict},
+    routing::{Rule, RuleOutcome, RuleVerdict, Test},
 };
 
 use crate::{
     config_pages,
-    format::{amount, read_amount},
+    format::{amount, read_amount, shortened},
     page::{self, Page, PageError},
     submitted::Submitted,
     visitor::{Frame, Visitor},
@@ -45,7 +45,7 @@ impl RuleView {
             };
             let conditions = verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| {
                 ConditionView {
-                    text: format!("{} {} {}", verdict.field, verdict.op, condition.test()),
+                    text: format!("{} {} {}", verdict.field, verdict.op, wanted(condition.test())),
                     holds: verdict.holds,
                     found: verdict.found.clone().or_else(|| (!verdict.holds).then(|| "nothing there".to_owned())),
                 }
@@ -92,6 +92,16 @@ struct RoutingPage {
     version: u64,
     tables: Vec<TableView>,
     fees: Vec<FeeRow>,
+}
+
+/// What a test compares with.
+fn wanted(test: &Test) -> String {
+    match test {
+        Test::Eq(text) | Test::Ne(text) | Test::StartsWith(text) => text.clone(),
+        Test::In(texts) | Test::NotIn(texts) => shortened(&texts.join(", "), 200),
+        Test::Lt(number) | Test::Lte(number) | Test::Gt(number) | Test::Gte(number) => number.to_string(),
+        Test::Exists(is_there) => is_there.to_string(),
+    }
 }
 
 /// A table of thousands of rules is edited as a document; the page shows its beginning.

@@ -17,7 +17,7 @@ use tollgate_engine::{Exhausted, Meter};
 use tracing::{info, warn};
 
 use crate::{
-    console::{Peer, SharedConsole},
+    console::SharedConsole,
     page::{self, Page, PageError},
     submitted::{self, Submitted},
 };
@@ -65,7 +65,7 @@ pub(crate) async fn show(RawQuery(query): RawQuery) -> Page {
 
 pub(crate) async fn sign_in(
     State(console): State<SharedConsole>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<IpAddr>>,
     headers: HeaderMap,
     body: Body,
 ) -> Page {
@@ -77,7 +77,7 @@ pub(crate) async fn sign_in(
         fields.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim()).to_owned()
     };
     let next = own_path(&field("next"));
-    let address = peer.map(|Extension(Peer(address))| address);
+    let address = peer.map(|Extension(address)| address);
     if let Err(Exhausted { retry_after }) = console.attempts.take(address) {
         let fault = "Too many attempts from this address; wait a minute.".to_owned();
         let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;

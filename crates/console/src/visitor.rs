@@ -113,7 +113,6 @@ impl Visitor {
             title: title.to_owned(),
             section,
             base: format!("/console/{id}"),
-            environment: id.to_string(),
             place: format!(
                 "{} / {} / {}",
                 shortened(&organization.name, 40),
@@ -132,7 +131,6 @@ impl Visitor {
             title: title.to_owned(),
             section: "",
             base: String::new(),
-            environment: String::new(),
             place: String::new(),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
@@ -148,7 +146,6 @@ pub(crate) struct Frame {
     pub(crate) section: &'static str,
     /// What the links of this environment begin with; empty outside of one.
     pub(crate) base: String,
-    pub(crate) environment: String,
     pub(crate) place: String,
     pub(crate) csrf: String,
     pub(crate) actor: String,

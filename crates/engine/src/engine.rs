@@ -101,6 +101,11 @@ impl Engine {
         &self.directory
     }
 
+    /// Where this service is reached from outside, without a slash at the end.
+    pub fn public_url(&self) -> &str {
+        &self.options.public_url
+    }
+
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock

@@ -14,7 +14,10 @@ use crate::{
     card::ReadError,
     engine::Engine,
     metadata_text::metadata_pairs,
-    ports::{Activity, Attention, CardPayment, Found, FoundPlace, PastPayment, StoreError},
+    ports::{
+        Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found, FoundPlace,
+        LedgerLine, OutEvent, PastPayment, StoreError,
+    },
     quote::{QuoteRequest, quote},
 };
 
@@ -22,6 +25,8 @@ use crate::{
 const MOST_LOOKED_AT: usize = 1_000;
 /// Each kind of thing that waits for a person is counted up to this.
 const MOST_COUNTED: u32 = 1_000;
+/// Events about one payment, and deliveries of one event, that are shown.
+const MOST_EVENTS: u32 = 100;
 /// Payments that differ, shown by name.
 const MOST_EXAMPLES: usize = 12;
 /// How many payments of the past a configuration may be tried on.
@@ -217,6 +222,33 @@ impl Engine {
         let ServiceReference::Card(id) = reference else { return Ok(None) };
         let payment = self.store.payment(environment, id).await?;
         Ok(payment.map(|payment| FoundPayment::Preparation(Box::new(payment))))
+    }
+
+    /// The entries of the postings that a transfer caused, oldest first.
+    pub async fn postings_of(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+        reference: ServiceReference,
+    ) -> Result<Vec<LedgerLine>, StoreError> {
+        self.store.postings_of(environment, currency, &reference.to_string()).await
+    }
+
+    /// What callers were told about a payment, oldest first, and whether they have it.
+    pub async fn events_about(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Vec<(OutEvent, Vec<EventDelivery>)>, StoreError> {
+        let query = EventQuery { kind: None, reference: Some(reference) };
+        let events = self.store.out_events(environment, query, EventsFrom::Newest, MOST_EVENTS).await?;
+        let mut told = Vec::with_capacity(events.len());
+        for event in events.into_iter().rev() {
+            let query = DeliveryQuery { event: Some(event.id), ..DeliveryQuery::default() };
+            let deliveries = self.store.deliveries(environment, query, None, MOST_EVENTS).await?;
+            told.push((event, deliveries));
+        }
+        Ok(told)
     }
 
     /// What happened in an environment, by the hour.

@@ -15,7 +15,7 @@ pub struct App {
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
-    mounted: Option<Mounted>,
+    mounted: Vec<Mounted>,
 }
 
 /// Another service at this one's address.
@@ -37,24 +37,23 @@ impl App {
             bad_credentials: BadCredentials::default(),
             metrics: Metrics::new(operations),
             readiness: Readiness::default(),
-            mounted: None,
+            mounted: Vec::new(),
         }
     }
 
-    /// Serves another service's routes below `prefix` (`/name/`), which its router expects in its paths. Its answers
-    /// leave as they are: no envelope, no request id, no count.
+    /// Serves another service's routes at `prefix` (`/name`) and below, which its router expects in its paths. Its answers
+    /// leave as they are: no envelope, no request id, no count. It finds the caller's `IpAddr` in each request.
     #[must_use]
     pub fn with_mounted(mut self, prefix: &'static str, router: Router) -> Self {
-        self.mounted = Some(Mounted { prefix, router });
+        self.mounted.push(Mounted { prefix, router });
         self
     }
 
     /// The other service, if the path is one of its own.
     pub(crate) fn mounted(&self, path: &str) -> Option<&Router> {
-        self.mounted
-            .as_ref()
-            .filter(|mounted| path.starts_with(mounted.prefix))
-            .map(|mounted| &mounted.router)
+        let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        let mut own = self.mounted.iter().filter(|mounted| path.strip_prefix(mounted.prefix).is_some_and(below));
+        own.next().map(|mounted| &mounted.router)
     }
 
     /// The use-cases.

@@ -67,7 +67,9 @@ impl Edge {
         request: Request<Incoming>,
     ) -> Result<Response, Infallible> {
         if let Some(mounted) = self.app.mounted(request.uri().path()) {
-            return Box::pin(mounted.clone().call(request.map(Body::new))).await;
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            return Box::pin(mounted.clone().call(request)).await;
         }
         let started = Instant::now();
         let at = self.app.engine.clock().now();

@@ -7,11 +7,12 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
+use tollgate_console::Console;
 use tollgate_engine::{Engine, SystemClock, ports::Store};
 use tollgate_providers::Providers;
 use tollgate_server::{App, Limits};
 use tollgate_store::{DatabaseUrl, OpenError, Options};
-use tollgate_vault::MasterKey;
+use tollgate_vault::{AdminToken, MasterKey};
 use tracing::{info, warn};
 
 use crate::{failure::Failure, settings::Settings};
@@ -58,6 +59,15 @@ async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// The service with its pages.
+pub(crate) fn app(engine: Engine, admin_token: AdminToken) -> App {
+    let app = App::new(engine, admin_token);
+    let engine = Arc::clone(app.engine());
+    let is_https = engine.public_url().starts_with("https://");
+    let console = tollgate_console::router(Console::new(engine, admin_token, is_https));
+    app.with_mounted("/console", console)
 }
 
 /// Serves until told to stop, then finishes what was started.

@@ -337,6 +337,14 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + RecordStore {
     async fn wallet_currencies(&self, environment: EnvironmentId) -> Result<Vec<Currency>, StoreError>;
 
     /// The entries of a wallet, newest posting first, below the posting `before` where that is given; `limit`
+    /// The entries of the postings that a transfer of this reference caused, oldest first.
+    async fn postings_of(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+        reference: &str,
+    ) -> Result<Vec<LedgerLine>, StoreError>;
+
     /// counts postings.
     async fn ledger(
         &self,

@@ -113,20 +113,43 @@ pub(super) fn ledger(
              JOIN ledger_entries e
                  ON e.environment_id = ?1 AND e.currency = ?2 AND e.posting_id = p.id",
         )?
-        .query_and_then(params![environment.to_bytes(), currency.code(), last, limit], |row| {
-            Ok(LedgerLine {
-                posting: PostingId::from_bytes(row.get(0)?),
-                cause: convert::cause(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,
-                reference: row.get(2)?,
-                actor: row.get(3)?,
-                at: Timestamp::from_unix_millis(row.get(4)?),
-                account: convert::account(row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?)?,
-                amount_minor: row.get(6)?,
-            })
-        })?
+        .query_and_then(params![environment.to_bytes(), currency.code(), last, limit], ledger_line)?
         .collect::<Result<Vec<_>, Fault>>()?;
     convert::newest_first(&mut lines);
     Ok(lines)
+}
+
+/// All causes, so that the postings' index by cause and reference finds each.
+pub(super) const OF_REFERENCE: &str =
+    "SELECT p.id, p.cause, p.reference, p.actor, p.at, e.account, e.amount_minor
+     FROM ledger_postings p JOIN ledger_entries e
+         ON e.environment_id = ?1 AND e.currency = ?2 AND e.posting_id = p.id
+     WHERE p.environment_id = ?1 AND p.currency = ?2
+         AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = ?3
+     ORDER BY p.id";
+
+pub(super) fn of_reference(
+    connection: &Connection,
+    environment: EnvironmentId,
+    currency: Currency,
+    reference: &str,
+) -> Result<Vec<LedgerLine>, Fault> {
+    connection
+        .prepare_cached(OF_REFERENCE)?
+        .query_and_then(params![environment.to_bytes(), currency.code(), reference], ledger_line)?
+        .collect()
+}
+
+fn ledger_line(row: &rusqlite::Row<'_>) -> Result<LedgerLine, Fault> {
+    Ok(LedgerLine {
+        posting: PostingId::from_bytes(row.get(0)?),
+        cause: convert::cause(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,
+        reference: row.get(2)?,
+        actor: row.get(3)?,
+        at: Timestamp::from_unix_millis(row.get(4)?),
+        account: convert::account(row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?)?,
+        amount_minor: row.get(6)?,
+    })
 }
 
 fn wallet(connection: &Connection, environment: EnvironmentId, currency: Currency) -> Result<Wallet, Fault> {
