@@ -66,6 +66,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
         .route("/console/sign-out", post(sign_in::sign_out))
         .route("/console/assets/{name}", get(assets::serve))
+        .route("/console/{environment}/", get(overview::show))
         .nest("/console/{environment}", environment)
         .fallback(page::nothing_here);
     pages.layer(from_fn(protect)).with_state(Arc::new(console))

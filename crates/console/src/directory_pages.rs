@@ -46,7 +46,7 @@ pub(crate) async fn enter(visitor: Visitor) -> Page {
         .flat_map(|application| application.environments.iter().map(|(id, _)| id))
         .collect();
     match environments.as_slice() {
-        [only] => Ok(Redirect::to(&format!("/console/{only}/")).into_response()),
+        [only] => Ok(Redirect::to(&format!("/console/{only}")).into_response()),
         _ => Ok(Redirect::to("/console/environments").into_response()),
     }
 }

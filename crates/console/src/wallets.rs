@@ -86,10 +86,11 @@ async fn wallet(visitor: &Visitor, fault: Option<String>, amount: &str, referenc
     let balances = engine.balances(environment, currency).await?;
     let before = visitor.query("before").and_then(|text| text.parse::<PostingId>().ok());
     let lines = engine.ledger(environment, currency, before, SLICE).await?;
-    let is_full = u32::try_from(lines.len()).is_ok_and(|count| count >= SLICE);
+    let postings = postings(&lines, currency);
+    let is_full = u32::try_from(postings.len()).is_ok_and(|count| count == SLICE);
     page::render(&WalletPage {
         wallet: Wallet::of(currency, &balances),
-        postings: postings(&lines, currency),
+        postings,
         next: lines.last().filter(|_| is_full).map(|last| format!("?before={}", last.posting)),
         fault,
         amount: amount.to_owned(),
