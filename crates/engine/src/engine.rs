@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tollgate_domain::{
     event::EventKind,
     id::{EnvironmentId, EventId},
@@ -12,6 +12,7 @@ use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer, random_
 use crate::{
     directory::Directory,
     options::Options,
+    outbox::DeliveryTally,
     ports::{Clock, NewEvent, Store, StoreError, Wires},
     provider_health::{ProviderHealth, ProviderWatch},
     sequence::Sequence,
@@ -39,6 +40,10 @@ pub struct Engine {
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
     pub(crate) provider_watch: ProviderWatch,
+    pub(crate) endpoint_sealer: Sealer,
+    /// Poked when something was written that callers are to be told.
+    pub(crate) outbox_news: Notify,
+    pub(crate) delivery_tally: Arc<DeliveryTally>,
     sequence: Mutex<Sequence>,
 }
 
@@ -92,6 +97,9 @@ impl Engine {
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             provider_watch: ProviderWatch::default(),
+            endpoint_sealer: master_key.sealer("event endpoints"),
+            outbox_news: Notify::new(),
+            delivery_tally: Arc::default(),
             sequence: Mutex::default(),
         })
     }
@@ -109,6 +117,11 @@ impl Engine {
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// How deliveries ended on this node.
+    pub fn delivery_tally(&self) -> &Arc<DeliveryTally> {
+        &self.delivery_tally
     }
 
     /// Whether the store would take a unit of work right now.

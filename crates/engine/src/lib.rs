@@ -15,6 +15,7 @@ mod keys;
 mod metadata_text;
 mod meter;
 mod options;
+mod outbox;
 pub mod ports;
 mod provider_health;
 mod quote;
@@ -40,7 +41,11 @@ pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;
 pub use meter::{Exhausted, Meter};
-pub use options::{Options, ResolverOptions};
+pub use options::{Options, OutboxOptions, ResolverOptions};
+pub use outbox::{
+    DeliveryOutcome, DeliveryTally, EndpointChange, EndpointError, EndpointMade, EndpointUrl, EventRead, InvalidUrl,
+    NewEndpoint, ResendError, ResentEvents,
+};
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use records::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use tollgate_engine::Engine;
+use tollgate_engine::{Engine, ports::Courier};
 use tollgate_vault::AdminToken;
 
 use crate::{bad_credentials::BadCredentials, metrics::Metrics, operations::Readiness, router::OPERATIONS};
@@ -15,6 +15,7 @@ pub struct App {
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
+    courier: Option<Arc<dyn Courier>>,
     mounted: Vec<Mounted>,
 }
 
@@ -32,13 +33,21 @@ impl App {
     pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
         let operations = OPERATIONS.iter().map(|operation| operation.name);
         Self {
-            engine: Arc::new(engine),
             admin_token,
             bad_credentials: BadCredentials::default(),
-            metrics: Metrics::new(operations),
+            metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
             readiness: Readiness::default(),
+            engine: Arc::new(engine),
+            courier: None,
             mounted: Vec::new(),
         }
+    }
+
+    /// Delivers events with this courier. Without one they wait for a node that has one.
+    #[must_use]
+    pub fn with_courier(mut self, courier: Arc<dyn Courier>) -> Self {
+        self.courier = Some(courier);
+        self
     }
 
     /// Serves another service's routes at `prefix` (`/name`) and below, which its router expects in its paths. Its answers
@@ -54,6 +63,10 @@ impl App {
         let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
         let mut own = self.mounted.iter().filter(|mounted| path.strip_prefix(mounted.prefix).is_some_and(below));
         own.next().map(|mounted| &mounted.router)
+    }
+
+    pub(crate) fn courier(&self) -> Option<&Arc<dyn Courier>> {
+        self.courier.as_ref()
     }
 
     /// The use-cases.

@@ -8,6 +8,7 @@ use tokio::{
     time::sleep,
 };
 use tollgate_console::Console;
+use tollgate_courier::HttpCourier;
 use tollgate_engine::{Engine, SystemClock, ports::Store};
 use tollgate_providers::Providers;
 use tollgate_server::{App, Limits};
@@ -45,6 +46,17 @@ pub(crate) async fn engine(
     Ok(Engine::start(store, Arc::new(SystemClock), master_key, wires, options).await?)
 }
 
+/// Puts HTTP, the operator's pages and a courier of events around the engine.
+pub(crate) fn app(settings: &Settings, engine: Engine, admin_token: AdminToken) -> Result<App, Failure> {
+    let courier = HttpCourier::new(settings.courier())
+        .map_err(|error| Failure::new(format!("cannot prepare encrypted connections to receivers: {error}")))?;
+    let app = App::new(engine, admin_token).with_courier(Arc::new(courier));
+    let engine = Arc::clone(app.engine());
+    let is_https = engine.public_url().starts_with("https://");
+    let console = tollgate_console::router(Console::new(engine, admin_token, is_https));
+    Ok(app.with_mounted("/console", console))
+}
+
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.
 async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
     let mut tries = 0;
@@ -59,15 +71,6 @@ async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
             Err(error) => return Err(error.into()),
         }
     }
-}
-
-/// The service with its pages.
-pub(crate) fn app(engine: Engine, admin_token: AdminToken) -> App {
-    let app = App::new(engine, admin_token);
-    let engine = Arc::clone(app.engine());
-    let is_https = engine.public_url().starts_with("https://");
-    let console = tollgate_console::router(Console::new(engine, admin_token, is_https));
-    app.with_mounted("/console", console)
 }
 
 /// Serves until told to stop, then finishes what was started.

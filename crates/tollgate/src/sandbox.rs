@@ -37,7 +37,7 @@ pub(crate) struct Access {
 }
 
 pub(crate) async fn run() -> Result<(), Failure> {
-    let settings = Settings::load(None)?;
+    let settings = Settings::load(None)?.with_private_endpoints()?;
     let _log = logging::start(&settings.log)?;
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let webhooks = webhook_targets(&engine, access.environment);
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
-    let app = node::app(engine, admin_token).with_mounted(SIMULATOR_PATH, mounted);
+    let app = node::app(&settings, engine, admin_token)?.with_mounted(SIMULATOR_PATH, mounted);
     let served = node::serve(listener, address, app).await;
     simulator.stop();
     served
