@@ -10,11 +10,11 @@ use axum::{
     routing::{get, post},
 };
 use http::{HeaderValue, header};
-use tollgate_engine::Engine;
+use tollgate_engine::{Engine, ports::EventBodies};
 use tollgate_vault::AdminToken;
 
 use crate::{
-    assets, config_pages, directory_pages, exceptions, keys, overview, page, payment, payments, providers, routing,
+    assets, config_pages, deliveries, directory_pages, endpoints, events, exceptions, keys, overview, page, payment, payments, providers, routing,
     session::Sessions, sign_in, try_out, waiting, wallets,
 };
 
@@ -23,6 +23,7 @@ pub struct Console {
     pub(crate) engine: Arc<Engine>,
     pub(crate) sessions: Sessions,
     pub(crate) admin_token: AdminToken,
+    pub(crate) bodies: Arc<dyn EventBodies>,
     pub(crate) attempts: sign_in::Attempts,
 }
 
@@ -30,9 +31,14 @@ pub(crate) type SharedConsole = Arc<Console>;
 
 impl Console {
     /// Puts pages in front of an engine. Cookies are marked as for HTTPS only where this service is reached by it.
-    pub fn new(engine: Arc<Engine>, admin_token: AdminToken, behind_https: bool) -> Self {
+    pub fn new(
+        engine: Arc<Engine>,
+        admin_token: AdminToken,
+        bodies: Arc<dyn EventBodies>,
+        behind_https: bool,
+    ) -> Self {
         let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
-        Self { engine, sessions, admin_token, attempts: sign_in::Attempts::default() }
+        Self { engine, sessions, admin_token, bodies, attempts: sign_in::Attempts::default() }
     }
 }
 
@@ -57,6 +63,10 @@ pub fn router(console: Console) -> Router {
         .route("/wallets/{currency}", get(wallets::show).post(wallets::post))
         .route("/providers", get(providers::list))
         .route("/keys", get(keys::list).post(keys::change))
+        .route("/events", get(events::list))
+        .route("/events/{event}", get(events::show).post(events::resend))
+        .route("/endpoints", get(endpoints::list).post(endpoints::change))
+        .route("/deliveries", get(deliveries::list).post(deliveries::resend))
         .route("/exceptions", get(exceptions::list).post(exceptions::resolve))
         .route("/waiting", get(waiting::list));
     let pages = Router::new()

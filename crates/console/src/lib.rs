@@ -6,7 +6,10 @@
 mod assets;
 mod config_pages;
 mod console;
+mod deliveries;
 mod directory_pages;
+mod endpoints;
+mod events;
 mod exceptions;
 mod format;
 mod keys;

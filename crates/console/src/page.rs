@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 use tollgate_engine::{
-    ConfigureError, KeyError, MoveError, ReadError, TenantError,
+    ConfigureError, EndpointError, KeyError, MoveError, ReadError, ResendError, TenantError,
     ports::StoreError,
 };
 use tracing::error;
@@ -155,6 +155,28 @@ impl From<TenantError> for PageError {
         match error {
             TenantError::Store(error) => error.into(),
             other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl From<EndpointError> for PageError {
+    fn from(error: EndpointError) -> Self {
+        match error {
+            EndpointError::Missing => Self::Missing,
+            EndpointError::TooMany | EndpointError::Busy => Self::Refused(format!("Not done: {error}.")),
+            EndpointError::Store(error) => error.into(),
+            EndpointError::Seal(error) => Self::Broken(error.to_string()),
+            EndpointError::Randomness(error) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<ResendError> for PageError {
+    fn from(error: ResendError) -> Self {
+        match error {
+            ResendError::Missing => Self::Missing,
+            ResendError::Disabled => Self::Refused("The endpoint is disabled; enable it first.".to_owned()),
+            ResendError::Store(error) => error.into(),
         }
     }
 }

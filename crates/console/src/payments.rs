@@ -159,7 +159,7 @@ impl Wish {
 }
 
 /// A day, which begins at midnight in UTC, or a moment as the API writes it.
-fn read_moment(text: &str) -> Option<Timestamp> {
+pub(crate) fn read_moment(text: &str) -> Option<Timestamp> {
     let moment: jiff::Timestamp = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()).ok()?;
     Some(Timestamp::from_unix_millis(moment.as_millisecond()))
 }

@@ -69,6 +69,11 @@ impl Submitted {
         self.fields.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim())
     }
 
+    /// Every value of a field that may be there several times.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
+    }
+
     /// Whether a box was ticked.
     pub(crate) fn is_ticked(&self, name: &str) -> bool {
         !self.field(name).is_empty()

@@ -7,7 +7,7 @@ use crate::{payment_answer, timestamp::rfc3339, transaction_answer::TransactionA
 
 /// Writes events' bodies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ApiEventBodies;
+pub struct ApiEventBodies;
 
 #[derive(Serialize)]
 pub(crate) struct EventBody<T> {

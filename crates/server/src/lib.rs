@@ -33,5 +33,6 @@ mod transaction_answer;
 mod transfer_answer;
 
 pub use app::App;
+pub use event_bodies::ApiEventBodies;
 pub use listen::{Limits, serve};
 pub use timestamp::rfc3339;

@@ -11,7 +11,7 @@ use tollgate_console::Console;
 use tollgate_courier::HttpCourier;
 use tollgate_engine::{Engine, SystemClock, ports::Store};
 use tollgate_providers::Providers;
-use tollgate_server::{App, Limits};
+use tollgate_server::{ApiEventBodies, App, Limits};
 use tollgate_store::{DatabaseUrl, OpenError, Options};
 use tollgate_vault::{AdminToken, MasterKey};
 use tracing::{info, warn};
@@ -53,7 +53,7 @@ pub(crate) fn app(settings: &Settings, engine: Engine, admin_token: AdminToken) 
     let app = App::new(engine, admin_token).with_courier(Arc::new(courier));
     let engine = Arc::clone(app.engine());
     let is_https = engine.public_url().starts_with("https://");
-    let console = tollgate_console::router(Console::new(engine, admin_token, is_https));
+    let console = tollgate_console::router(Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https));
     Ok(app.with_mounted("/console", console))
 }
 

@@ -1,0 +1,122 @@
+//! Deliveries: which event reached which endpoint, and sending many again.
+
+use askama::Template;
+use axum::response::Response;
+use tollgate_domain::{
+    Timestamp,
+    id::{EndpointId, EventId},
+};
+use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery, Resend, ResendWhich};
+
+use crate::{
+    format::{moment, second, shortened},
+    page::{self, Page, PageError},
+    payments::read_moment,
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
+};
+
+const SLICE: u32 = 50;
+
+/// A delivery's line.
+pub(crate) struct DeliveryRow {
+    pub(crate) event: String,
+    pub(crate) kind: &'static str,
+    pub(crate) reference: String,
+    pub(crate) endpoint: String,
+    pub(crate) state: &'static str,
+    pub(crate) tone: &'static str,
+    pub(crate) tries: u32,
+    pub(crate) last: String,
+    pub(crate) next: String,
+}
+
+impl DeliveryRow {
+    pub(crate) fn of(delivery: &EventDelivery) -> Self {
+        let last = delivery.last.as_ref().map_or_else(
+            || "not tried yet".to_owned(),
+            |last| {
+                let status = last.status.map_or_else(String::new, |status| format!("HTTP {status}, "));
+                format!("{}: {status}{} ({} ms)", second(last.at), shortened(&last.note, 200), last.took_millis)
+            },
+        );
+        Self {
+            event: delivery.event.id.to_string(),
+            kind: delivery.event.kind.as_str(),
+            reference: delivery.event.reference.to_string(),
+            endpoint: delivery.endpoint.to_string(),
+            state: delivery.state.as_str(),
+            tone: match delivery.state {
+                DeliveryState::Delivered => "good",
+                DeliveryState::Parked => "bad",
+                DeliveryState::Waiting => "warn",
+            },
+            tries: delivery.tries,
+            last,
+            next: delivery.due.map_or_else(String::new, moment),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "deliveries.html")]
+struct DeliveriesPage {
+    frame: Frame,
+    states: Vec<(&'static str, bool)>,
+    endpoints: Vec<(String, String, bool)>,
+    deliveries: Vec<DeliveryRow>,
+    next: Option<String>,
+}
+
+pub(crate) async fn list(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    let frame = visitor.frame("Deliveries", "events").await?;
+    let engine = &visitor.console.engine;
+    let state = visitor.query("state").and_then(DeliveryState::parse);
+    let endpoint = visitor.query("endpoint").and_then(|text| text.parse::<EndpointId>().ok());
+    let query = DeliveryQuery { endpoint, event: None, state };
+    let before = visitor.query("before").and_then(read_place);
+    let found = engine.deliveries(environment, query, before, SLICE).await?;
+    let is_full = u32::try_from(found.len()).is_ok_and(|count| count == SLICE);
+    let rest = visitor.query_without("before");
+    let joint = if rest.is_empty() { "" } else { "&" };
+    let endpoints = engine.endpoints(environment).await?;
+    page::render(&DeliveriesPage {
+        states: DeliveryState::ALL.iter().map(|one| (one.as_str(), state == Some(*one))).collect(),
+        endpoints: endpoints
+            .into_iter()
+            .map(|one| (one.id.to_string(), shortened(&one.url, 60), endpoint == Some(one.id)))
+            .collect(),
+        next: found
+            .last()
+            .filter(|_| is_full)
+            .map(|last| format!("?{rest}{joint}before={}.{}", last.event.id, last.endpoint)),
+        deliveries: found.iter().map(DeliveryRow::of).collect(),
+        frame,
+    })
+}
+
+fn read_place(text: &str) -> Option<(EventId, EndpointId)> {
+    let (event, endpoint) = text.split_once('.')?;
+    Some((event.parse().ok()?, endpoint.parse().ok()?))
+}
+
+pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let day = |name: &str| -> Result<Timestamp, PageError> {
+        let wanted = || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
+        read_moment(form.field(name)).ok_or_else(wanted)
+    };
+    let endpoint = match form.field("endpoint") {
+        "" => None,
+        text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
+    };
+    let which = ResendWhich::Between { from: day("from")?, until: day("until")?, parked_only: form.is_ticked("parked") };
+    let resent = visitor.console.engine.resend(environment, Resend { endpoint, which }).await?;
+    let more = resent.next_from.map_or_else(String::new, |from| {
+        format!(" There are more: send again from {}.", crate::format::rfc3339(from))
+    });
+    let said = format!("{} deliveries are sent again.{more}", resent.deliveries);
+    Ok(back(&format!("/console/{environment}/deliveries"), &said))
+}

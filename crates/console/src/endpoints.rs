@@ -1,0 +1,136 @@
+//! Endpoints: the addresses that are told, and their secrets.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::response::Response;
+use tollgate_domain::{
+    event::{EventFilter, EventKind},
+    id::{EndpointId, EnvironmentId},
+};
+use tollgate_engine::{EndpointChange, EndpointMade, NewEndpoint};
+
+use crate::{
+    format::second,
+    page::{self, Page, PageError},
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
+};
+
+const LONGEST_DESCRIPTION: usize = 200;
+const GRACE: Duration = Duration::from_hours(24);
+
+struct Row {
+    id: String,
+    url: String,
+    description: String,
+    events: String,
+    disabled: Option<String>,
+    failures: u32,
+    rests_until: Option<String>,
+    created: String,
+}
+
+#[derive(Template)]
+#[template(path = "endpoints.html")]
+struct EndpointsPage {
+    frame: Frame,
+    endpoints: Vec<Row>,
+    kinds: Vec<&'static str>,
+    /// Shown this once: whose, and the secret.
+    made: Option<(String, String)>,
+    faults: Vec<String>,
+    url: String,
+    description: String,
+}
+
+/// What was typed, where it has to be typed again.
+#[derive(Default)]
+struct Typed {
+    url: String,
+    description: String,
+    faults: Vec<String>,
+}
+
+pub(crate) async fn list(visitor: Visitor) -> Page {
+    let environment = visitor.environment()?;
+    show(&visitor, environment, None, Typed::default()).await
+}
+
+async fn show(visitor: &Visitor, environment: EnvironmentId, made: Option<&EndpointMade>, typed: Typed) -> Page {
+    let frame = visitor.frame("Endpoints", "events").await?;
+    let engine = &visitor.console.engine;
+    let now = engine.clock().now();
+    let endpoints = engine.endpoints(environment).await?;
+    page::render(&EndpointsPage {
+        endpoints: endpoints
+            .into_iter()
+            .map(|endpoint| Row {
+                id: endpoint.id.to_string(),
+                events: endpoint.filter.names().join(", "),
+                url: endpoint.url,
+                description: endpoint.description.unwrap_or_default(),
+                disabled: endpoint.disabled,
+                failures: endpoint.failures,
+                rests_until: endpoint.rests_until.filter(|until| *until > now).map(second),
+                created: second(endpoint.created_at),
+            })
+            .collect(),
+        kinds: EventKind::ALL.iter().map(|kind| kind.as_str()).collect(),
+        made: made.map(|made| (made.endpoint.url.clone(), made.secret.expose().to_owned())),
+        faults: typed.faults,
+        url: typed.url,
+        description: typed.description,
+        frame,
+    })
+}
+
+pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let engine = &visitor.console.engine;
+    let id = || form.field("endpoint").parse::<EndpointId>().map_err(|_| PageError::Missing);
+    let page = format!("/console/{environment}/endpoints");
+    match form.field("do") {
+        "add" => add(&form, environment).await,
+        "enable" | "disable" => {
+            let enabled = form.field("do") == "enable";
+            let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
+            engine.change_endpoint(environment, id()?, &change, &visitor.actor()).await?;
+            let said = if enabled { "It is told again from now on." } else { "It is told nothing any more." };
+            Ok(back(&page, said))
+        }
+        "rotate" => {
+            let made = engine.rotate_endpoint_secret(environment, id()?, GRACE).await?;
+            show(visitor, environment, Some(&made), Typed::default()).await
+        }
+        "remove" => {
+            engine.remove_endpoint(environment, id()?).await?;
+            Ok(back(&page, "The endpoint and its deliveries are gone; the events stay."))
+        }
+        _ => Err(PageError::Refused("There is no such thing to do.".to_owned())),
+    }
+}
+
+async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let engine = &visitor.console.engine;
+    let mut typed = Typed {
+        url: form.field("url").to_owned(),
+        description: form.field("description").to_owned(),
+        faults: Vec::new(),
+    };
+    let names: Vec<&str> = form.all("events").collect();
+    let url = engine.endpoint_url(&typed.url).map_err(|fault| typed.faults.push(format!("The address {fault}."))).ok();
+    let filter = if names.is_empty() { Ok(EventFilter::All) } else { EventFilter::parse(names) };
+    let filter = filter.map_err(|fault| typed.faults.push(format!("The list of events {fault}."))).ok();
+    if typed.description.chars().count() > LONGEST_DESCRIPTION {
+        typed.faults.push("The description must be of at most 200 characters.".to_owned());
+    }
+    let (Some(url), Some(filter), true) = (url, filter, typed.faults.is_empty()) else {
+        return show(visitor, environment, None, typed).await;
+    };
+    let description = Some(typed.description).filter(|text| !text.is_empty());
+    let made = engine.add_endpoint(environment, NewEndpoint { url, filter, description }).await?;
+    show(visitor, environment, Some(&made), Typed::default()).await
+}
