@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn a_rule_in_front_is_one_addition_and_an_order_is_seen() {
-        let rules = |ids: &[&str]| json!({"rules": ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>()});
+        let rules =
+            |ids: &[&str]| json!({"rules": ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>()});
         assert_eq!(lines(&rules(&["a", "b"]), &rules(&["x", "a", "b"])), ["rules[x]: - > {\"id\":\"x\"}"]);
         assert_eq!(lines(&rules(&["a", "b"]), &rules(&["b", "a"])), ["rules (order): a, b > b, a"]);
         assert_eq!(lines(&rules(&["a"]), &rules(&["a"])), Vec::<String>::new());

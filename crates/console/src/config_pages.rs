@@ -140,7 +140,8 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
     let version: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
     let document = parse_document(form.field("document").as_bytes())
         .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
-    let saved = visitor.console.engine.put_config(environment, document, Some(version), visitor.origin()).await?;
+    let saved =
+        visitor.console.engine.put_config(environment, document, Some(version), visitor.origin()).await?;
     Ok(back(&format!("/console/{environment}/routing"), &format!("Version {saved} is in force.")))
 }
 

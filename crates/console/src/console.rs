@@ -14,8 +14,8 @@ use tollgate_engine::{Engine, ports::EventBodies};
 use tollgate_vault::AdminToken;
 
 use crate::{
-    assets, config_pages, deliveries, directory_pages, endpoints, events, exceptions, keys, overview, page, payment, payments, providers, routing,
-    session::Sessions, sign_in, try_out, waiting, wallets,
+    assets, config_pages, deliveries, directory_pages, endpoints, events, exceptions, keys, overview, page,
+    payment, payments, providers, routing, session::Sessions, sign_in, try_out, waiting, wallets,
 };
 
 /// The service behind the pages.

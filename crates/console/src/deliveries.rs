@@ -37,7 +37,12 @@ impl DeliveryRow {
             || "not tried yet".to_owned(),
             |last| {
                 let status = last.status.map_or_else(String::new, |status| format!("HTTP {status}, "));
-                format!("{}: {status}{} ({} ms)", second(last.at), shortened(&last.note, 200), last.took_millis)
+                format!(
+                    "{}: {status}{} ({} ms)",
+                    second(last.at),
+                    shortened(&last.note, 200),
+                    last.took_millis
+                )
             },
         );
         Self {
@@ -105,14 +110,19 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
     let visitor = &form.visitor;
     let environment = visitor.environment()?;
     let day = |name: &str| -> Result<Timestamp, PageError> {
-        let wanted = || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
+        let wanted =
+            || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
         read_moment(form.field(name)).ok_or_else(wanted)
     };
     let endpoint = match form.field("endpoint") {
         "" => None,
         text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
     };
-    let which = ResendWhich::Between { from: day("from")?, until: day("until")?, parked_only: form.is_ticked("parked") };
+    let which = ResendWhich::Between {
+        from: day("from")?,
+        until: day("until")?,
+        parked_only: form.is_ticked("parked"),
+    };
     let resent = visitor.console.engine.resend(environment, Resend { endpoint, which }).await?;
     let more = resent.next_from.map_or_else(String::new, |from| {
         format!(" There are more: send again from {}.", crate::format::rfc3339(from))

@@ -62,7 +62,8 @@ async fn organizations(visitor: &Visitor) -> Result<Vec<OrganizationView>, PageE
     for organization in engine.organizations(Slice { after: None, limit: MOST }).await? {
         let mut applications = Vec::new();
         for application in engine.applications(organization.id, Slice { after: None, limit: MOST }).await? {
-            let environments = engine.environments(application.id, Slice { after: None, limit: MOST }).await?;
+            let environments =
+                engine.environments(application.id, Slice { after: None, limit: MOST }).await?;
             applications.push(ApplicationView {
                 id: application.id.to_string(),
                 name: application.name,
@@ -72,7 +73,11 @@ async fn organizations(visitor: &Visitor) -> Result<Vec<OrganizationView>, PageE
                     .collect(),
             });
         }
-        views.push(OrganizationView { id: organization.id.to_string(), name: organization.name, applications });
+        views.push(OrganizationView {
+            id: organization.id.to_string(),
+            name: organization.name,
+            applications,
+        });
     }
     Ok(views)
 }

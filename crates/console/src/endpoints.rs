@@ -57,7 +57,12 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
     show(&visitor, environment, None, Typed::default()).await
 }
 
-async fn show(visitor: &Visitor, environment: EnvironmentId, made: Option<&EndpointMade>, typed: Typed) -> Page {
+async fn show(
+    visitor: &Visitor,
+    environment: EnvironmentId,
+    made: Option<&EndpointMade>,
+    typed: Typed,
+) -> Page {
     let frame = visitor.frame("Endpoints", "events").await?;
     let engine = &visitor.console.engine;
     let now = engine.clock().now();
@@ -121,7 +126,10 @@ async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, P
         faults: Vec::new(),
     };
     let names: Vec<&str> = form.all("events").collect();
-    let url = engine.endpoint_url(&typed.url).map_err(|fault| typed.faults.push(format!("The address {fault}."))).ok();
+    let url = engine
+        .endpoint_url(&typed.url)
+        .map_err(|fault| typed.faults.push(format!("The address {fault}.")))
+        .ok();
     let filter = if names.is_empty() { Ok(EventFilter::All) } else { EventFilter::parse(names) };
     let filter = filter.map_err(|fault| typed.faults.push(format!("The list of events {fault}."))).ok();
     if typed.description.chars().count() > LONGEST_DESCRIPTION {

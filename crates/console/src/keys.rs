@@ -90,7 +90,10 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         }
         "revoke" => {
             engine.revoke_key(environment, key()?).await?;
-            Ok(back(&format!("/console/{environment}/keys"), "The key is revoked and opens nothing any more."))
+            Ok(back(
+                &format!("/console/{environment}/keys"),
+                "The key is revoked and opens nothing any more.",
+            ))
         }
         _ => Err(PageError::Refused("There is no such thing to do.".to_owned())),
     }

@@ -17,6 +17,7 @@ mod overview;
 mod page;
 mod payment;
 mod payments;
+mod playground;
 mod plot;
 mod providers;
 mod routing;
@@ -30,3 +31,4 @@ mod waiting;
 mod wallets;
 
 pub use console::{Console, router};
+pub use playground::{Playground, playground};

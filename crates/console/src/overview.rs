@@ -4,10 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use askama::Template;
 use tollgate_domain::{
-    Currency, PaymentMethod, Timestamp,
-    event::EventKind,
-    id::EnvironmentId,
-    transaction::Status,
+    Currency, PaymentMethod, Timestamp, event::EventKind, id::EnvironmentId, transaction::Status,
 };
 use tollgate_engine::ports::{Activity, Attention, TransactionFilter};
 
@@ -136,12 +133,13 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
     let attention = engine.attention(environment).await?;
     let recent = engine.transactions(environment, &TransactionFilter::default(), None, RECENT).await?;
     page::render(&OverviewPage {
-        spans: tabs(&SPANS.map(|one| (one.name, one.title.to_owned(), one.name == span.name)), "span", &visitor),
+        spans: tabs(
+            &SPANS.map(|one| (one.name, one.title.to_owned(), one.name == span.name)),
+            "span",
+            &visitor,
+        ),
         currencies: tabs(
-            &currencies
-                .iter()
-                .map(|one| (one.code(), one.to_string(), *one == currency))
-                .collect::<Vec<_>>(),
+            &currencies.iter().map(|one| (one.code(), one.to_string(), *one == currency)).collect::<Vec<_>>(),
             "currency",
             &visitor,
         ),
@@ -154,7 +152,8 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
         figures: figures(&steps, total, currency, &label),
         first: label(0),
         last: label(span.bars.saturating_sub(1)),
-        notices: notices(&visitor, environment, &attention, &activity, Timestamp::from_unix_millis(day_ago)).await?,
+        notices: notices(&visitor, environment, &attention, &activity, Timestamp::from_unix_millis(day_ago))
+            .await?,
         recent: recent.iter().map(|transaction| Row::of_transaction(transaction, &frame.base)).collect(),
         frame,
     })
@@ -164,7 +163,10 @@ fn figures(steps: &[Step], total: Step, currency: Currency, label: &dyn Fn(i64) 
     let draw = |text: &dyn Fn(&Step) -> String, value: &dyn Fn(&Step) -> i128, most: Option<i128>| {
         let bars: Vec<Bar> = (0_i64..)
             .zip(steps)
-            .map(|(place, step)| Bar { title: format!("{}: {}", label(place), text(step)), value: value(step) })
+            .map(|(place, step)| Bar {
+                title: format!("{}: {}", label(place), text(step)),
+                value: value(step),
+            })
             .collect();
         plot::bars(&bars, most)
     };
@@ -217,7 +219,9 @@ fn rate_text(step: Step) -> String {
 
 fn tabs(entries: &[(&str, String, bool)], field: &str, visitor: &Visitor) -> Vec<Tab> {
     let rest = visitor.query_without(field);
-    let link = |name: &str| if rest.is_empty() { format!("?{field}={name}") } else { format!("?{rest}&{field}={name}") };
+    let link = |name: &str| {
+        if rest.is_empty() { format!("?{field}={name}") } else { format!("?{rest}&{field}={name}") }
+    };
     entries
         .iter()
         .map(|(name, title, is_here)| Tab { title: title.clone(), link: link(name), is_here: *is_here })
@@ -241,9 +245,17 @@ async fn notices(
         }
     };
     let waiting = attention.waiting_payments.saturating_add(attention.waiting_transfers);
-    add(waiting, "waiting", "payments and transfers whose outcome is not known yet, or that wait for something");
+    add(
+        waiting,
+        "waiting",
+        "payments and transfers whose outcome is not known yet, or that wait for something",
+    );
     add(attention.open_exceptions, "exceptions", "disagreements with a provider that nobody is done with");
-    add(attention.parked_deliveries, "deliveries?state=parked", "events that could not be delivered and were given up");
+    add(
+        attention.parked_deliveries,
+        "deliveries?state=parked",
+        "events that could not be delivered and were given up",
+    );
     add(attention.disabled_endpoints, "endpoints", "event endpoints that are told nothing");
     add(attention.waiting_provider_events, "providers", "events of providers that could not be applied yet");
     let view = visitor.view(environment)?;

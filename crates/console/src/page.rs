@@ -31,7 +31,9 @@ pub(crate) enum PageError {
     #[error("{0}")]
     Refused(String),
     /// The store gave no answer.
-    #[error("The service's database does not answer; nothing is known to have changed. Try again in a moment.")]
+    #[error(
+        "The service's database does not answer; nothing is known to have changed. Try again in a moment."
+    )]
     Unavailable(String),
     /// A defect.
     #[error("Something went wrong here; the log says what.")]
@@ -93,7 +95,8 @@ impl IntoResponse for PageError {
             actor: String::new(),
             said: None,
         };
-        let text = ErrorPage { frame, message: self.to_string() }.render().unwrap_or_else(|_| self.to_string());
+        let text =
+            ErrorPage { frame, message: self.to_string() }.render().unwrap_or_else(|_| self.to_string());
         let mut response = Html(text).into_response();
         *response.status_mut() = status;
         response
@@ -125,9 +128,9 @@ impl From<MoveError> for PageError {
             MoveError::ReferenceReused { amount } => Self::Refused(format!(
                 "This reference was used for {amount} (minor units) before; use a new one for another movement."
             )),
-            MoveError::Insufficient { available } => {
-                Self::Refused(format!("Only {available} (minor units) is available in this wallet; nothing was taken."))
-            }
+            MoveError::Insufficient { available } => Self::Refused(format!(
+                "Only {available} (minor units) is available in this wallet; nothing was taken."
+            )),
             MoveError::TooMuch => {
                 Self::Refused("The wallet would hold more than can be counted; nothing was added.".to_owned())
             }
@@ -189,9 +192,10 @@ impl From<ConfigureError> for PageError {
                 "Version {current} is in force meanwhile; look at it, and make your change again."
             )),
             ConfigureError::Store(error) => error.into(),
-            ConfigureError::Faulty(faults) => {
-                Self::Refused(format!("The configuration has {} faults; nothing was changed.", faults.count()))
-            }
+            ConfigureError::Faulty(faults) => Self::Refused(format!(
+                "The configuration has {} faults; nothing was changed.",
+                faults.count()
+            )),
             other => Self::Broken(other.to_string()),
         }
     }

@@ -15,7 +15,7 @@ use tollgate_engine::{
 
 use crate::{
     exceptions::Exception,
-    format::{minor, money, moment},
+    format::{minor, moment, money},
     page::{self, Page, PageError},
     payments::tone,
     routing::RuleView,
@@ -159,7 +159,13 @@ async fn transfer(visitor: &Visitor, environment: EnvironmentId, id: TransferId)
         ("E-mail", order.customer_email.clone()),
         (
             "Account",
-            format!("{}, {} of {}, ····{}", order.bank_name, order.account_type.as_str(), order.account_name, order.last_four),
+            format!(
+                "{}, {} of {}, ····{}",
+                order.bank_name,
+                order.account_type.as_str(),
+                order.account_name,
+                order.last_four
+            ),
         ),
     ];
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
@@ -227,7 +233,11 @@ async fn render(visitor: &Visitor, environment: EnvironmentId, story: Story<'_>)
         story.created_at,
         "",
         "Asked for",
-        vec![format!("{} by {}.", minor(story.fee.principal.into(), story.currency), story.reference.method().as_str())],
+        vec![format!(
+            "{} by {}.",
+            minor(story.fee.principal.into(), story.currency),
+            story.reference.method().as_str()
+        )],
     )];
     lines.extend(story.timeline.iter().map(|entry| Line::of_entry(entry, story.currency)));
     page::render(&PaymentPage {
@@ -288,7 +298,12 @@ async fn told(
 pub(crate) fn layer(scope: &'static str, fee: &LayerFee, currency: Currency) -> Layer {
     let layer = &fee.layer;
     if !layer.enabled {
-        return Layer { scope, rule: "switched off".to_owned(), steps: String::new(), fee: minor(fee.fee, currency) };
+        return Layer {
+            scope,
+            rule: "switched off".to_owned(),
+            steps: String::new(),
+            fee: minor(fee.fee, currency),
+        };
     }
     let bps = layer.percent.get();
     let mut rule = format!("{} + {}.{:02} %", minor(layer.fixed, currency), bps / 100, bps % 100);

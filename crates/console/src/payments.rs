@@ -202,7 +202,9 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
         from: visitor.query_text("from"),
         until: visitor.query_text("until"),
         rows,
-        next: next.map(|next| if rest.is_empty() { format!("?before={next}") } else { format!("?{rest}&before={next}") }),
+        next: next.map(|next| {
+            if rest.is_empty() { format!("?before={next}") } else { format!("?{rest}&before={next}") }
+        }),
         export: format!("{}/payments.csv?{rest}", frame.base),
         faults: wish.faults,
         frame,
@@ -228,7 +230,10 @@ async fn find(
         };
         let before = before.and_then(read_place);
         let (found, next) = engine.search_payments(environment, &search, before, full).await?;
-        return Ok((found.iter().map(|one| Row::of(one, base)).collect(), next.map(|place| HEXLOWER.encode(&place))));
+        return Ok((
+            found.iter().map(|one| Row::of(one, base)).collect(),
+            next.map(|place| HEXLOWER.encode(&place)),
+        ));
     }
     if let Some(preparation) = wish.preparation {
         let filter = PaymentFilter { preparation: Some(preparation), waiting: false };

@@ -47,7 +47,8 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
     let view = visitor.view(environment)?;
     let providers = view.configuration.providers.iter().map(|provider| {
         let health = engine.provider_health(environment, &provider.name);
-        let millis = |millis: Option<u64>| millis.map_or_else(|| "–".to_owned(), |millis| format!("≤ {millis} ms"));
+        let millis =
+            |millis: Option<u64>| millis.map_or_else(|| "–".to_owned(), |millis| format!("≤ {millis} ms"));
         let permille = health.failures.saturating_mul(1_000).checked_div(health.exchanges);
         Provider {
             name: provider.name.to_string(),
@@ -57,7 +58,8 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
             missing: provider.missing(),
             webhook_url: engine.webhook_url(environment, &provider.name),
             exchanges: count(health.exchanges),
-            error_rate: permille.map_or_else(|| "–".to_owned(), |rate| format!("{}.{} %", rate / 10, rate % 10)),
+            error_rate: permille
+                .map_or_else(|| "–".to_owned(), |rate| format!("{}.{} %", rate / 10, rate % 10)),
             median: millis(health.median_millis),
             slow: millis(health.slow_millis),
         }

@@ -43,13 +43,15 @@ impl RuleView {
                 RuleOutcome::Disabled => ("switched off", ""),
                 RuleOutcome::NotTried => ("not tried: an earlier one decided", ""),
             };
-            let conditions = verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| {
-                ConditionView {
+            let conditions =
+                verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| ConditionView {
                     text: format!("{} {} {}", verdict.field, verdict.op, wanted(condition.test())),
                     holds: verdict.holds,
-                    found: verdict.found.clone().or_else(|| (!verdict.holds).then(|| "nothing there".to_owned())),
-                }
-            });
+                    found: verdict
+                        .found
+                        .clone()
+                        .or_else(|| (!verdict.holds).then(|| "nothing there".to_owned())),
+                });
             Self {
                 id: verdict.id.to_string(),
                 outcome,
@@ -159,7 +161,8 @@ fn fee_name(entry: &Value) -> String {
 
 fn layer_text(entry: &Value, scope: &str) -> String {
     let currency = Currency::parse(&text(entry, "currency")).unwrap_or(Currency::USD);
-    let Some(layer) = entry.get(scope).filter(|layer| layer.get("enabled") == Some(&Value::Bool(true))) else {
+    let Some(layer) = entry.get(scope).filter(|layer| layer.get("enabled") == Some(&Value::Bool(true)))
+    else {
         return "switched off".to_owned();
     };
     let money = |field: &str| {
@@ -167,7 +170,8 @@ fn layer_text(entry: &Value, scope: &str) -> String {
         Some(amount(minor, currency))
     };
     let bps = layer.get("percentFeeBps").and_then(Value::as_u64).unwrap_or(0);
-    let mut said = format!("{} + {}.{:02} %", money("fixedFeeMinor").unwrap_or_default(), bps / 100, bps % 100);
+    let mut said =
+        format!("{} + {}.{:02} %", money("fixedFeeMinor").unwrap_or_default(), bps / 100, bps % 100);
     if let Some(minimum) = money("minimumFeeMinor") {
         said.push_str(&format!(", min {minimum}"));
     }
@@ -320,7 +324,10 @@ fn read_layer(fields: &LayerFields, currency: Currency, faults: &mut Vec<String>
     let cap = money("the cap", &fields.cap, true);
     let bps = read_percent(&fields.percent);
     if bps.is_none() {
-        faults.push(format!("{}: the percentage must be from 0 to 100 with two places, such as 2.90.", fields.title));
+        faults.push(format!(
+            "{}: the percentage must be from 0 to 100 with two places, such as 2.90.",
+            fields.title
+        ));
     }
     layer.insert("fixedFeeMinor".to_owned(), fixed?);
     layer.insert("percentFeeBps".to_owned(), json!(bps?));
@@ -358,7 +365,15 @@ mod tests {
 
     #[test]
     fn percentages_are_exact() {
-        for (text, bps) in [("2.9", Some(290)), ("2.90 %", Some(290)), ("0", Some(0)), ("100", Some(10_000)), ("100.01", None), ("2.905", None), ("", None)] {
+        for (text, bps) in [
+            ("2.9", Some(290)),
+            ("2.90 %", Some(290)),
+            ("0", Some(0)),
+            ("100", Some(10_000)),
+            ("100.01", None),
+            ("2.905", None),
+            ("", None),
+        ] {
             assert_eq!(read_percent(text), bps, "{text}");
         }
     }
@@ -368,12 +383,16 @@ mod tests {
         let entry = json!({"provider": "p", "channel": "none", "currency": "USD", "platform":
             {"enabled": true, "fixedFeeMinor": "30", "percentFeeBps": 290, "minimumFeeMinor": null, "capFeeMinor": "500000"}});
         let fields = layer_fields(&entry, "platform", "Platform");
-        assert_eq!((fields.fixed.as_str(), fields.percent.as_str(), fields.minimum.as_str(), fields.cap.as_str()), ("0.30", "2.90", "", "5000.00"));
+        assert_eq!(
+            (fields.fixed.as_str(), fields.percent.as_str(), fields.minimum.as_str(), fields.cap.as_str()),
+            ("0.30", "2.90", "", "5000.00")
+        );
         let mut faults = Vec::new();
         assert_eq!(read_layer(&fields, Currency::USD, &mut faults).as_ref(), entry.get("platform"));
         assert!(faults.is_empty());
         assert_eq!(layer_text(&entry, "platform"), "0.30 + 2.90 %, max 5,000.00");
-        let broken = LayerFields { fixed: "x".to_owned(), percent: "1000".to_owned(), ..LayerFields::default() };
+        let broken =
+            LayerFields { fixed: "x".to_owned(), percent: "1000".to_owned(), ..LayerFields::default() };
         assert!(read_layer(&broken, Currency::USD, &mut faults).is_none());
         assert_eq!(faults.len(), 2);
     }

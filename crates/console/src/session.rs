@@ -97,7 +97,8 @@ mod tests {
     use super::*;
 
     fn sessions(token: &str) -> Sessions {
-        let master = MasterKey::from_setting(&Secret::new("a master key of thirty-two letters or more")).unwrap();
+        let master =
+            MasterKey::from_setting(&Secret::new("a master key of thirty-two letters or more")).unwrap();
         let token = AdminToken::from_setting(&Secret::new(token)).unwrap();
         Sessions::new(master.digester("sessions"), &token, true)
     }

@@ -96,7 +96,8 @@ pub(crate) async fn sign_in(
     let name: String = field("name").chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
     info!(peer = ?address, actor = name, "signed in to the console");
     let now = console.engine.clock().now();
-    let cookie = console.sessions.begin(&name, now).map_err(|error| PageError::Unavailable(error.to_string()))?;
+    let cookie =
+        console.sessions.begin(&name, now).map_err(|error| PageError::Unavailable(error.to_string()))?;
     Ok(with_cookie(&cookie, if next.is_empty() { "/console" } else { &next }))
 }
 
@@ -131,7 +132,14 @@ mod tests {
     #[test]
     fn nobody_is_sent_elsewhere() {
         assert_eq!(own_path("/console/env_1/payments?q=x"), "/console/env_1/payments?q=x");
-        for text in ["https://evil.example", "//evil.example", "/consolex", "/console/\\evil", "/console/\r\nX: y", ""] {
+        for text in [
+            "https://evil.example",
+            "//evil.example",
+            "/consolex",
+            "/console/\\evil",
+            "/console/\r\nX: y",
+            "",
+        ] {
             assert_eq!(own_path(text), "", "{text:?}");
         }
     }

@@ -58,7 +58,9 @@ impl FromRequest<SharedConsole> for Submitted {
 /// The fields of a form.
 pub(crate) async fn read(body: axum::body::Body) -> Result<Vec<(String, String)>, PageError> {
     let bytes = to_bytes(body, LARGEST).await.map_err(|_| {
-        PageError::Refused("The form is too large, or was cut off on its way. Nothing was changed.".to_owned())
+        PageError::Refused(
+            "The form is too large, or was cut off on its way. Nothing was changed.".to_owned(),
+        )
     })?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }

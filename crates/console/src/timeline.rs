@@ -19,7 +19,12 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(at: Timestamp, tone: &'static str, title: impl Into<String>, sentences: Vec<String>) -> Self {
+    pub(crate) fn new(
+        at: Timestamp,
+        tone: &'static str,
+        title: impl Into<String>,
+        sentences: Vec<String>,
+    ) -> Self {
         Self { at: moment(at), tone, title: title.into(), sentences, request: None, raw: String::new() }
     }
 
@@ -103,9 +108,9 @@ fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {
     if let Some(key) = optional(detail, "idempotencyKey") {
         said.push(format!("Idempotency key {key}."));
     }
-    let failed = tries.last().is_some_and(|last| {
-        last.get("status").and_then(Value::as_u64).is_none_or(|status| status >= 400)
-    });
+    let failed = tries
+        .last()
+        .is_some_and(|last| last.get("status").and_then(Value::as_u64).is_none_or(|status| status >= 400));
     let tone = if failed { "warn" } else { "cool" };
     (tone, format!("Asked {}: {}", text(detail, "provider"), text(detail, "operation")), said)
 }
@@ -119,8 +124,11 @@ fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
         "processing" => "cool",
         _ => "",
     };
-    let mut said: Vec<String> = optional(detail, "from").map(|from| format!("It was {from}.")).into_iter().collect();
-    said.extend(optional(detail, "providerReference").map(|name| format!("The provider's name for it: {name}.")));
+    let mut said: Vec<String> =
+        optional(detail, "from").map(|from| format!("It was {from}.")).into_iter().collect();
+    said.extend(
+        optional(detail, "providerReference").map(|name| format!("The provider's name for it: {name}.")),
+    );
     let title = format!("The transaction is {to}");
     match detail.get("failure").filter(|failure| !failure.is_null()) {
         None => (tone, title, said),
@@ -168,13 +176,27 @@ mod tests {
     #[test]
     fn lines_are_told_in_sentences() {
         let usd = Currency::USD;
-        let (tone, title, said) = told("status", &json!({"from": "pending", "to": "failed", "failure": {"code": "card_declined", "message": "The card was declined."}, "providerReference": null}), usd);
+        let (tone, title, said) = told(
+            "status",
+            &json!({"from": "pending", "to": "failed", "failure": {"code": "card_declined", "message": "The card was declined."}, "providerReference": null}),
+            usd,
+        );
         assert_eq!((tone, title.as_str()), ("bad", "The transaction is failed"));
         assert_eq!(said, ["It was pending.", "The card was declined. (card_declined)"]);
-        let (tone, title, said) = told("provider_call", &json!({"operation": "x.create", "provider": "p", "idempotencyKey": "k", "tries": [{"tookMs": 12, "status": null, "outcome": "timed out"}, {"tookMs": 3, "status": 200, "outcome": "ok"}]}), usd);
+        let (tone, title, said) = told(
+            "provider_call",
+            &json!({"operation": "x.create", "provider": "p", "idempotencyKey": "k", "tries": [{"tookMs": 12, "status": null, "outcome": "timed out"}, {"tookMs": 3, "status": 200, "outcome": "ok"}]}),
+            usd,
+        );
         assert_eq!((tone, title.as_str()), ("cool", "Asked p: x.create"));
-        assert_eq!(said, ["Try 1: no answer, timed out in 12 ms.", "Try 2: HTTP 200, ok in 3 ms.", "Idempotency key k."]);
-        assert_eq!(told("refund", &json!({"refundedMinor": "150"}), usd).2, ["1.50 USD has been paid back in all."]);
+        assert_eq!(
+            said,
+            ["Try 1: no answer, timed out in 12 ms.", "Try 2: HTTP 200, ok in 3 ms.", "Idempotency key k."]
+        );
+        assert_eq!(
+            told("refund", &json!({"refundedMinor": "150"}), usd).2,
+            ["1.50 USD has been paid back in all."]
+        );
         assert_eq!(told("something_new", &json!({}), usd).1, "Something new");
     }
 }

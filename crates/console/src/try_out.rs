@@ -51,7 +51,8 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
         match explained.quote() {
             Ok(quote) => {
                 let target = quote.route.target;
-                let by = explained.routing.decision.as_ref().ok().and_then(|decision| decision.matched.as_ref());
+                let by =
+                    explained.routing.decision.as_ref().ok().and_then(|decision| decision.matched.as_ref());
                 let by = by.map_or_else(
                     || "by default: no rule matched".to_owned(),
                     |matched| format!("by rule {}", matched.rule),
@@ -105,7 +106,8 @@ fn read(
         faults.push("Write the metadata as a JSON object, or one key=value in a line.".to_owned());
     }
     let method = PaymentMethod::parse(method).unwrap_or(PaymentMethod::WebCard);
-    let flow = (method == PaymentMethod::WebCard).then(|| Flow::parse(flow).unwrap_or(Flow::PaymentComponent));
+    let flow =
+        (method == PaymentMethod::WebCard).then(|| Flow::parse(flow).unwrap_or(Flow::PaymentComponent));
     Some(QuoteRequest { principal: principal?, currency: known?, method, flow, metadata: pairs? })
 }
 

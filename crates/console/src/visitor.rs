@@ -10,12 +10,7 @@ use http::{header, request::Parts};
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::{EnvironmentView, Origin};
 
-use crate::{
-    console::SharedConsole,
-    format::shortened,
-    page::PageError,
-    session::Session,
-};
+use crate::{console::SharedConsole, format::shortened, page::PageError, session::Session};
 
 /// Somebody signed in.
 pub(crate) struct Visitor {

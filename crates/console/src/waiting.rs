@@ -1,7 +1,10 @@
 //! What waits, and what for.
 
 use askama::Template;
-use tollgate_domain::{Timestamp, id::{PaymentId, TransactionId}};
+use tollgate_domain::{
+    Timestamp,
+    id::{PaymentId, TransactionId},
+};
 use tollgate_engine::ports::PaymentFilter;
 
 use crate::{

@@ -134,7 +134,8 @@ async fn move_funds(
     amount: Minor,
     reference: &str,
 ) -> Result<String, PageError> {
-    let order = MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: visitor.actor() };
+    let order =
+        MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: visitor.actor() };
     let applied = visitor.console.engine.move_funds(environment, order).await?;
     if applied.replayed {
         return Ok("This reference was posted before; nothing moved a second time.".to_owned());

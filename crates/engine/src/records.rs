@@ -15,8 +15,8 @@ use crate::{
     engine::Engine,
     metadata_text::metadata_pairs,
     ports::{
-        Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found, FoundPlace,
-        LedgerLine, OutEvent, PastPayment, StoreError,
+        Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found,
+        FoundPlace, LedgerLine, OutEvent, PastPayment, StoreError,
     },
     quote::{QuoteRequest, quote},
 };

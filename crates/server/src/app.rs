@@ -61,7 +61,8 @@ impl App {
     /// The other service, if the path is one of its own.
     pub(crate) fn mounted(&self, path: &str) -> Option<&Router> {
         let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        let mut own = self.mounted.iter().filter(|mounted| path.strip_prefix(mounted.prefix).is_some_and(below));
+        let mut own =
+            self.mounted.iter().filter(|mounted| path.strip_prefix(mounted.prefix).is_some_and(below));
         own.next().map(|mounted| &mounted.router)
     }
 

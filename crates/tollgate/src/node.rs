@@ -48,12 +48,14 @@ pub(crate) async fn engine(
 
 /// Puts HTTP, the operator's pages and a courier of events around the engine.
 pub(crate) fn app(settings: &Settings, engine: Engine, admin_token: AdminToken) -> Result<App, Failure> {
-    let courier = HttpCourier::new(settings.courier())
-        .map_err(|error| Failure::new(format!("cannot prepare encrypted connections to receivers: {error}")))?;
+    let courier = HttpCourier::new(settings.courier()).map_err(|error| {
+        Failure::new(format!("cannot prepare encrypted connections to receivers: {error}"))
+    })?;
     let app = App::new(engine, admin_token).with_courier(Arc::new(courier));
     let engine = Arc::clone(app.engine());
     let is_https = engine.public_url().starts_with("https://");
-    let console = tollgate_console::router(Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https));
+    let console =
+        tollgate_console::router(Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https));
     Ok(app.with_mounted("/console", console))
 }
 

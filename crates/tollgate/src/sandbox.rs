@@ -6,11 +6,13 @@ use std::{
     net::SocketAddr,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
+    sync::Arc,
 };
 
 use axum::Router;
 use serde_json::{Value, json};
 use tollgate_configuration::{Adapter, Providers};
+use tollgate_console::Playground;
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     id::{ApplicationId, EnvironmentId, OrganizationId},
@@ -50,6 +52,14 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
     let app = node::app(&settings, engine, admin_token)?.with_mounted(SIMULATOR_PATH, mounted);
+    let playground = tollgate_console::playground(Playground {
+        engine: Arc::clone(app.engine()),
+        environment: access.environment,
+        secret_key: access.secret_key,
+        publishable_key: access.publishable_key,
+        bank_key: Secret::new(INCREASE_KEY),
+    });
+    let app = app.with_mounted("/playground", playground);
     let served = node::serve(listener, address, app).await;
     simulator.stop();
     served

@@ -18,6 +18,10 @@ pub(crate) fn print(access: &Access, settings: &Settings) {
   environment      {environment}
   data             {data}  (keys are in sandbox.json there; delete the folder to start over)
 
+  playground       {base_url}/playground  (every flow with a click)
+  console          {base_url}/console     (sign in with the admin token)
+  API reference    {base_url}/docs
+
   {bold}Try a fee quote:{plain}
 
   curl {base_url}/client/v1/fees/quote \\

@@ -1,6 +1,8 @@
 //! The operator's token: `adm_…`, or any text of the operator's own choosing that is long enough.
 
-use crate::{checksum, digest::Digest, keyed_digest::Digester, random::RandomnessUnavailable, secret::Secret};
+use crate::{
+    checksum, digest::Digest, keyed_digest::Digester, random::RandomnessUnavailable, secret::Secret,
+};
 
 const PREFIX: &str = "adm_";
 /// Shorter ones could be guessed over the network.

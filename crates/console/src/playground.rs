@@ -1,0 +1,135 @@
+//! The sandbox's playground: every client flow with a click, and what came of it as it happens.
+//!
+//! Its page holds the sandbox's keys, so it is mounted by the sandbox alone.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    Router,
+    body::Body,
+    extract::{Path, RawQuery, State},
+    response::{Html, IntoResponse as _, Response},
+    routing::get,
+};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+use tollgate_domain::id::{EnvironmentId, EventId};
+use tollgate_engine::{
+    Engine,
+    ports::{EventQuery, EventsFrom},
+};
+use tollgate_vault::Secret;
+
+use crate::format::rfc3339;
+
+const SLICE: u32 = 50;
+
+const FILES: [(&str, &str, &str); 2] = [
+    ("playground.js", "text/javascript; charset=utf-8", include_str!("../assets/playground.js")),
+    ("playground.css", "text/css; charset=utf-8", include_str!("../assets/playground.css")),
+];
+
+/// What the playground plays with.
+pub struct Playground {
+    /// The engine behind the sandbox.
+    pub engine: Arc<Engine>,
+    /// The sandbox's environment.
+    pub environment: EnvironmentId,
+    /// Opens it.
+    pub secret_key: Secret,
+    /// Opens what a browser may do.
+    pub publishable_key: Secret,
+    /// Opens the simulated bank, to let transfers arrive or come back.
+    pub bank_key: Secret,
+}
+
+#[derive(Template)]
+#[template(path = "playground.html")]
+struct PlaygroundPage {
+    notes: String,
+}
+
+/// The page and what it asks for, below `/playground`.
+pub fn playground(playground: Playground) -> Router {
+    Router::new()
+        .route("/playground", get(page))
+        .route("/playground/feed", get(feed))
+        .route("/playground/assets/{name}", get(asset))
+        .with_state(Arc::new(playground))
+}
+
+async fn page(State(playground): State<Arc<Playground>>) -> Response {
+    let notes = json!({
+        "secretKey": playground.secret_key.expose(),
+        "publishableKey": playground.publishable_key.expose(),
+        "bankKey": playground.bank_key.expose(),
+        "environmentId": playground.environment.to_string(),
+    });
+    // Keys and ids have no letters that mean anything in HTML.
+    let Ok(text) = (PlaygroundPage { notes: notes.to_string() }).render() else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let mut response = Html(text).into_response();
+    let policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; \
+                  connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What happened after the event named, oldest first; without one, the latest few.
+async fn feed(State(playground): State<Arc<Playground>>, RawQuery(query): RawQuery) -> Response {
+    let query = query.unwrap_or_default();
+    let after = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "after");
+    match read_feed(&playground, after.map(|(_, value)| value).as_deref()).await {
+        Ok(value) => {
+            let mut response = Response::new(Body::from(value.to_string()));
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            response
+        }
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+async fn read_feed(
+    playground: &Playground,
+    after: Option<&str>,
+) -> Result<Value, tollgate_engine::ports::StoreError> {
+    let (engine, environment) = (&playground.engine, playground.environment);
+    let after = after.and_then(|text| text.parse::<EventId>().ok());
+    let from = after.map_or(EventsFrom::Newest, EventsFrom::After);
+    let mut events = engine.out_events(environment, EventQuery::default(), from, SLICE).await?;
+    if after.is_none() {
+        events.reverse();
+    }
+    let webhooks = engine.provider_events(environment, None, None, SLICE).await.unwrap_or_default();
+    Ok(json!({
+        "events": events.iter().map(|event| json!({
+            "id": event.id.to_string(),
+            "type": event.kind.as_str(),
+            "at": rfc3339(event.at),
+            "reference": event.reference.to_string(),
+        })).collect::<Vec<_>>(),
+        "webhooks": webhooks.iter().rev().map(|stored| json!({
+            "id": format!("{} {}", stored.event.provider, stored.event.id),
+            "type": stored.event.kind,
+            "provider": stored.event.provider,
+            "at": rfc3339(stored.event.received_at),
+            "state": stored.state.as_str(),
+        })).collect::<Vec<_>>(),
+    }))
+}
+
+async fn asset(Path(name): Path<String>) -> Response {
+    let Some((_, kind, text)) = FILES.iter().find(|(known, _, _)| *known == name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let mut response = Response::new(Body::from(*text));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
