@@ -1,5 +1,6 @@
 //! Card payments as customers make them: a real browser, the providers' pages and scripts of the simulator, a shop on
-//! another port. What they do is in `tests/browser/cases.mjs`.
+//! another port. What they do is in `tests/browser/cases.mjs`. And the console and the playground as people use them: that
+//! is in `tests/browser/console.mjs`.
 
 use std::{
     env,
@@ -24,15 +25,26 @@ const WHOLE_RUN_MAX: Duration = Duration::from_mins(4);
 
 #[test]
 fn customers_pay_by_card_in_a_real_browser() {
+    all_cases_pass("run.mjs", "browser-screenshots");
+}
+
+#[test]
+fn operators_find_their_way_in_a_real_browser() {
+    all_cases_pass("console.mjs", "console-screenshots");
+}
+
+/// Runs a script's cases against a sandbox of their own.
+#[track_caller]
+fn all_cases_pass(script: &str, pictures: &str) {
     let _turn = alone();
     let started = Instant::now();
     let modules = modules();
     let server = Start::sandbox().run();
-    let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser-screenshots");
+    let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join(pictures);
     // Pictures of an earlier run would only mislead.
     drop(fs::remove_dir_all(&screenshots));
     println!("screenshots of every page: {}", screenshots.display());
-    let driver = Driver::start(&server, &modules, &screenshots);
+    let driver = Driver::start(script, &server, &modules, &screenshots);
 
     let (mut passed, mut failed, mut sum) = (0, Vec::new(), Value::Null);
     while let Some(line) = driver.next_line(started + WHOLE_RUN_MAX) {
@@ -65,10 +77,10 @@ struct Driver {
 }
 
 impl Driver {
-    fn start(server: &Server, modules: &Path, screenshots: &Path) -> Self {
+    fn start(script: &str, server: &Server, modules: &Path, screenshots: &Path) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut child = Command::new("node")
-            .arg(format!("{SCRIPTS}/run.mjs"))
+            .arg(format!("{SCRIPTS}/{script}"))
             .env("CHROMIUM", chromium())
             .env("MODULES", modules)
             .env("SCREENSHOTS", screenshots)
