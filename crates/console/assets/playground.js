@@ -52,7 +52,7 @@ function show(method, path, body, key, response, answer, took) {
     setTimeout(() => { copy.textContent = "Copy curl"; }, 1500);
   } } }, "Copy curl");
   const asked = body === undefined ? [] :
-    [element("details", {}, element("summary", {}, "Request"), element("pre", {}, JSON.stringify(body, null, 2)))];
+    [element("details", {}, element("summary", {}, "Request"), element("pre", { tabindex: 0 }, JSON.stringify(body, null, 2)))];
   const card = element("article", { class: "call" },
     element("header", {},
       element("span", { class: `badge ${tone}` }, String(response.status)),
@@ -61,8 +61,8 @@ function show(method, path, body, key, response, answer, took) {
       ...replayed, copy),
     ...asked,
     element("details", { open: true }, element("summary", {}, "Response"),
-      element("pre", {}, typeof answer === "string" ? answer : JSON.stringify(answer, null, 2))),
-    element("details", {}, element("summary", {}, "curl"), element("pre", {}, command)));
+      element("pre", { tabindex: 0 }, typeof answer === "string" ? answer : JSON.stringify(answer, null, 2))),
+    element("details", {}, element("summary", {}, "curl"), element("pre", { tabindex: 0 }, command)));
   const calls = $("calls");
   calls.querySelector(".none")?.remove();
   for (const older of calls.querySelectorAll(":scope > article details[open]")) older.open = false;

@@ -36,7 +36,8 @@ impl FromRequestParts<SharedConsole> for Visitor {
         let cookies = parts.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let now = console.engine.clock().now();
         let Some(session) = console.sessions.read(cookies, now) else {
-            let OriginalUri(uri) = OriginalUri::from_request_parts(parts, console).await.unwrap_or_else(|never| match never {});
+            let OriginalUri(uri) =
+                OriginalUri::from_request_parts(parts, console).await.unwrap_or_else(|never| match never {});
             let wanted = uri.path_and_query().map_or("/console", http::uri::PathAndQuery::as_str);
             let next: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
             return Err(Stranger(format!("/console/sign-in?next={next}")));

@@ -1,0 +1,120 @@
+//! The guides' programs, run as a reader would run them: each language of each guide against a sandbox.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+use crate::support::Start;
+
+const GUIDES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides");
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+
+/// What each guide's programs print in the end, whatever the language.
+const EXPECTED: [(&str, &[&str]); 3] = [
+    ("first-payment", &["succeeded"]),
+    ("hosted-checkout", &["/simulator/stripe/", "prepared"]),
+    ("bank-transfer", &["processing"]),
+];
+
+/// The one block of a language in a guide.
+fn block(guide: &str, language: &str) -> String {
+    let text = fs::read_to_string(format!("{GUIDES}/{guide}.md")).unwrap();
+    let mut blocks = text.split(&format!("```{language}\n")).skip(1);
+    let block = blocks.next().unwrap_or_else(|| panic!("{guide} has no {language}"));
+    assert!(blocks.next().is_none(), "{guide} has {language} twice");
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+/// A guide that is not listed above is not run, and must not go unnoticed.
+#[test]
+fn every_guide_is_run() {
+    let mut names: Vec<String> = fs::read_dir(GUIDES)
+        .unwrap()
+        .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let mut known: Vec<&str> = EXPECTED.iter().map(|(name, _)| *name).collect();
+    known.sort_unstable();
+    assert_eq!(names, known);
+}
+
+#[test]
+fn the_guides_programs_do_what_they_say() {
+    let server = Start::sandbox().run();
+    let notes: Value =
+        serde_json::from_str(&fs::read_to_string(server.data_dir.join("sandbox.json")).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (guide, expected) in EXPECTED {
+        let run = |language: &str, mut command: Command| {
+            let output = command
+                .env("TOLLGATE_URL", notes["baseUrl"].as_str().unwrap())
+                .env("TOLLGATE_KEY", notes["secretKey"].as_str().unwrap())
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+            check(guide, language, &output, expected);
+        };
+        let file = |extension: &str, text: &str| {
+            let path = folder.path().join(format!("{guide}.{extension}"));
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let mut shell = Command::new("bash");
+        shell.args(["-eu", "-o", "pipefail"]).arg(file("sh", &block(guide, "sh")));
+        run("curl", shell);
+        let mut python = Command::new("python3");
+        python.arg(file("py", &block(guide, "python")));
+        run("Python", python);
+        let mut node = Command::new("node");
+        node.arg(file("mjs", &without_types(&block(guide, "typescript"))));
+        run("TypeScript", node);
+        let name = guide.replace('-', "_");
+        let source = fs::read_to_string(format!("{EXAMPLES}/{name}.rs")).unwrap();
+        assert_eq!(block(guide, "rust"), source, "{guide} shows another program than examples/{name}.rs");
+        run("Rust", Command::new(example(&name)));
+    }
+}
+
+/// Cargo builds a package's examples with its tests, beside the folder this test is in.
+fn example(name: &str) -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let built = test.parent().and_then(Path::parent).unwrap().join("examples").join(name);
+    assert!(built.is_file(), "{} is not built; run all tests of the package", built.display());
+    built
+}
+
+#[track_caller]
+fn check(guide: &str, language: &str, output: &Output, expected: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{guide} in {language}: {said}{told}");
+    for part in expected {
+        assert!(said.contains(part), "{guide} in {language} does not say `{part}`: {said}{told}");
+    }
+}
+
+/// The program without its types, by the compiler's own hand.
+fn without_types(source: &str) -> String {
+    let modules = crate::browser::modules();
+    let script = "const ts = require(process.argv[1] + '/node_modules/typescript'); \
+                  const source = require('fs').readFileSync(0, 'utf8'); \
+                  const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }; \
+                  const { outputText, diagnostics } = ts.transpileModule(source, { compilerOptions: options, reportDiagnostics: true }); \
+                  if (diagnostics.length) { console.error(diagnostics); process.exit(1); } \
+                  process.stdout.write(outputText);";
+    let mut child = Command::new("node")
+        .args(["-e", script])
+        .arg(modules)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), source.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "the TypeScript does not compile");
+    String::from_utf8(output.stdout).unwrap()
+}
