@@ -35,6 +35,7 @@ mod card_webhooks;
 mod cards;
 mod configuration;
 mod crash;
+mod events;
 mod hostile_bodies;
 mod nodes;
 mod quote;
