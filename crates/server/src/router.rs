@@ -10,8 +10,8 @@ use http::Method;
 use crate::{
     admin_api::{
         applications, audit, config, deliveries, environments, event_endpoints, events, exceptions, explain,
-        keys, organizations, payments as admin_payments, provider_events, providers, transactions as admin_transactions,
-        transfers as admin_transfers, wallets,
+        keys, organizations, payments as admin_payments, provider_events, providers,
+        transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     answer::Answer,
     app::SharedApp,

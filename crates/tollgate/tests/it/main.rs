@@ -36,6 +36,7 @@ mod cards;
 mod configuration;
 mod crash;
 mod events;
+mod events_crash;
 mod hostile_bodies;
 mod nodes;
 mod quote;
