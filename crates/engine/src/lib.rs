@@ -43,8 +43,8 @@ pub use metadata_text::metadata_pairs;
 pub use meter::{Exhausted, Meter};
 pub use options::{Options, OutboxOptions, ResolverOptions};
 pub use outbox::{
-    DeliveryOutcome, DeliveryTally, EndpointChange, EndpointError, EndpointMade, EndpointUrl, EventRead,
-    InvalidUrl, NewEndpoint, ResendError, ResentEvents,
+    DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError, EndpointMade,
+    EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};

@@ -23,7 +23,8 @@ const EXPECTED: [(&str, &[&str]); 3] = [
 /// The one block of a language in a guide.
 fn block(guide: &str, language: &str) -> String {
     let text = fs::read_to_string(format!("{GUIDES}/{guide}.md")).unwrap();
-    let mut blocks = text.split(&format!("```{language}\n")).skip(1);
+    let fence = format!("```{language}\n");
+    let mut blocks = text.split(&fence).skip(1);
     let block = blocks.next().unwrap_or_else(|| panic!("{guide} has no {language}"));
     assert!(blocks.next().is_none(), "{guide} has {language} twice");
     block.split_once("```").unwrap().0.to_owned()

@@ -36,6 +36,8 @@ mod cards;
 mod configuration;
 mod crash;
 mod guides;
+mod events;
+mod events_crash;
 mod hostile_bodies;
 mod nodes;
 mod quote;
