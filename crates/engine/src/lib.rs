@@ -31,7 +31,7 @@ pub use card::{
     PreparedPayment, ReadError, WebhookError,
 };
 pub use clock::SystemClock;
-pub use configure::{ConfigRead, ConfigureError, Origin};
+pub use configure::{ConfigCheck, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};

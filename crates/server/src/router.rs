@@ -73,6 +73,7 @@ operations! {
     "key_revoke" DELETE "/admin/v1/environments/{environment}/keys/{key}" delete keys::revoke;
     "config_read" GET "/admin/v1/environments/{environment}/config" get config::read;
     "config_replace" PUT "/admin/v1/environments/{environment}/config" put config::replace;
+    "config_validate" POST "/admin/v1/environments/{environment}/config/validate" post config::validate;
     "config_history" GET "/admin/v1/environments/{environment}/config/versions" get config::history;
     "config_version_read" GET "/admin/v1/environments/{environment}/config/versions/{version}" get config::read_version;
     "quote_explain" POST "/admin/v1/environments/{environment}/explain" post explain::handle;
