@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use tollgate_engine::Engine;
+use tollgate_engine::{Engine, ports::Courier};
 use tollgate_vault::AdminToken;
 
 use crate::{bad_credentials::BadCredentials, metrics::Metrics, operations::Readiness, router::OPERATIONS};
@@ -15,6 +15,7 @@ pub struct App {
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
+    courier: Option<Arc<dyn Courier>>,
     mounted: Option<Mounted>,
 }
 
@@ -32,13 +33,21 @@ impl App {
     pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
         let operations = OPERATIONS.iter().map(|operation| operation.name);
         Self {
-            engine: Arc::new(engine),
             admin_token,
             bad_credentials: BadCredentials::default(),
-            metrics: Metrics::new(operations),
+            metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
             readiness: Readiness::default(),
+            engine: Arc::new(engine),
+            courier: None,
             mounted: None,
         }
+    }
+
+    /// Delivers events with this courier. Without one they wait for a node that has one.
+    #[must_use]
+    pub fn with_courier(mut self, courier: Arc<dyn Courier>) -> Self {
+        self.courier = Some(courier);
+        self
     }
 
     /// Serves another service's routes below `prefix` (`/name/`), which its router expects in its paths. Its answers
@@ -55,6 +64,10 @@ impl App {
             .as_ref()
             .filter(|mounted| path.starts_with(mounted.prefix))
             .map(|mounted| &mounted.router)
+    }
+
+    pub(crate) fn courier(&self) -> Option<&Arc<dyn Courier>> {
+        self.courier.as_ref()
     }
 
     /// The use-cases.
