@@ -15,7 +15,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tollgate_vault::{AdminToken, MasterKey};
 
-use cli::{Asked, apply, audit, completions, config, exceptions, export, keys, payments, providers, quote, tenants, trigger, wallet};
+use cli::{Asked, apply, audit, completions, config, endpoints, events, exceptions, export, keys, payments, providers, quote, tenants, trigger, wallet};
 use failure::Failure;
 
 #[global_allocator]
@@ -83,6 +83,10 @@ enum Command {
     Wallet(Asked<wallet::Wallet>),
     /// Where a provider and the books disagree.
     Exceptions(Asked<exceptions::Exceptions>),
+    /// What callers are told; send it again, or listen to it.
+    Events(Asked<events::Events>),
+    /// The addresses that are told.
+    Endpoints(Asked<endpoints::Endpoints>),
     /// Recompute every balance from its entries; fails where anything is off.
     Audit(Asked<audit::Audit>),
     /// Have the sandbox's simulated providers pay, settle, return, refund, dispute.
@@ -132,6 +136,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Explain(asked) => within_runtime(asked.run(quote::explain)),
         Command::Wallet(asked) => within_runtime(asked.run(wallet::run)),
         Command::Exceptions(asked) => within_runtime(asked.run(exceptions::run)),
+        Command::Events(asked) => within_runtime(asked.run(events::run)),
+        Command::Endpoints(asked) => within_runtime(asked.run(endpoints::run)),
         Command::Audit(asked) => within_runtime(asked.run(audit::run)),
         Command::Trigger(asked) => within_runtime(asked.run(trigger::run)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),

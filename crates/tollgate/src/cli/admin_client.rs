@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::body::Bytes;
 use http::{Method, StatusCode, header};
 use serde_json::Value;
 use tollgate_vault::Secret;
@@ -56,6 +57,11 @@ impl AdminClient {
     /// The data of a successful answer.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
         Ok(self.ask(Method::GET, path, None, &[]).await?.1)
+    }
+
+    /// A successful answer word for word.
+    pub(crate) async fn get_bytes(&self, path: &str) -> Result<Bytes, Failure> {
+        Ok(self.ask(Method::GET, path, None, &[]).await?.0.body)
     }
 
     /// A document with its version.

@@ -8,7 +8,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Configure", &["apply", "export", "config", "providers"]),
     ("Tenants and keys", &["organizations", "applications", "environments", "keys"]),
     ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
-    ("Events", &[]),
+    ("Events", &["events", "endpoints"]),
     ("Operate", &["audit"]),
     ("Try out", &["trigger", "completions"]),
 ];

@@ -73,6 +73,7 @@ impl Table {
                     text.push_str("  ");
                 }
             }
+            text.truncate(text.trim_end_matches(' ').len());
             text.push('\n');
         }
         text

@@ -99,7 +99,11 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
         if news.is_empty() {
             return format!("Done at the provider; {reference} is still {}. It may follow in a moment.", style.status(&now));
         }
-        let arrow = format!("{} -> {}", style.status(&before), style.status(&now));
+        let arrow = if before == now {
+            style.status(&now)
+        } else {
+            format!("{} -> {}", style.status(&before), style.status(&now))
+        };
         format!("{reference}  {arrow}\nHeard since: {}.", news.join(", "))
     })
 }
