@@ -8,6 +8,7 @@ mod card;
 mod clock;
 mod configure;
 mod directory;
+mod doctor;
 mod engine;
 mod failpoint;
 mod growing;
@@ -34,13 +35,14 @@ pub use card::{
 pub use clock::SystemClock;
 pub use configure::{ConfigCheck, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
+pub use doctor::{Check, Verdict};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
 pub use meter::{Exhausted, Meter};
 pub use options::{Options, OutboxOptions, ResolverOptions};
 pub use outbox::{
-    DeliveryOutcome, DeliveryTally, EndpointChange, EndpointError, EndpointMade, EndpointUrl, EventRead, InvalidUrl,
-    NewEndpoint, ResendError, ResentEvents,
+    DeliveryOutcome, DeliveryTally, EndpointChange, EndpointError, EndpointMade, EndpointUrl, EventRead,
+    InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};

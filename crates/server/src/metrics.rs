@@ -51,7 +51,10 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Prepares a set for each operation; a request's operation is its place in this list.
-    pub(crate) fn new(operations: impl Iterator<Item = &'static str>, deliveries: Arc<DeliveryTally>) -> Self {
+    pub(crate) fn new(
+        operations: impl Iterator<Item = &'static str>,
+        deliveries: Arc<DeliveryTally>,
+    ) -> Self {
         let mut registry = Registry::with_prefix("tollgate");
         let requests = Arc::new(Requests::new(operations));
         registry.register_collector(Box::new(Arc::clone(&requests)));

@@ -9,9 +9,9 @@ use http::Method;
 
 use crate::{
     admin_api::{
-        applications, audit, config, deliveries, environments, event_endpoints, events, exceptions, explain,
-        keys, organizations, payments as admin_payments, provider_events, providers, transactions as admin_transactions,
-        transfers as admin_transfers, wallets,
+        applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
+        explain, keys, organizations, payments as admin_payments, provider_events, providers,
+        transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     answer::Answer,
     app::SharedApp,
@@ -89,6 +89,7 @@ operations! {
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
     "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting;
     "audit" GET "/admin/v1/audit" get audit::run;
+    "doctor" GET "/admin/v1/doctor" get doctor::examine;
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
     "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;

@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod diff;
+pub(crate) mod doctor;
 mod document;
 pub(crate) mod endpoints;
 pub(crate) mod events;

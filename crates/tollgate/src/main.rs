@@ -15,7 +15,10 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tollgate_vault::{AdminToken, MasterKey};
 
-use cli::{Asked, apply, audit, completions, config, endpoints, events, exceptions, export, keys, payments, providers, quote, tenants, trigger, wallet};
+use cli::{
+    Asked, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys, payments,
+    providers, quote, tenants, trigger, wallet,
+};
 use failure::Failure;
 
 #[global_allocator]
@@ -32,7 +35,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Commands that ask a server find it by TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or by the sandbox's sandbox.json; all of
 /// them take --json and --environment.
 #[derive(Debug, Parser)]
-#[command(name = "tollgate", version, about, long_about, verbatim_doc_comment, disable_help_subcommand = true)]
+#[command(
+    name = "tollgate",
+    version,
+    about,
+    long_about,
+    verbatim_doc_comment,
+    disable_help_subcommand = true
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -87,6 +97,8 @@ enum Command {
     Events(Asked<events::Events>),
     /// The addresses that are told.
     Endpoints(Asked<endpoints::Endpoints>),
+    /// Look for what would hurt later: disk, clocks, providers, work nobody gets round to.
+    Doctor(Asked<doctor::Doctor>),
     /// Recompute every balance from its entries; fails where anything is off.
     Audit(Asked<audit::Audit>),
     /// Have the sandbox's simulated providers pay, settle, return, refund, dispute.
@@ -138,6 +150,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Exceptions(asked) => within_runtime(asked.run(exceptions::run)),
         Command::Events(asked) => within_runtime(asked.run(events::run)),
         Command::Endpoints(asked) => within_runtime(asked.run(endpoints::run)),
+        Command::Doctor(asked) => within_runtime(asked.run(doctor::run)),
         Command::Audit(asked) => within_runtime(asked.run(audit::run)),
         Command::Trigger(asked) => within_runtime(asked.run(trigger::run)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),

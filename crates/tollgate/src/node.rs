@@ -47,8 +47,9 @@ pub(crate) async fn engine(
 
 /// Puts HTTP and a courier of events around the engine.
 pub(crate) fn app(settings: &Settings, engine: Engine, admin_token: AdminToken) -> Result<App, Failure> {
-    let courier = HttpCourier::new(settings.courier())
-        .map_err(|error| Failure::new(format!("cannot prepare encrypted connections to receivers: {error}")))?;
+    let courier = HttpCourier::new(settings.courier()).map_err(|error| {
+        Failure::new(format!("cannot prepare encrypted connections to receivers: {error}"))
+    })?;
     Ok(App::new(engine, admin_token).with_courier(Arc::new(courier)))
 }
 

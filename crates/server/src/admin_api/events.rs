@@ -107,7 +107,10 @@ pub(crate) async fn list(operator: Operator) -> Answer {
         (None, Some(after)) => EventsFrom::After(after),
         (Some(_), Some(_)) => {
             let mut faults = Faults::default();
-            faults.add::<()>("after", "goes with no `before`: the one lists the oldest first, the other the newest");
+            faults.add::<()>(
+                "after",
+                "goes with no `before`: the one lists the oldest first, the other the newest",
+            );
             return Err(faults.into_error());
         }
     };

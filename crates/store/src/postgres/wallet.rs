@@ -1,6 +1,7 @@
 //! The wallets' books.
 
 use deadpool_postgres::{ClientWrapper, Transaction};
+use tokio_postgres::Row;
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId},
@@ -213,20 +214,20 @@ pub(super) async fn ledger(
     let rows = client
         .query(&statement, &[&uuid(environment.to_bytes()), &currency.code(), &uuid(last), &i64::from(limit)])
         .await?;
-    let mut lines = rows
-        .iter()
-        .map(|row| {
-            Ok(LedgerLine {
-                posting: PostingId::from_bytes(row.try_get::<_, Uuid>(0)?.into_bytes()),
-                cause: convert::cause(row.try_get(1)?)?,
-                reference: row.try_get(2)?,
-                actor: row.try_get(3)?,
-                at: Timestamp::from_unix_millis(row.try_get(4)?),
-                account: convert::account(row.try_get(5)?)?,
-                amount_minor: row.try_get(6)?,
-            })
-        })
-        .collect::<Result<Vec<_>, Fault>>()?;
+    let mut lines = rows.iter().map(line).collect::<Result<Vec<_>, Fault>>()?;
     convert::newest_first(&mut lines);
     Ok(lines)
+}
+
+/// One entry with its posting, in the order of the columns above.
+pub(super) fn line(row: &Row) -> Result<LedgerLine, Fault> {
+    Ok(LedgerLine {
+        posting: PostingId::from_bytes(row.try_get::<_, Uuid>(0)?.into_bytes()),
+        cause: convert::cause(row.try_get(1)?)?,
+        reference: row.try_get(2)?,
+        actor: row.try_get(3)?,
+        at: Timestamp::from_unix_millis(row.try_get(4)?),
+        account: convert::account(row.try_get(5)?)?,
+        amount_minor: row.try_get(6)?,
+    })
 }

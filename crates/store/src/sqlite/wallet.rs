@@ -1,6 +1,6 @@
 //! The wallets' books.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId},
@@ -113,20 +113,23 @@ pub(super) fn ledger(
              JOIN ledger_entries e
                  ON e.environment_id = ?1 AND e.currency = ?2 AND e.posting_id = p.id",
         )?
-        .query_and_then(params![environment.to_bytes(), currency.code(), last, limit], |row| {
-            Ok(LedgerLine {
-                posting: PostingId::from_bytes(row.get(0)?),
-                cause: convert::cause(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,
-                reference: row.get(2)?,
-                actor: row.get(3)?,
-                at: Timestamp::from_unix_millis(row.get(4)?),
-                account: convert::account(row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?)?,
-                amount_minor: row.get(6)?,
-            })
-        })?
+        .query_and_then(params![environment.to_bytes(), currency.code(), last, limit], line)?
         .collect::<Result<Vec<_>, Fault>>()?;
     convert::newest_first(&mut lines);
     Ok(lines)
+}
+
+/// One entry with its posting, in the order of the columns above.
+pub(super) fn line(row: &Row<'_>) -> Result<LedgerLine, Fault> {
+    Ok(LedgerLine {
+        posting: PostingId::from_bytes(row.get(0)?),
+        cause: convert::cause(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,
+        reference: row.get(2)?,
+        actor: row.get(3)?,
+        at: Timestamp::from_unix_millis(row.get(4)?),
+        account: convert::account(row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?)?,
+        amount_minor: row.get(6)?,
+    })
 }
 
 fn wallet(connection: &Connection, environment: EnvironmentId, currency: Currency) -> Result<Wallet, Fault> {

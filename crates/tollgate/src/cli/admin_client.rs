@@ -54,6 +54,10 @@ impl AdminClient {
         Ok(Self { url, token, token_from, http: Http::new()? })
     }
 
+    pub(crate) fn token_length(&self) -> usize {
+        self.token.expose().chars().count()
+    }
+
     /// The data of a successful answer.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
         Ok(self.ask(Method::GET, path, None, &[]).await?.1)
@@ -96,7 +100,9 @@ impl AdminClient {
         headers: &[(&str, String)],
     ) -> Result<(Reply, Value), Failure> {
         let mut all = vec![("authorization", format!("Bearer {}", self.token.expose()))];
-        all.extend(variable("TOLLGATE_ACTOR").or_else(|| variable("USER")).map(|who| ("tollgate-actor", who)));
+        all.extend(
+            variable("TOLLGATE_ACTOR").or_else(|| variable("USER")).map(|who| ("tollgate-actor", who)),
+        );
         all.extend_from_slice(headers);
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let url = format!("{}{path}", self.url);
@@ -106,7 +112,9 @@ impl AdminClient {
                 self.url
             ))
         })?;
-        let Ok(envelope) = serde_json::from_slice::<Value>(&reply.body) else { return Err(self.not_tollgate()) };
+        let Ok(envelope) = serde_json::from_slice::<Value>(&reply.body) else {
+            return Err(self.not_tollgate());
+        };
         match envelope.get("success").and_then(Value::as_bool) {
             Some(true) => {
                 let data = envelope.get("data").cloned().unwrap_or_default();

@@ -44,7 +44,12 @@ pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
 }
 
 /// Replaces the configuration in force by a document, called `name` for the reader.
-pub(crate) async fn replace(session: &Session, document: &Value, name: &str, mode: Mode) -> Result<(), Failure> {
+pub(crate) async fn replace(
+    session: &Session,
+    document: &Value,
+    name: &str,
+    mode: Mode,
+) -> Result<(), Failure> {
     let path = session.path("/config").await?;
     let (version, changes) = plan(session, &path, document, name).await?;
     let told = |applied: bool, version: u64| {
@@ -63,7 +68,9 @@ pub(crate) async fn replace(session: &Session, document: &Value, name: &str, mod
         session.output.print(&format!("{lines}\n{count} to version {version}."))?;
     }
     if mode.dry_run {
-        return session.output.show(&told(false, version), |_| "The server takes it. Nothing was changed.".to_owned());
+        return session
+            .output
+            .show(&told(false, version), |_| "The server takes it. Nothing was changed.".to_owned());
     }
     if session.output.json && !mode.consent.yes {
         return Err(Failure::new("--json cannot ask; pass --yes to apply, or --dry-run to look"));
@@ -80,7 +87,12 @@ pub(crate) async fn replace(session: &Session, document: &Value, name: &str, mod
 }
 
 /// The version in force, and what the document would change of it.
-async fn plan(session: &Session, path: &str, document: &Value, name: &str) -> Result<(u64, Vec<Change>), Failure> {
+async fn plan(
+    session: &Session,
+    path: &str,
+    document: &Value,
+    name: &str,
+) -> Result<(u64, Vec<Change>), Failure> {
     for _ in 0..MOST_ROUNDS {
         let Versioned { data: current, version } = session.client.get_versioned(path).await?;
         let checked = session.client.post(&format!("{path}/validate"), document).await;

@@ -29,7 +29,9 @@ impl Consent {
                 "y" | "yes" => Ok(()),
                 _ => Err(Failure::new("nothing was changed")),
             },
-            _ => Err(Failure::new("nobody is there to answer, so nothing was changed; pass --yes to do it unasked")),
+            _ => Err(Failure::new(
+                "nobody is there to answer, so nothing was changed; pass --yes to do it unasked",
+            )),
         }
     }
 }

@@ -12,7 +12,8 @@ pub(crate) async fn run(session: Session, _: Audit) -> Result<(), Failure> {
     let audit = session.client.get("/admin/v1/audit").await?;
     let findings = audit.list("findings");
     session.output.show(&audit, |style| {
-        let [wallets, postings, transfers] = ["wallets", "postings", "transfers"].map(|name| audit.number(name));
+        let [wallets, postings, transfers] =
+            ["wallets", "postings", "transfers"].map(|name| audit.number(name));
         let mut text = format!("{wallets} wallets, {postings} postings and {transfers} transfers checked\n");
         let mut table = Table::new(&["ENVIRONMENT", "SUBJECT", "PROBLEM"]);
         for finding in findings {

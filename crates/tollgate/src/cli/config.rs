@@ -52,7 +52,12 @@ async fn history(session: &Session, limit: u32, before: Option<u64>) -> Result<(
     session.output.show(&list, |style| {
         let mut table = Table::new(&[">VERSION", "CHANGED", "BY", "REQUEST"]);
         for line in list.list("items") {
-            let row = [line.word("version"), moment(line.text("changedAt")), line.word("changedBy"), line.word("requestId")];
+            let row = [
+                line.word("version"),
+                moment(line.text("changedAt")),
+                line.word("changedBy"),
+                line.word("requestId"),
+            ];
             table.row(row.map(Into::into));
         }
         table.draw(style, "The configuration was never changed.") + &more(&list, "--before")
@@ -74,7 +79,9 @@ async fn rollback(session: &Session, version: u64, mode: Mode) -> Result<(), Fai
 fn keep_secrets(old: &mut Value, current: &Value) {
     let Some(providers) = old.get_mut("providers").and_then(Value::as_object_mut) else { return };
     for (name, provider) in providers {
-        let Some(credentials) = provider.get_mut("credentials").and_then(Value::as_object_mut) else { continue };
+        let Some(credentials) = provider.get_mut("credentials").and_then(Value::as_object_mut) else {
+            continue;
+        };
         for (field, value) in credentials {
             let kept = current.get("providers").and_then(|all| all.get(name));
             let kept = kept.and_then(|provider| provider.get("credentials")).and_then(|all| all.get(field));
@@ -100,7 +107,10 @@ mod tests {
         }});
         let current = json!({"providers": {"a": {"credentials": {"secretKey": "********new1", "publishableKey": "pk_new"}}}});
         keep_secrets(&mut old, &current);
-        assert_eq!(old["providers"]["a"]["credentials"], json!({"secretKey": "********new1", "publishableKey": "pk_old"}));
+        assert_eq!(
+            old["providers"]["a"]["credentials"],
+            json!({"secretKey": "********new1", "publishableKey": "pk_old"})
+        );
         assert_eq!(old["providers"]["gone"]["credentials"], json!({"secretKey": "********old2"}));
     }
 }

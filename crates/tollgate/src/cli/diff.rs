@@ -131,7 +131,9 @@ impl Change {
             What::Added(value) => (Paint::Good, format!("+ {path} = {value}")),
             What::Removed(value) => (Paint::Bad, format!("- {path} = {value}")),
             What::Changed(before, after) => (Paint::Notice, format!("~ {path}: {before} -> {after}")),
-            What::Reordered(names) => (Paint::Notice, format!("~ {path}: now in the order {}", names.join(", "))),
+            What::Reordered(names) => {
+                (Paint::Notice, format!("~ {path}: now in the order {}", names.join(", ")))
+            }
             What::OtherSecret => (Paint::Notice, format!("~ {path}: another secret that ends alike")),
         };
         style.paint(paint, &printable(&line))
@@ -173,7 +175,10 @@ mod tests {
             json!({"provider": "p", "paymentMethod": "web_card", "channel": "none", "currency": currency,
                    "platform": {"fixedFeeMinor": fixed}})
         };
-        let changed = lines(&json!({"fees": [fee("EUR", "1"), fee("USD", "1")]}), &json!({"fees": [fee("EUR", "1"), fee("USD", "2")]}));
+        let changed = lines(
+            &json!({"fees": [fee("EUR", "1"), fee("USD", "1")]}),
+            &json!({"fees": [fee("EUR", "1"), fee("USD", "2")]}),
+        );
         assert_eq!(changed, ["~ fees[p web_card none USD].platform.fixedFeeMinor: \"1\" -> \"2\""]);
     }
 

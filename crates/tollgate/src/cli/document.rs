@@ -44,9 +44,11 @@ pub(crate) fn write(document: &Value, format: Format) -> Result<String, Failure>
     match format {
         Format::Json => Ok(format!("{document:#}\n")),
         Format::Toml => {
-            let table = to_toml(document)
-                .ok_or_else(|| Failure::new("the document has a number TOML cannot write; use --format json"))?;
-            toml::to_string_pretty(&table).map_err(|error| Failure::new(format!("cannot write TOML: {error}")))
+            let table = to_toml(document).ok_or_else(|| {
+                Failure::new("the document has a number TOML cannot write; use --format json")
+            })?;
+            toml::to_string_pretty(&table)
+                .map_err(|error| Failure::new(format!("cannot write TOML: {error}")))
         }
     }
 }
@@ -60,9 +62,9 @@ fn to_json(value: toml::Value) -> Value {
         // A day without quotation marks is meant as the text it looks like.
         toml::Value::Datetime(moment) => Value::String(moment.to_string()),
         toml::Value::Array(items) => items.into_iter().map(to_json).collect(),
-        toml::Value::Table(table) => {
-            Value::Object(table.into_iter().map(|(name, value)| (name, to_json(value))).collect::<Map<_, _>>())
-        }
+        toml::Value::Table(table) => Value::Object(
+            table.into_iter().map(|(name, value)| (name, to_json(value))).collect::<Map<_, _>>(),
+        ),
     }
 }
 
@@ -113,13 +115,16 @@ mod tests {
         });
         assert_eq!(back(&document, Format::Json), document);
         assert_eq!(back(&document, Format::Toml), document);
-        let order: Vec<_> = back(&document, Format::Toml)["providers"].as_object().unwrap().keys().cloned().collect();
+        let order: Vec<_> =
+            back(&document, Format::Toml)["providers"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(order, ["b", "a"], "the order is the document's");
     }
 
     #[test]
     fn what_is_wrong_is_told_without_quoting_it() {
-        for (ending, text) in [("toml", "[providers]\nkey = \"sk_live_secret\n"), ("json", "{\"key\": \"sk_live_secret")] {
+        for (ending, text) in
+            [("toml", "[providers]\nkey = \"sk_live_secret\n"), ("json", "{\"key\": \"sk_live_secret")]
+        {
             let file = tempfile::Builder::new().suffix(&format!(".{ending}")).tempfile().unwrap();
             fs::write(file.path(), text).unwrap();
             let said = read(file.path()).unwrap_err().to_string();

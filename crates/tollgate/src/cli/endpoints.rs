@@ -66,7 +66,9 @@ pub(crate) async fn run(session: Session, endpoints: Endpoints) -> Result<(), Fa
     let path = session.path("/event-endpoints").await?;
     let one = |id: &str| format!("{path}/{}", segment(id));
     let no_such = |failure: Failure, id: &str| {
-        failure.if_missing(|| format!("there is no endpoint {id} in this environment; `tollgate endpoints list`"))
+        failure.if_missing(|| {
+            format!("there is no endpoint {id} in this environment; `tollgate endpoints list`")
+        })
     };
     match endpoints.action {
         Action::List => list(&session, &session.client.get(&path).await?),
@@ -82,8 +84,12 @@ pub(crate) async fn run(session: Session, endpoints: Endpoints) -> Result<(), Fa
             let made = session.client.post(&format!("{}/rotate-secret", one(&id)), &body).await;
             shown_once(&session, &made.map_err(|failure| no_such(failure, &id))?)
         }
-        Action::Enable { id } => switch(&session, &one(&id), true).await.map_err(|failure| no_such(failure, &id)),
-        Action::Disable { id } => switch(&session, &one(&id), false).await.map_err(|failure| no_such(failure, &id)),
+        Action::Enable { id } => {
+            switch(&session, &one(&id), true).await.map_err(|failure| no_such(failure, &id))
+        }
+        Action::Disable { id } => {
+            switch(&session, &one(&id), false).await.map_err(|failure| no_such(failure, &id))
+        }
         Action::Remove { id, consent } => {
             consent.ask(&format!("Remove {id}? What waits for it is not sent any more."))?;
             let removed = session.client.delete(&one(&id)).await.map_err(|failure| no_such(failure, &id))?;
@@ -104,7 +110,8 @@ fn list(session: &Session, list: &Value) -> Result<(), Failure> {
         let mut table = Table::new(&["ID", "URL", "EVENTS", "STATE", ">FAILURES", "CREATED", "NOTE"]);
         for endpoint in list.list("items") {
             let state = if endpoint.flag("enabled") { "enabled" } else { "disabled" };
-            let rests = endpoint.optional_text("restsUntil").map(|until| format!("rests until {}", moment(until)));
+            let rests =
+                endpoint.optional_text("restsUntil").map(|until| format!("rests until {}", moment(until)));
             let note = endpoint.optional_text("disabledReason").map(str::to_owned).or(rests);
             let note = note.or_else(|| endpoint.optional_text("description").map(str::to_owned));
             table.row([
@@ -126,7 +133,9 @@ fn shown_once(session: &Session, made: &Value) -> Result<(), Failure> {
         let secret = style.strong(made.text("secret"));
         format!(
             "{secret}\n\n{} -> {} ({}). Keep the secret now: it is not shown again.",
-            made.text("id"), made.text("url"), made.joined("events")
+            made.text("id"),
+            made.text("url"),
+            made.joined("events")
         )
     })
 }

@@ -102,7 +102,8 @@ pub(crate) async fn run(session: Session, events: Events) -> Result<(), Failure>
             })
         }
         Action::Show { event } => {
-            let read = session.client.get(&session.path(&format!("/events/{}", segment(&event))).await?).await;
+            let read =
+                session.client.get(&session.path(&format!("/events/{}", segment(&event))).await?).await;
             let read = read.map_err(|failure| no_such(failure, &event))?;
             session.output.show(&read, |style| shown(&read, style))
         }
@@ -115,7 +116,8 @@ pub(crate) async fn run(session: Session, events: Events) -> Result<(), Failure>
             ]);
             let list = session.client.get(&session.path(&format!("/deliveries{query}")).await?).await?;
             session.output.show(&list, |style| {
-                delivery_table(list.list("items"), style, "There are no deliveries.") + &more(&list, "--before")
+                delivery_table(list.list("items"), style, "There are no deliveries.")
+                    + &more(&list, "--before")
             })
         }
         Action::Resend(arguments) => resend(&session, arguments).await,
@@ -139,7 +141,8 @@ async fn resend(session: &Session, arguments: ResendArguments) -> Result<(), Fai
         None => "/events/resend".to_owned(),
     };
     let resent = session.client.post(&session.path(&path).await?, &Value::Object(body)).await;
-    let resent = resent.map_err(|failure| no_such(failure, arguments.event.as_deref().unwrap_or("or endpoint")))?;
+    let resent =
+        resent.map_err(|failure| no_such(failure, arguments.event.as_deref().unwrap_or("or endpoint")))?;
     session.output.show(&resent, |_| {
         let count = match resent.number("deliveries") {
             0 => "No endpoint wants it; nothing is sent.".to_owned(),
@@ -189,7 +192,14 @@ fn delivery_table(deliveries: &[Value], style: Style, nothing: &str) -> String {
     for delivery in deliveries {
         let last = delivery.optional_text("/lastTry/at").map_or_else(
             || "-".to_owned(),
-            |at| format!("{}: {} ({} ms)", moment(at), delivery.text("/lastTry/note"), delivery.number("/lastTry/tookMs")),
+            |at| {
+                format!(
+                    "{}: {} ({} ms)",
+                    moment(at),
+                    delivery.text("/lastTry/note"),
+                    delivery.number("/lastTry/tookMs")
+                )
+            },
         );
         table.row([
             delivery.word("eventId").into(),

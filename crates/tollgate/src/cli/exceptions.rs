@@ -51,11 +51,17 @@ pub(crate) async fn run(session: Session, exceptions: Exceptions) -> Result<(), 
             let query = query(&[("limit", Some(limit.to_string())), ("open", open), ("before", before)]);
             let list = session.client.get(&format!("{path}{query}")).await?;
             session.output.show(&list, |style| {
-                let mut table = Table::new(&["ID", "WHEN", "PAYMENT", "KIND", "EXPECTED", "FOUND", "SOURCE", "RESOLVED"]);
+                let mut table =
+                    Table::new(&["ID", "WHEN", "PAYMENT", "KIND", "EXPECTED", "FOUND", "SOURCE", "RESOLVED"]);
                 for exception in list.list("items") {
                     let resolved = exception.optional_text("/resolution/at").map(|at| {
                         let text = |name: &str| exception.text(name).to_owned();
-                        format!("{} by {}: {}", moment(at), text("/resolution/actor"), text("/resolution/note"))
+                        format!(
+                            "{} by {}: {}",
+                            moment(at),
+                            text("/resolution/actor"),
+                            text("/resolution/note")
+                        )
                     });
                     table.row([
                         exception.word("id").into(),
@@ -72,8 +78,13 @@ pub(crate) async fn run(session: Session, exceptions: Exceptions) -> Result<(), 
             })
         }
         Action::Resolve { id, note } => {
-            let done = session.client.post(&format!("{path}/{}/resolve", segment(&id)), &json!({ "note": note })).await;
-            let missing = || format!("there is no exception {id} in this environment; `tollgate exceptions list --all`");
+            let done = session
+                .client
+                .post(&format!("{path}/{}/resolve", segment(&id)), &json!({ "note": note }))
+                .await;
+            let missing = || {
+                format!("there is no exception {id} in this environment; `tollgate exceptions list --all`")
+            };
             let done = done.map_err(|failure| failure.if_missing(missing))?;
             session.output.show(&done, |_| format!("Resolved {id}."))
         }

@@ -9,7 +9,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Tenants and keys", &["organizations", "applications", "environments", "keys"]),
     ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
     ("Events", &["events", "endpoints"]),
-    ("Operate", &["audit"]),
+    ("Operate", &["doctor", "audit"]),
     ("Try out", &["trigger", "completions"]),
 ];
 

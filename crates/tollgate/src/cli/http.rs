@@ -59,7 +59,8 @@ impl Http {
         let exchange = async {
             let answer = self.client.request(request).await.map_err(|error| reason(&error))?;
             let (parts, body) = answer.into_parts();
-            let body = Limited::new(body, LARGEST_ANSWER).collect().await.map_err(|error| error.to_string())?;
+            let body =
+                Limited::new(body, LARGEST_ANSWER).collect().await.map_err(|error| error.to_string())?;
             Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
         let waited = tokio::time::timeout(patience, exchange).await;
@@ -104,6 +105,9 @@ mod tests {
     fn nothing_given_leaves_its_segment() {
         assert_eq!(segment("env_1/../x?y#z é"), "env_1%2F..%2Fx%3Fy%23z%20%C3%A9");
         assert_eq!(query(&[("a", None)]), "");
-        assert_eq!(query(&[("a", Some("1".to_owned())), ("b", None), ("c", Some("&".to_owned()))]), "?a=1&c=%26");
+        assert_eq!(
+            query(&[("a", Some("1".to_owned())), ("b", None), ("c", Some("&".to_owned()))]),
+            "?a=1&c=%26"
+        );
     }
 }

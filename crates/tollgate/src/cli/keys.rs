@@ -67,7 +67,9 @@ pub(crate) async fn run(session: Session, keys: Keys) -> Result<(), Failure> {
     let one = |key: &str| format!("{path}/{}", segment(key));
     let no_such = |key: &str, failure: Failure| {
         let key = if key.starts_with("key_") { key } else { "of that id" };
-        failure.if_missing(|| format!("there is no key {key} in this environment; `tollgate keys list` shows their ids"))
+        failure.if_missing(|| {
+            format!("there is no key {key} in this environment; `tollgate keys list` shows their ids")
+        })
     };
     match keys.action {
         Action::List { limit, after } => {
@@ -119,6 +121,10 @@ fn list(session: &Session, list: &Value) -> Result<(), Failure> {
 fn shown_once(session: &Session, made: &Value, note: &str) -> Result<(), Failure> {
     session.output.show(made, |style| {
         let key = style.strong(made.text("key"));
-        format!("{key}\n\n{} ({}). Keep it now: it is not shown again.\n{note}", made.text("id"), made.text("kind"))
+        format!(
+            "{key}\n\n{} ({}). Keep it now: it is not shown again.\n{note}",
+            made.text("id"),
+            made.text("kind")
+        )
     })
 }

@@ -85,9 +85,8 @@ pub(crate) async fn run(session: Session, listen: Listen) -> Result<(), Failure>
 
 fn checked(url: String) -> Result<String, Failure> {
     let parsed = url.parse::<http::Uri>().ok();
-    let is_address = parsed.is_some_and(|uri| {
-        uri.host().is_some() && matches!(uri.scheme_str(), Some("http" | "https"))
-    });
+    let is_address =
+        parsed.is_some_and(|uri| uri.host().is_some() && matches!(uri.scheme_str(), Some("http" | "https")));
     if is_address {
         return Ok(url);
     }
@@ -101,7 +100,8 @@ impl Listener {
         let url = self.forward.as_ref().map(|(url, _)| url);
         if output.json {
             let secret = secret.as_ref().map(tollgate_vault::Secret::expose);
-            return output.print(&json!({ "listening": true, "forwardTo": url, "secret": secret }).to_string());
+            return output
+                .print(&json!({ "listening": true, "forwardTo": url, "secret": secret }).to_string());
         }
         output.print(&match (url, &secret) {
             (Some(url), Some(secret)) => format!(
@@ -189,7 +189,9 @@ impl Listener {
         if let Some(delivered) = delivered {
             let (paint, came) = match delivered.optional_text("error") {
                 Some(why) => (Paint::Bad, why.to_owned()),
-                None if (200..300).contains(&delivered.number("status")) => (Paint::Good, delivered.word("status")),
+                None if (200..300).contains(&delivered.number("status")) => {
+                    (Paint::Good, delivered.word("status"))
+                }
                 None => (Paint::Bad, delivered.word("status")),
             };
             let came = style.paint(paint, &came);

@@ -65,7 +65,12 @@ pub(crate) fn to_minor(text: &str, currency: Currency) -> Result<String, Failure
     let (whole_part, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let dotted_well = !text.contains('.') || !part.is_empty();
-    if whole_part.is_empty() || !is_number(whole_part) || !is_number(part) || !dotted_well || part.len() > exponent {
+    if whole_part.is_empty()
+        || !is_number(whole_part)
+        || !is_number(part)
+        || !dotted_well
+        || part.len() > exponent
+    {
         let example = digits("12500", currency.code());
         return Err(Failure::new(format!(
             "`{text}` is not an amount in {currency}; write it like {example}, or give minor units with --minor"

@@ -74,7 +74,9 @@ pub(crate) fn paint_of(status: &str) -> Paint {
     match status {
         "succeeded" | "live" | "matched" | "delivered" | "applied" | "ok" | "enabled" | "yes" => Paint::Good,
         "failed" | "canceled" | "revoked" | "refused" | "problem" | "parked" | "no" => Paint::Bad,
-        "pending" | "processing" | "waiting" | "warning" | "refunded" | "expired" | "disabled" => Paint::Notice,
+        "pending" | "processing" | "waiting" | "warning" | "refunded" | "expired" | "disabled" => {
+            Paint::Notice
+        }
         _ => Paint::Plain,
     }
 }

@@ -93,7 +93,16 @@ async fn transactions(session: &Session, list: List) -> Result<(), Failure> {
     ]);
     let found = session.client.get(&session.path(&format!("/transactions{query}")).await?).await?;
     session.output.show(&found, |style| {
-        let heads = ["REFERENCE", "STATUS", ">AMOUNT", ">TOTAL DEBIT", "METHOD", "PROVIDER", "CREATED", "DESCRIPTION"];
+        let heads = [
+            "REFERENCE",
+            "STATUS",
+            ">AMOUNT",
+            ">TOTAL DEBIT",
+            "METHOD",
+            "PROVIDER",
+            "CREATED",
+            "DESCRIPTION",
+        ];
         let mut table = Table::new(&heads);
         for transaction in found.list("items") {
             table.row([
@@ -126,7 +135,10 @@ async fn preparations(session: &Session, list: List) -> Result<(), Failure> {
                 payment.word("flow").into(),
                 payment.word("provider").into(),
                 moment(payment.text("expiresAt")).into(),
-                Cell::painted(payment.word("/transaction/status"), paint_of(payment.text("/transaction/status"))),
+                Cell::painted(
+                    payment.word("/transaction/status"),
+                    paint_of(payment.text("/transaction/status")),
+                ),
             ]);
         }
         table.draw(style, "There are no preparations.") + &more(&found, "--before")

@@ -91,7 +91,8 @@ pub(crate) async fn explain(session: Session, payment: Payment) -> Result<(), Fa
     session.output.show(&explained, |style| {
         let currency = payment.amount.currency().map(|currency| currency.to_string()).unwrap_or_default();
         let version = explained.number("configVersion");
-        let mut text = format!("{}\n", style.strong(&format!("Rules, by version {version} of the configuration")));
+        let mut text =
+            format!("{}\n", style.strong(&format!("Rules, by version {version} of the configuration")));
         text.push_str(&rules(explained.list("rules"), style));
         match explained.field("quote").filter(|quote| !quote.is_null()) {
             Some(quote) => {

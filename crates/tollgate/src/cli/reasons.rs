@@ -20,15 +20,22 @@ pub(crate) fn rules(rules: &[Value], style: Style) -> String {
         let shown = style.paint(paint_of(outcome), &outcome.replace('_', " "));
         text.push_str(&format!("  {}  {shown}\n", style.paint(Paint::Plain, rule.text("id"))));
         for condition in rule.list("conditions") {
-            let (mark, paint) = if condition.flag("holds") { ("holds", Paint::Good) } else { ("does not hold", Paint::Bad) };
-            let found = condition.optional_text("found").map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));
+            let (mark, paint) =
+                if condition.flag("holds") { ("holds", Paint::Good) } else { ("does not hold", Paint::Bad) };
+            let found = condition
+                .optional_text("found")
+                .map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));
             let line = format!(
                 "{} ({} {}): found {found}",
                 condition.text("id"),
                 condition.text("field"),
                 condition.text("op")
             );
-            text.push_str(&format!("    {}  {}\n", style.paint(Paint::Plain, &line), style.paint(paint, mark)));
+            text.push_str(&format!(
+                "    {}  {}\n",
+                style.paint(Paint::Plain, &line),
+                style.paint(paint, mark)
+            ));
         }
     }
     text
@@ -39,7 +46,8 @@ pub(crate) fn fee_steps(steps: &[Value], currency: &str, style: Style) -> String
     let mut table = Table::new(&["  LAYER", ">FIXED", ">PERCENT", ">TOGETHER", "BOUND", ">FEE"]);
     for step in steps {
         let amount = |field: &str| Cell::from(digits(step.text(field), currency));
-        let scope = if step.flag("enabled") { step.word("scope") } else { format!("{} (off)", step.word("scope")) };
+        let scope =
+            if step.flag("enabled") { step.word("scope") } else { format!("{} (off)", step.word("scope")) };
         table.row([
             format!("  {scope}").into(),
             amount("fixedFeeMinor"),

@@ -56,7 +56,8 @@ impl Session {
             )),
             several => {
                 let lines = several.iter().take(50).map(|environment| {
-                    let names = ["organizationName", "applicationName", "name"].map(|name| environment.text(name));
+                    let names =
+                        ["organizationName", "applicationName", "name"].map(|name| environment.text(name));
                     format!("\n  {}  {}", environment.text("id"), names.join(" / "))
                 });
                 let lines: String = lines.collect();

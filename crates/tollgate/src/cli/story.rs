@@ -23,7 +23,8 @@ pub(crate) fn tell(story: &Value, style: Style) -> String {
             today = day(at);
             text.push_str(&format!("\n{}\n", style.strong(&format!("{today} (UTC)"))));
         }
-        let request = line.optional_text("requestId").map(|id| style.dim(&format!("  {id}"))).unwrap_or_default();
+        let request =
+            line.optional_text("requestId").map(|id| style.dim(&format!("  {id}"))).unwrap_or_default();
         let detail = line.field("detail").unwrap_or(&Value::Null);
         let (sentence, below) = line_of(line.text("kind"), detail, currency, style);
         text.push_str(&format!("{}  {sentence}{request}\n{below}", style.dim(time_of_day(at))));
@@ -63,9 +64,15 @@ fn head(story: &Value, style: Style) -> String {
         facts_line("failure", format!("{}: {}", failure.text("code"), failure.text("message")));
     }
     let refunded = facts.text("refundedMinor");
-    facts_line("refunded", if refunded == "0" || refunded.is_empty() { String::new() } else { major(refunded, currency) });
+    facts_line(
+        "refunded",
+        if refunded == "0" || refunded.is_empty() { String::new() } else { major(refunded, currency) },
+    );
     if let Some(dispute) = facts.field("dispute").filter(|dispute| !dispute.is_null()) {
-        facts_line("dispute", format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")));
+        facts_line(
+            "dispute",
+            format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")),
+        );
     }
     facts_line("waits for", story.word("waitingFor"));
     facts_line("next look", story.optional_text("nextLookAt").map(moment).unwrap_or_default());
@@ -113,18 +120,32 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         }
         "refund" => format!("refunded {} so far", major(detail.text("refundedMinor"), currency)),
         "dispute" => {
-            let amount = detail.optional_text("amountMinor").map(|amount| major(amount, currency)).unwrap_or_default();
-            format!("dispute {} {} {} {amount}", detail.text("disputeId"), detail.text("status"), detail.word("reason"))
+            let amount =
+                detail.optional_text("amountMinor").map(|amount| major(amount, currency)).unwrap_or_default();
+            format!(
+                "dispute {} {} {} {amount}",
+                detail.text("disputeId"),
+                detail.text("status"),
+                detail.word("reason")
+            )
         }
         "exception" => {
             let line = format!(
                 "exception {}: expected {}, found {} (by {})",
-                detail.text("kind"), detail.text("expected"), detail.text("found"), detail.text("source")
+                detail.text("kind"),
+                detail.text("expected"),
+                detail.text("found"),
+                detail.text("source")
             );
             return (style.paint(Paint::Bad, &line), String::new());
         }
         "confirm" => format!("confirmed, attempt {}", detail.number("attempt")),
-        "trouble" => return (style.paint(Paint::Notice, &format!("trouble: {}", detail.text("reason"))), String::new()),
+        "trouble" => {
+            return (
+                style.paint(Paint::Notice, &format!("trouble: {}", detail.text("reason"))),
+                String::new(),
+            );
+        }
         other => format!("{} {}", other.replace('_', " "), facts(detail)),
     };
     (plain(&sentence), String::new())
@@ -134,7 +155,8 @@ fn asked(detail: &Value, style: Style) -> String {
     let Some(fields) = detail.as_object() else { return String::new() };
     let mut text = String::new();
     for (name, value) in fields {
-        let empty = value.is_null() || value.as_object().is_some_and(|object| object.values().all(Value::is_null));
+        let empty =
+            value.is_null() || value.as_object().is_some_and(|object| object.values().all(Value::is_null));
         if name == "amountMinor" || name == "currency" || empty {
             continue;
         }
@@ -162,7 +184,8 @@ fn call(detail: &Value, style: Style) -> (String, String) {
             exchange.number("tookMs"),
             exchange.word("outcome")
         );
-        let request = exchange.optional_text("providerRequestId").map(|id| format!("  {id}")).unwrap_or_default();
+        let request =
+            exchange.optional_text("providerRequestId").map(|id| format!("  {id}")).unwrap_or_default();
         below.push_str(&style.dim(&format!("{line}{request}")));
         below.push('\n');
     }
@@ -176,8 +199,14 @@ fn postings(postings: &[Value], currency: &str, style: Style) -> String {
     let mut text = format!("\n{}\n", style.strong("In the books"));
     for posting in postings {
         let entries = posting.list("entries").iter();
-        let entries = entries.map(|entry| format!("{} {}", entry.text("account"), major(entry.text("amountMinor"), currency)));
-        let line = format!("  {} {}: {}", moment(posting.text("at")), posting.text("cause"), entries.collect::<Vec<_>>().join(", "));
+        let entries = entries
+            .map(|entry| format!("{} {}", entry.text("account"), major(entry.text("amountMinor"), currency)));
+        let line = format!(
+            "  {} {}: {}",
+            moment(posting.text("at")),
+            posting.text("cause"),
+            entries.collect::<Vec<_>>().join(", ")
+        );
         text.push_str(&style.paint(Paint::Plain, &line));
         text.push('\n');
     }
@@ -191,7 +220,11 @@ fn exceptions(exceptions: &[Value], style: Style) -> String {
     let mut text = format!("\n{}\n", style.strong("Exceptions"));
     for exception in exceptions {
         let line = format!(
-            "  {} {}: expected {}, found {}", exception.text("id"), exception.text("kind"), exception.text("expected"), exception.text("found")
+            "  {} {}: expected {}, found {}",
+            exception.text("id"),
+            exception.text("kind"),
+            exception.text("expected"),
+            exception.text("found")
         );
         let state = match exception.optional_text("/resolution/note") {
             Some(note) => style.paint(Paint::Good, &format!("  resolved: {note}")),

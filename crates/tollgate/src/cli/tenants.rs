@@ -86,7 +86,8 @@ pub(crate) async fn organizations(session: Session, asked: Organizations) -> Res
 }
 
 pub(crate) async fn applications(session: Session, asked: Applications) -> Result<(), Failure> {
-    let below = |organization: &str| format!("/admin/v1/organizations/{}/applications", segment(organization));
+    let below =
+        |organization: &str| format!("/admin/v1/organizations/{}/applications", segment(organization));
     match asked.action {
         ApplicationAction::List { organization } => {
             let parents = match &organization {
@@ -145,7 +146,9 @@ fn as_list(items: Vec<Value>) -> Value {
 }
 
 fn created(session: &Session, made: &Value, what: &str) -> Result<(), Failure> {
-    session.output.show(made, |style| format!("Created {what} {}  {}", style.strong(made.text("id")), made.text("name")))
+    session.output.show(made, |style| {
+        format!("Created {what} {}  {}", style.strong(made.text("id")), made.text("name"))
+    })
 }
 
 fn table(list: &Value, style: Style, nothing: &str, columns: &[(&'static str, &str)]) -> String {

@@ -97,7 +97,10 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
         let (before, now) = (status(&subject.story), status(&story));
         let news = news(&subject.story, &story);
         if news.is_empty() {
-            return format!("Done at the provider; {reference} is still {}. It may follow in a moment.", style.status(&now));
+            return format!(
+                "Done at the provider; {reference} is still {}. It may follow in a moment.",
+                style.status(&now)
+            );
         }
         let arrow = if before == now {
             style.status(&now)
@@ -115,7 +118,8 @@ impl Subject {
         let provider = facts.text("provider").to_owned();
         let config = session.client.get(&session.path("/config").await?).await?;
         let entry = config.field("providers").and_then(|providers| providers.get(&provider));
-        let entry = entry.ok_or_else(|| Failure::new(format!("provider {provider} is not configured any more")))?;
+        let entry =
+            entry.ok_or_else(|| Failure::new(format!("provider {provider} is not configured any more")))?;
         let wire = entry.text("adapter").to_owned();
         let simulated = session.notes.as_ref().and_then(|notes: &Notes| notes.simulator(&wire));
         // Only what the sandbox says is simulated is ever driven: a real provider must not hear of this.
@@ -124,13 +128,16 @@ impl Subject {
                 "{provider} is not served by a sandbox's simulator here; `trigger` works beside a sandbox's tollgate-data folder"
             ))
         })?;
-        let object = facts.optional_text("providerReference").or_else(|| story.optional_text("providerObject"));
+        let object =
+            facts.optional_text("providerReference").or_else(|| story.optional_text("providerObject"));
         let (address, object) = (address.to_owned(), object.map(str::to_owned));
         Ok(Self { wire, address, key, object, story })
     }
 
     fn object(&self) -> Result<&str, Failure> {
-        let unknown = || Failure::new("the provider has nothing of this payment yet; `tollgate payments show` tells why");
+        let unknown = || {
+            Failure::new("the provider has nothing of this payment yet; `tollgate payments show` tells why")
+        };
         self.object.as_deref().ok_or_else(unknown)
     }
 
@@ -140,11 +147,22 @@ impl Subject {
             Verb::Settle { .. } => {
                 let object = self.object()?;
                 match (self.wire.as_str(), self.is_instant()) {
-                    ("increase", false) => self.call(session, &format!("simulations/ach_transfers/{object}/settle"), json!({})).await,
-                    ("increase", true) => {
-                        self.call(session, &format!("simulations/real_time_payments_transfers/{object}/complete"), json!({})).await
+                    ("increase", false) => {
+                        self.call(session, &format!("simulations/ach_transfers/{object}/settle"), json!({}))
+                            .await
                     }
-                    ("stripe", _) => self.control(session, &format!("stripe/payment_intents/{object}/settle"), json!({})).await,
+                    ("increase", true) => {
+                        self.call(
+                            session,
+                            &format!("simulations/real_time_payments_transfers/{object}/complete"),
+                            json!({}),
+                        )
+                        .await
+                    }
+                    ("stripe", _) => {
+                        self.control(session, &format!("stripe/payment_intents/{object}/settle"), json!({}))
+                            .await
+                    }
                     _ => Err(self.cannot("settle; card payments are paid with `tollgate trigger pay`")),
                 }
             }
@@ -167,20 +185,32 @@ impl Subject {
                 let kind = match self.wire.as_str() {
                     "stripe" => "stripe/payment_intents",
                     "square" => "square/payments",
-                    _ => return Err(self.cannot("be refunded; transfers come back by `tollgate trigger return`")),
+                    _ => {
+                        return Err(
+                            self.cannot("be refunded; transfers come back by `tollgate trigger return`")
+                        );
+                    }
                 };
                 self.control(session, &format!("{kind}/{}/refund", self.object()?), body).await
             }
             Verb::Dispute { .. } => match self.wire.as_str() {
                 "stripe" => {
-                    self.control(session, &format!("stripe/payment_intents/{}/dispute", self.object()?), json!({})).await
+                    self.control(
+                        session,
+                        &format!("stripe/payment_intents/{}/dispute", self.object()?),
+                        json!({}),
+                    )
+                    .await
                 }
                 _ => Err(self.cannot("be disputed; the simulator plays disputes on the stripe wire only")),
             },
             Verb::Duplicate { .. } => {
-                let heard = self.story.list("timeline").iter().rev().find(|line| line.text("kind") == "webhook");
+                let heard =
+                    self.story.list("timeline").iter().rev().find(|line| line.text("kind") == "webhook");
                 let event = heard.map(|line| line.text("/detail/eventId"));
-                let event = event.ok_or_else(|| Failure::new("no webhook about this payment came yet, so none can come again"))?;
+                let event = event.ok_or_else(|| {
+                    Failure::new("no webhook about this payment came yet, so none can come again")
+                })?;
                 self.control(session, "webhooks/again", json!({ "event_id": event })).await
             }
         }
@@ -196,7 +226,10 @@ impl Subject {
             if reply.status.is_redirection() || reply.status.is_success() {
                 return Ok(json!({ "paid": true }));
             }
-            return Err(Failure::new(format!("the checkout page did not take the card (status {})", reply.status)));
+            return Err(Failure::new(format!(
+                "the checkout page did not take the card (status {})",
+                reply.status
+            )));
         }
         match self.wire.as_str() {
             "stripe" => {
@@ -223,7 +256,10 @@ impl Subject {
     }
 
     fn unreachable(&self, why: &str) -> Failure {
-        Failure::new(format!("the simulator at {} does not answer: {why}; is the sandbox running?", self.address))
+        Failure::new(format!(
+            "the simulator at {} does not answer: {why}; is the sandbox running?",
+            self.address
+        ))
     }
 
     /// A sandbox call of the provider's own API.
@@ -238,7 +274,13 @@ impl Subject {
         self.send(session, &format!("{beside}/control/{path}"), &[], body.to_string().into_bytes()).await
     }
 
-    async fn send(&self, session: &Session, url: &str, headers: &[(&str, String)], body: Vec<u8>) -> Result<Value, Failure> {
+    async fn send(
+        &self,
+        session: &Session,
+        url: &str,
+        headers: &[(&str, String)],
+        body: Vec<u8>,
+    ) -> Result<Value, Failure> {
         let sent = session.client.http.send(Method::POST, url, headers, body, PATIENCE).await;
         let reply = sent.map_err(|why| self.unreachable(&why))?;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -257,7 +299,10 @@ async fn followed(session: &Session, reference: &str, before: &Value) -> Result<
     loop {
         let story = payments::read(session, reference).await?;
         let changed = |field: &str| story.field(field) != before.field(field);
-        if changed("/transaction/status") || changed("/transaction/refundedMinor") || changed("/transaction/dispute") {
+        if changed("/transaction/status")
+            || changed("/transaction/refundedMinor")
+            || changed("/transaction/dispute")
+        {
             return Ok(story);
         }
         if Instant::now() > deadline {

@@ -122,7 +122,13 @@ fn balances(wallets: &[Value], style: Style) -> String {
     let mut table = Table::new(&heads);
     for wallet in wallets {
         let currency = wallet.text("currency");
-        let fields = ["availableMinor", "reservedMinor", "settledOutMinor", "platformFeesMinor", "organizationFeesMinor"];
+        let fields = [
+            "availableMinor",
+            "reservedMinor",
+            "settledOutMinor",
+            "platformFeesMinor",
+            "organizationFeesMinor",
+        ];
         let amounts = fields.map(|field| Cell::from(digits(wallet.text(field), currency)));
         table.row(std::iter::once(Cell::from(currency)).chain(amounts));
     }
