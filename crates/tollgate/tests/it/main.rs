@@ -36,6 +36,7 @@ mod cards;
 mod cli;
 mod configuration;
 mod crash;
+mod events;
 mod hostile_bodies;
 mod nodes;
 mod quote;
