@@ -127,7 +127,7 @@ impl Engine {
             Check::warning("address", format!("reached at {url}, which is not https"), advice)
         });
         if self.options.outbox.allow_private {
-            let advice = "leave TOLLGATE_EVENTS_ALLOW_PRIVATE unset in production: an endpoint's owner could have this server call addresses inside your network";
+            let advice = "leave TOLLGATE_ALLOW_PRIVATE_ENDPOINTS unset in production: an endpoint's owner could have this server call addresses inside your network";
             checks.push(Check::warning(
                 "events",
                 "events may go to private addresses and over plain http",

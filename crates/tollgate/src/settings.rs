@@ -150,7 +150,11 @@ fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
         first_retry: millis("TOLLGATE_EVENTS_FIRST_RETRY_MS", file.events_first_retry_ms, usual.first_retry)?,
         span: millis("TOLLGATE_EVENTS_SPAN_MS", file.events_span_ms, usual.span)?,
         digest_poll: millis("TOLLGATE_EVENTS_DIGEST_POLL_MS", file.events_digest_poll_ms, usual.digest_poll)?,
-        allow_private: flag("TOLLGATE_ALLOW_PRIVATE_ENDPOINTS", file.allow_private_endpoints, usual.allow_private)?,
+        allow_private: flag(
+            "TOLLGATE_ALLOW_PRIVATE_ENDPOINTS",
+            file.allow_private_endpoints,
+            usual.allow_private,
+        )?,
     };
     if options.lease < options.timeout.saturating_mul(2) {
         return Err(Failure::new(

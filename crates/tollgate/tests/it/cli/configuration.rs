@@ -57,7 +57,11 @@ fn a_document_is_shown_asked_for_and_put_in_force() {
     let said = desk.terminal.answering("y\n", &["apply", &file]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.contains("+ providers.cards_9000001.adapter = \"stripe\""), "{}", said.out);
-    assert!(said.out.contains("+ fees[cards_9000001 web_card none USD].platform.fixedFeeMinor = \"9000001\""), "{}", said.out);
+    assert!(
+        said.out.contains("+ fees[cards_9000001 web_card none USD].platform.fixedFeeMinor = \"9000001\""),
+        "{}",
+        said.out
+    );
     assert!(said.out.contains("Version 1 is in force."), "{}", said.out);
     assert!(!said.out.contains("a secret key of"), "the secret is shown: {}", said.out);
     let history = desk.terminal.json(&["config", "history"]);
@@ -78,7 +82,8 @@ fn changes_are_told_by_their_paths() {
     document["routing"]["web_card"]["rules"].as_array_mut().unwrap().swap(0, 1);
     document["routing"]["web_card"]["rules"].as_array_mut().unwrap().pop();
     document["settings"]["rateLimitPerSecond"] = json!(50);
-    document["providers"]["cards_9000001"]["credentials"]["webhookSecret"] = json!("another webhook secret, a new one");
+    document["providers"]["cards_9000001"]["credentials"]["webhookSecret"] =
+        json!("another webhook secret, a new one");
     let file = desk.document("second.json", &document);
 
     let looked = desk.terminal.shows(&["apply", "--dry-run", &file]);
@@ -95,12 +100,19 @@ fn changes_are_told_by_their_paths() {
     }
     assert_eq!(desk.version(), 1);
     let told = desk.terminal.json(&["apply", "--dry-run", &file]);
-    assert_eq!((&told["applied"], &told["dryRun"], &told["version"]), (&json!(false), &json!(true), &json!(1)));
-    let paths: Vec<_> = told["changes"].as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap()).collect();
+    assert_eq!(
+        (&told["applied"], &told["dryRun"], &told["version"]),
+        (&json!(false), &json!(true), &json!(1))
+    );
+    let paths: Vec<_> =
+        told["changes"].as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap()).collect();
     assert!(paths.contains(&"settings.rateLimitPerSecond"), "{paths:?}");
 
     let cannot_ask = desk.terminal.run(&["apply", "--json", &file]);
-    assert!(cannot_ask.code == 1 && cannot_ask.err.contains("--yes") && desk.version() == 1, "{cannot_ask:?}");
+    assert!(
+        cannot_ask.code == 1 && cannot_ask.err.contains("--yes") && desk.version() == 1,
+        "{cannot_ask:?}"
+    );
     let done = desk.terminal.json(&["apply", "--yes", &file]);
     assert_eq!((&done["applied"], &done["version"]), (&json!(true), &json!(2)));
 }
@@ -108,13 +120,18 @@ fn changes_are_told_by_their_paths() {
 #[test]
 fn a_secret_that_ends_like_the_old_one_is_a_change_all_the_same() {
     let desk = Desk::open();
-    let with = |secret: &str| {
-        json!({"providers": {"cards": {"adapter": "stripe", "credentials": {"secretKey": secret}}}})
-    };
-    desk.terminal.shows(&["apply", "--yes", &desk.document("a.json", &with("the first secret of them 1234"))]);
+    let with = |secret: &str| json!({"providers": {"cards": {"adapter": "stripe", "credentials": {"secretKey": secret}}}});
+    desk.terminal.shows(&[
+        "apply",
+        "--yes",
+        &desk.document("a.json", &with("the first secret of them 1234")),
+    ]);
     let file = desk.document("b.json", &with("the second secret of all 1234"));
     let said = desk.terminal.shows(&["apply", "--yes", &file]);
-    assert!(said.contains("~ providers.cards.credentials.secretKey: another secret that ends alike"), "{said}");
+    assert!(
+        said.contains("~ providers.cards.credentials.secretKey: another secret that ends alike"),
+        "{said}"
+    );
     assert_eq!(desk.version(), 2);
     assert!(desk.terminal.shows(&["apply", "--yes", &file]).contains("nothing to change"));
 }
@@ -128,7 +145,11 @@ fn every_fault_is_listed_with_its_path_and_nothing_changes() {
     for arguments in [&["apply", "--yes", &file][..], &["apply", "--dry-run", &file]] {
         let said = desk.terminal.fails(arguments);
         assert!(said.contains("faults; nothing was changed"), "{said}");
-        for path in ["\n  providers.cards.adapter: ", "\n  routing.web_card.default.provider: ", "\n  settings.unheardOf: "] {
+        for path in [
+            "\n  providers.cards.adapter: ",
+            "\n  routing.web_card.default.provider: ",
+            "\n  settings.unheardOf: ",
+        ] {
             assert!(said.contains(path), "{path} is not in {said}");
         }
     }
@@ -175,8 +196,19 @@ fn checking_a_document_changes_nothing_and_shows_no_secret() {
     assert_eq!(desk.tenant.history(&mut admin).len(), 1);
     let read_back = admin.post(&desk.tenant.path("/config/validate"), &desk.config()).data(200);
     assert_eq!(read_back["document"], desk.config());
-    assert_eq!(admin.post("/admin/v1/environments/env_0000000000edgpws32dxw2tc1h/config/validate", &json!({})).failure(404), "not_found");
-    assert_eq!(desk.server.client("wrong token, certainly").post(&desk.tenant.path("/config/validate"), &json!({})).status, 401);
+    assert_eq!(
+        admin
+            .post("/admin/v1/environments/env_0000000000edgpws32dxw2tc1h/config/validate", &json!({}))
+            .failure(404),
+        "not_found"
+    );
+    assert_eq!(
+        desk.server
+            .client("wrong token, certainly")
+            .post(&desk.tenant.path("/config/validate"), &json!({}))
+            .status,
+        401
+    );
 }
 
 #[test]
@@ -192,7 +224,10 @@ fn a_rollback_shows_its_difference_and_keeps_todays_secrets() {
     let history = desk.terminal.shows(&["config", "history"]);
     assert!(history.contains("VERSION") && history.contains("ann"), "{history}");
     let looked = desk.terminal.shows(&["config", "rollback", "1", "--dry-run"]);
-    assert!(looked.contains("~ settings.rateLimitPerSecond: 20 -> 10") && !looked.contains("secretKey"), "{looked}");
+    assert!(
+        looked.contains("~ settings.rateLimitPerSecond: 20 -> 10") && !looked.contains("secretKey"),
+        "{looked}"
+    );
     let refused = desk.terminal.answering("\n", &["config", "rollback", "1"]);
     assert!(refused.code == 1 && desk.version() == 2, "{refused:?}");
     let done = desk.terminal.json(&["config", "rollback", "1", "--yes"]);
@@ -232,7 +267,10 @@ fn an_export_has_no_secret_and_is_taken_back() {
     assert_eq!(as_json, json);
     for (name, text) in [("e.toml", toml), ("e.json", json.to_string())] {
         assert!(!text.contains("a secret key of") && !text.contains("a webhook secret of"), "{text}");
-        assert!(desk.terminal.shows(&["apply", &desk.file(name, &text)]).contains("nothing to change"), "{name}");
+        assert!(
+            desk.terminal.shows(&["apply", &desk.file(name, &text)]).contains("nothing to change"),
+            "{name}"
+        );
     }
 }
 
@@ -266,7 +304,8 @@ fn documents() -> impl Strategy<Value = Value> {
 #[test]
 fn any_export_applied_changes_nothing_in_either_format() {
     let desk = Desk::open();
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig { cases: 24, ..ProptestConfig::default() });
+    let mut runner =
+        proptest::test_runner::TestRunner::new(ProptestConfig { cases: 24, ..ProptestConfig::default() });
     let taken = std::cell::Cell::new(0);
     runner
         .run(&documents(), |document| {
@@ -278,7 +317,10 @@ fn any_export_applied_changes_nothing_in_either_format() {
             for format in ["toml", "json"] {
                 let exported = desk.terminal.shows(&["export", "--format", format]);
                 let said = desk.terminal.run(&["apply", &desk.file(&format!("export.{format}"), &exported)]);
-                prop_assert!(said.code == 0 && said.out.contains("nothing to change"), "{said:?}\n{exported}");
+                prop_assert!(
+                    said.code == 0 && said.out.contains("nothing to change"),
+                    "{said:?}\n{exported}"
+                );
             }
             Ok(())
         })

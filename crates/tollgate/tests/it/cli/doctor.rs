@@ -15,7 +15,16 @@ fn a_sandbox_is_examined() {
     let sandbox = Start::sandbox().run();
     let terminal = Terminal::beside(&sandbox);
     let said = terminal.run(&["doctor"]);
-    for part in ["SQLite 3.", "schema version", "the disk confirms a write", "clock", "all 3 providers are ready", "no transfers are due", "TOLLGATE_PUBLIC_URL", "This machine"] {
+    for part in [
+        "SQLite 3.",
+        "schema version",
+        "the disk confirms a write",
+        "clock",
+        "all 3 providers are ready",
+        "no transfers are due",
+        "TOLLGATE_PUBLIC_URL",
+        "This machine",
+    ] {
         assert!(said.out.contains(part), "{part} is not in {}", said.out);
     }
     let answer: Value = serde_json::from_str(&terminal.run(&["doctor", "--json"]).out).unwrap();
@@ -25,7 +34,8 @@ fn a_sandbox_is_examined() {
         assert!(["ok", "warning", "problem"].contains(&verdict), "{check:#}");
         assert_eq!(check["advice"].is_null(), verdict == "ok", "{check:#}");
     }
-    let left: Vec<_> = fs::read_dir(&sandbox.data_dir).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(&sandbox.data_dir).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("fsync")), "{left:?}");
 }
 
@@ -64,10 +74,13 @@ fn notes_that_others_can_read_are_a_problem() {
 #[test]
 fn a_database_server_is_examined() {
     let database = Database::create();
-    let server = Start::serve().with("TOLLGATE_DATABASE_URL", &database.url()).run();
+    let server = Start::serve().with("TOLLGATE_DATABASE_URL", &database.url).run();
     let said = Terminal::of(&server).run(&["doctor", "--json"]);
     let answer: Value = serde_json::from_str(&said.out).unwrap();
-    assert!(found(&answer, "database")[0]["finding"].as_str().unwrap().starts_with("PostgreSQL "), "{answer:#}");
+    assert!(
+        found(&answer, "database")[0]["finding"].as_str().unwrap().starts_with("PostgreSQL "),
+        "{answer:#}"
+    );
     assert!(!found(&answer, "durability").is_empty(), "{answer:#}");
     assert_eq!(found(&answer, "standby")[0]["verdict"], "warning", "{answer:#}");
     assert!(found(&answer, "clock").iter().all(|check| check["verdict"] == "ok"), "{answer:#}");

@@ -3,21 +3,22 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Child, ChildStdout, Command},
-    sync::mpsc::{Receiver, channel},
+    sync::mpsc::{self, channel},
     thread,
     time::Duration,
 };
 
 use serde_json::{Value, json};
 
-use crate::support::{EventReceiver, Server, Start, Terminal};
+use super::{url, wait_for};
+use crate::support::{Receiver, Reply, Server, Start, Terminal};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A listener that runs. Dropped, it is killed.
 struct Listening {
     child: Child,
-    lines: Receiver<String>,
+    lines: mpsc::Receiver<String>,
 }
 
 impl Listening {
@@ -25,7 +26,9 @@ impl Listening {
         let mut child = terminal.command(&[&["events", "listen"], arguments].concat()).spawn().unwrap();
         let (sender, lines) = channel();
         let out: ChildStdout = child.stdout.take().unwrap();
-        thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        thread::spawn(move || {
+            BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         Self { child, lines }
     }
 
@@ -59,28 +62,37 @@ fn events_are_forwarded_with_a_signature_of_this_run() {
     let sandbox = Start::sandbox().run();
     let terminal = Terminal::beside(&sandbox);
     let old = prepare(&sandbox);
-    let receiver = EventReceiver::open();
-    let listening = Listening::start(&terminal, &["--forward-to", &receiver.url(), "--events", "transaction.succeeded,transaction.refunded"]);
-    assert!(listening.line().contains(&receiver.url()));
+    let receiver = Receiver::open();
+    let listening = Listening::start(
+        &terminal,
+        &["--forward-to", &url(&receiver), "--events", "transaction.succeeded,transaction.refunded"],
+    );
+    assert!(listening.line().contains(&url(&receiver)));
     let secret = listening.line().rsplit(' ').next().unwrap().to_owned();
     assert!(secret.starts_with("whsec_"), "{secret}");
     assert!(listening.line().contains("Ctrl-C"));
 
     let reference = prepare(&sandbox);
     terminal.shows(&["trigger", "pay", &reference]);
-    let letter = receiver.wait_for("transaction.succeeded");
-    letter.assert_signed(&secret);
+    let letter = wait_for(&receiver, "transaction.succeeded");
+    assert!(letter.is_signed_with(&secret));
     assert_eq!(letter.json()["data"]["transaction"]["serviceReference"], reference.as_str());
     let line = listening.line();
-    assert!(line.contains("transaction.succeeded") && line.contains(&reference) && line.contains("-> 200 in"), "{line}");
+    assert!(
+        line.contains("transaction.succeeded") && line.contains(&reference) && line.contains("-> 200 in"),
+        "{line}"
+    );
     // What it forwards is what an endpoint gets.
-    let event = terminal.json(&["events", "show", letter.header("webhook-id")]);
+    let event = terminal.json(&["events", "show", letter.id()]);
     assert_eq!(event["body"], letter.json());
 
-    receiver.answer_with(500);
+    receiver.answer(|_| Reply::status(500));
     terminal.shows(&["trigger", "refund", &reference]);
     let line = listening.line();
-    assert!(line.contains("transaction.refunded") && line.contains("-> 500 in"), "the preparations are not wanted: {line}");
+    assert!(
+        line.contains("transaction.refunded") && line.contains("-> 500 in"),
+        "the preparations are not wanted: {line}"
+    );
     assert!(!line.contains(&old));
     assert!(listening.interrupt(), "Ctrl-C ends it well");
 }
@@ -95,7 +107,11 @@ fn it_survives_a_restart_of_the_server_and_misses_nothing() {
     assert_eq!(hello, json!({"listening": true, "forwardTo": null, "secret": null}));
     let heard = |listening: &Listening| {
         let line: Value = serde_json::from_str(&listening.line()).unwrap();
-        assert_eq!((&line["event"]["type"], &line["delivery"]), (&json!("payment.prepared"), &Value::Null), "{line:#}");
+        assert_eq!(
+            (&line["event"]["type"], &line["delivery"]),
+            (&json!("payment.prepared"), &Value::Null),
+            "{line:#}"
+        );
         line["event"]["serviceReference"].as_str().unwrap().to_owned()
     };
     let first = prepare(&sandbox);
@@ -121,7 +137,14 @@ fn a_receiver_that_is_not_there_is_told_and_the_listening_goes_on() {
         let line: Value = serde_json::from_str(&listening.line()).unwrap();
         assert!(line["delivery"]["error"].is_string() && line["delivery"]["status"].is_null(), "{line:#}");
     }
-    assert!(terminal.fails(&["events", "listen", "--forward-to", "localhost"]).contains("http://localhost:3000"));
+    assert!(
+        terminal.fails(&["events", "listen", "--forward-to", "localhost"]).contains("http://localhost:3000")
+    );
     assert!(terminal.fails(&["events", "listen", "--events", "nothing"]).contains("--events"));
-    assert!(terminal.with("TOLLGATE_ADMIN_TOKEN", "a token that opens nothing").fails(&["events", "listen"]).contains("token"));
+    assert!(
+        terminal
+            .with("TOLLGATE_ADMIN_TOKEN", "a token that opens nothing")
+            .fails(&["events", "listen"])
+            .contains("token")
+    );
 }

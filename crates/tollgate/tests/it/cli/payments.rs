@@ -18,7 +18,14 @@ fn quotes_are_shown_with_their_amounts_and_explained_rule_by_rule() {
     assert_eq!(terminal.json(&["quote", "12500", "usd", "--minor"]), answered);
 
     let explained = terminal.shows(&["explain", "1000", "USD"]);
-    for part in ["rule_large  matched", "cond_amount (amountMinor gte): found `100000`  holds", "card_provider_b", "rule rule_large decided", "26.15", "1030.15 USD"] {
+    for part in [
+        "rule_large  matched",
+        "cond_amount (amountMinor gte): found `100000`  holds",
+        "card_provider_b",
+        "rule rule_large decided",
+        "26.15",
+        "1030.15 USD",
+    ] {
         assert!(explained.contains(part), "{part} is not in {explained}");
     }
     let explained = terminal.shows(&["explain", "1", "USD"]);
@@ -47,22 +54,45 @@ fn a_payments_story_is_told_from_request_to_status() {
     let prepared = sandbox.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
     let reference = prepared["serviceReference"].as_str().unwrap();
     let list = terminal.shows(&["payments", "list", "--preparations", "--status", "prepared"]);
-    assert!(list.contains(reference) && list.contains("129.56 USD") && list.contains("hosted_checkout"), "{list}");
+    assert!(
+        list.contains(reference) && list.contains("129.56 USD") && list.contains("hosted_checkout"),
+        "{list}"
+    );
     let story = terminal.shows(&["payments", "show", reference]);
     assert!(story.contains("prepared") && story.contains("asked for"), "{story}");
 
     terminal.shows(&["trigger", "pay", reference]);
     let story = terminal.shows(&["payments", "show", reference]);
     for part in [
-        "succeeded", "125.00 USD, total debit 129.56 USD", "asked for", "Ann Smith", "basket=b-7", "routed by configuration 1",
-        "rule_large  failed", "platform", "checkout.sessions.create at card_provider_a: ok", "try 1 after 0 ms: status 200",
-        "preparation preparing -> prepared", "webhook payment_intent.succeeded evt_", "status (nothing) -> succeeded", "req_",
+        "succeeded",
+        "125.00 USD, total debit 129.56 USD",
+        "asked for",
+        "Ann Smith",
+        "basket=b-7",
+        "routed by configuration 1",
+        "rule_large  failed",
+        "platform",
+        "checkout.sessions.create at card_provider_a: ok",
+        "try 1 after 0 ms: status 200",
+        "preparation preparing -> prepared",
+        "webhook payment_intent.succeeded evt_",
+        "status (nothing) -> succeeded",
+        "req_",
     ] {
         assert!(story.contains(part), "{part} is not in {story}");
     }
     assert!(!story.contains('\x1b'), "a caller's words move nobody's cursor");
     assert_eq!(terminal.json(&["payments", "show", reference])["transaction"]["status"], "succeeded");
-    let list = terminal.json(&["payments", "list", "--status", "succeeded", "--method", "web_card", "--provider", "card_provider_a"]);
+    let list = terminal.json(&[
+        "payments",
+        "list",
+        "--status",
+        "succeeded",
+        "--method",
+        "web_card",
+        "--provider",
+        "card_provider_a",
+    ]);
     assert_eq!(list["items"][0]["serviceReference"], reference);
     assert!(terminal.shows(&["payments", "list", "--status", "failed"]).contains("no transactions"));
     assert!(terminal.fails(&["payments", "list", "--status", "paid"]).contains("must be one of"));
@@ -79,10 +109,12 @@ fn what_waits_and_what_disagrees_is_listed() {
     // The provider cannot be reached: what came of it is not known, and says so.
     simulator.fault(Wire::Stripe, "*", "timeout_after", 50, 60_000);
     let prepared = shop.prepare(Flow::Component, Wire::Square);
-    shop.confirm(&prepared.reference, &json!({"sourceId": simulator.card_token("4111111111111111")})).data(200);
+    shop.confirm(&prepared.reference, &json!({"sourceId": simulator.card_token("4111111111111111")}))
+        .data(200);
     simulator.clear_faults();
     // A webhook that tells another amount than was prepared.
-    let payment = shop.story(&prepared.reference)["transaction"]["providerReference"].as_str().unwrap().to_owned();
+    let payment =
+        shop.story(&prepared.reference)["transaction"]["providerReference"].as_str().unwrap().to_owned();
     let body = json!({
         "merchant_id": "M", "type": "payment.updated", "event_id": "evt-amount", "created_at": "2026-11-15T00:00:00Z",
         "data": {"type": "payment", "id": payment, "object": {"payment": {
@@ -101,11 +133,17 @@ fn what_waits_and_what_disagrees_is_listed() {
     assert!(story.contains("Exceptions") && story.contains("open"), "{story}");
     let doctor = terminal.shows(&["doctor"]);
     assert!(doctor.contains("disagreements with a provider are open"), "{doctor}");
-    assert!(terminal.shows(&["exceptions", "resolve", id, "--note", "asked the provider"]).contains("Resolved"));
+    assert!(
+        terminal.shows(&["exceptions", "resolve", id, "--note", "asked the provider"]).contains("Resolved")
+    );
     assert!(terminal.shows(&["exceptions", "list"]).contains("Nothing disagrees."));
     let all = terminal.shows(&["exceptions", "list", "--all"]);
     assert!(all.contains("by ann: asked the provider"), "{all}");
-    assert!(terminal.fails(&["exceptions", "resolve", "exc_nobody", "--note", "x"]).contains("exceptions list --all"));
+    assert!(
+        terminal
+            .fails(&["exceptions", "resolve", "exc_nobody", "--note", "x"])
+            .contains("exceptions list --all")
+    );
     let waiting: Value = terminal.json(&["payments", "list", "--waiting"]);
     assert!(waiting["payments"]["items"].is_array() && waiting["transfers"]["items"].is_array());
 }

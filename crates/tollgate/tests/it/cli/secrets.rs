@@ -11,10 +11,16 @@ fn nothing_printed_holds_a_secret() {
     let notes = sandbox.sandbox_json();
     let endpoint = terminal.json(&["endpoints", "create", "http://127.0.0.1:9/events"]);
     let issued = terminal.json(&["keys", "issue"]);
-    let mut secrets: Vec<String> = ["adminToken", "secretKey"].iter().map(|name| text(&notes[*name])).collect();
-    secrets.extend(["stripe", "square", "increase"].iter().map(|wire| text(&notes["simulators"][*wire]["apiKey"])));
+    let mut secrets: Vec<String> =
+        ["adminToken", "secretKey"].iter().map(|name| text(&notes[*name])).collect();
+    secrets.extend(
+        ["stripe", "square", "increase"].iter().map(|wire| text(&notes["simulators"][*wire]["apiKey"])),
+    );
     secrets.extend([text(&endpoint["secret"]), text(&issued["key"])]);
-    secrets.extend(["whsec_sandbox_card_provider_a", "sandbox-signature-key-b", "sandbox-webhook-secret-ach"].map(str::to_owned));
+    secrets.extend(
+        ["whsec_sandbox_card_provider_a", "sandbox-signature-key-b", "sandbox-webhook-secret-ach"]
+            .map(str::to_owned),
+    );
 
     let order = json!({"amountMinor": "12500", "currency": "USD"});
     let prepared = sandbox.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
@@ -61,7 +67,10 @@ fn nothing_printed_holds_a_secret() {
         for json in [&[][..], &["--json"]] {
             let said = terminal.run(&[arguments, json].concat());
             for secret in &secrets {
-                assert!(!said.out.contains(secret) && !said.err.contains(secret), "{arguments:?} prints a secret: {said:?}");
+                assert!(
+                    !said.out.contains(secret) && !said.err.contains(secret),
+                    "{arguments:?} prints a secret: {said:?}"
+                );
             }
         }
     }

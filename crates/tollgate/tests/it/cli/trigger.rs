@@ -33,14 +33,19 @@ impl Sandbox {
     fn transfer(&self, key: &str, metadata: &Value) -> String {
         let mut client = self.server.sandbox_client("secretKey");
         let customer = json!({"externalCustomerId": "c-1", "email": "ann@example.com", "firstName": "Ann", "lastName": "Smith"});
-        let token = client.post("/client/v1/ach/customer-tokens", &customer).data(201)["customerToken"].clone();
+        let token =
+            client.post("/client/v1/ach/customer-tokens", &customer).data(201)["customerToken"].clone();
         let order = json!({
             "idempotencyKey": key, "amountMinor": "5000", "currency": "USD", "customerToken": token, "metadata": metadata,
             "routingNumber": "110000000", "accountNumber": "000123456789", "bankAccountType": "checking",
             "bankName": "First Bank", "accountName": "Ann Smith",
         });
         let made = client.post("/client/v1/ach/transfers", &order).data(201);
-        made["transaction"]["serviceReference"].as_str().or(made["serviceReference"].as_str()).unwrap().to_owned()
+        made["transaction"]["serviceReference"]
+            .as_str()
+            .or(made["serviceReference"].as_str())
+            .unwrap()
+            .to_owned()
     }
 
     fn transaction(&self, reference: &str) -> Value {
@@ -56,9 +61,11 @@ impl Sandbox {
 #[test]
 fn a_customer_pays_on_each_way_there_is() {
     let sandbox = Sandbox::open();
-    for (path, amount) in
-        [("/client/v1/payments", "500"), ("/client/v1/payments", "500000"), ("/client/v1/payments/component", "500")]
-    {
+    for (path, amount) in [
+        ("/client/v1/payments", "500"),
+        ("/client/v1/payments", "500000"),
+        ("/client/v1/payments/component", "500"),
+    ] {
         let reference = sandbox.prepare(path, amount);
         let said = sandbox.terminal.shows(&["trigger", "pay", &reference]);
         assert!(said.contains("prepared -> succeeded") && said.contains("webhook"), "{said}");
@@ -93,7 +100,12 @@ fn cards_are_refunded_and_disputed() {
     let at_square = sandbox.paid("125000");
     assert!(sandbox.terminal.fails(&["trigger", "dispute", &at_square]).contains("stripe wire"));
     assert!(sandbox.terminal.fails(&["trigger", "return", &reference]).contains("ACH"));
-    assert!(sandbox.terminal.fails(&["trigger", "refund", &reference, "--amount", "five"]).contains("like 125.00"));
+    assert!(
+        sandbox
+            .terminal
+            .fails(&["trigger", "refund", &reference, "--amount", "five"])
+            .contains("like 125.00")
+    );
 }
 
 #[test]
@@ -105,16 +117,23 @@ fn transfers_settle_and_come_back() {
     let said = sandbox.terminal.shows(&["trigger", "settle", &reference]);
     assert!(said.contains("processing -> succeeded"), "{said}");
     let story = sandbox.terminal.shows(&["payments", "show", &reference]);
-    for part in ["In the books", "reserve: ", "settle: ", "available -50.", "First Bank, …6789", "expected on"] {
+    for part in
+        ["In the books", "reserve: ", "settle: ", "available -50.", "First Bank, …6789", "expected on"]
+    {
         assert!(story.contains(part), "{part} is not in {story}");
     }
     assert!(!story.contains("000123456789") && !story.contains("110000000"), "{story}");
     let said = sandbox.terminal.shows(&["trigger", "return", &reference, "--code", "R01"]);
     assert!(said.contains("succeeded -> failed"), "{said}");
     let transaction = sandbox.transaction(&reference);
-    assert!(transaction["failure"]["message"].as_str().unwrap().contains("enough funds") , "{transaction:#}");
+    assert!(transaction["failure"]["message"].as_str().unwrap().contains("enough funds"), "{transaction:#}");
     let postings = sandbox.terminal.json(&["payments", "show", &reference])["postings"].clone();
-    let causes: Vec<_> = postings.as_array().unwrap().iter().map(|posting| posting["cause"].as_str().unwrap().to_owned()).collect();
+    let causes: Vec<_> = postings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|posting| posting["cause"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(causes, ["reserve", "settle", "reverse"]);
     assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
     assert!(sandbox.terminal.fails(&["trigger", "settle", &reference]).contains("refused"));
@@ -141,7 +160,8 @@ fn a_webhook_that_comes_again_changes_nothing() {
     let sent = sandbox.terminal.json(&["trigger", "duplicate", &reference]);
     let event = sent["event_id"].as_str().unwrap();
     wait_until("it came again", Duration::from_secs(20), || {
-        let attempts = sandbox.server.client("").get("/simulator/control/webhooks").json()["attempts"].clone();
+        let attempts =
+            sandbox.server.client("").get("/simulator/control/webhooks").json()["attempts"].clone();
         let attempts = attempts.as_array().unwrap().iter().filter(|attempt| attempt["event_id"] == event);
         attempts.filter(|attempt| attempt["result"] == "200").count() == 2
     });
@@ -160,7 +180,8 @@ fn what_is_not_the_sandboxs_own_is_never_driven() {
     let path = sandbox.server.sandbox_path("/config");
     let mut admin = sandbox.server.sandbox_client("adminToken");
     let mut document = admin.get(&path).data(200);
-    document["providers"]["card_provider_a"]["baseUrl"] = json!(format!("http://{}/stripe", elsewhere.address()));
+    document["providers"]["card_provider_a"]["baseUrl"] =
+        json!(format!("http://{}/stripe", elsewhere.address()));
     admin.put(&path, &document).data(200);
     let said = sandbox.terminal.fails(&["trigger", "pay", &reference]);
     assert!(said.contains("not served by a sandbox's simulator"), "{said}");

@@ -14,7 +14,9 @@ fn the_help_has_every_command_in_its_group() {
     for group in ["Run:", "Configure:", "Tenants and keys:", "Payments:", "Events:", "Operate:", "Try out:"] {
         assert!(help.contains(group), "{help}");
     }
-    for command in ["apply", "export", "config", "keys", "wallet", "payments", "doctor", "audit", "trigger", "endpoints"] {
+    for command in
+        ["apply", "export", "config", "keys", "wallet", "payments", "doctor", "audit", "trigger", "endpoints"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in {help}");
         let own = terminal.shows(&[command, "--help"]);
         assert!(own.contains("--json") && own.contains("--environment"), "{own}");
@@ -42,7 +44,10 @@ fn wrong_usage_is_told_apart_from_failure() {
     ] {
         let said = terminal.run(arguments);
         assert_eq!(said.code, 2, "{arguments:?}: {said:?}");
-        assert!(said.err.contains("Usage") || said.err.contains("possible values"), "{arguments:?}: {said:?}");
+        assert!(
+            said.err.contains("Usage") || said.err.contains("possible values"),
+            "{arguments:?}: {said:?}"
+        );
     }
 }
 
@@ -59,12 +64,19 @@ fn without_a_server_it_says_how_to_name_one() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", taken.local_addr().unwrap());
     drop(taken);
-    let gone = terminal.with("TOLLGATE_URL", &address).with("TOLLGATE_ADMIN_TOKEN", "a token for nobody at all");
+    let gone =
+        terminal.with("TOLLGATE_URL", &address).with("TOLLGATE_ADMIN_TOKEN", "a token for nobody at all");
     let said = gone.fails(&["organizations", "list"]);
-    assert!(said.contains(&address) && said.contains("does not answer") && said.contains("TOLLGATE_URL"), "{said}");
+    assert!(
+        said.contains(&address) && said.contains("does not answer") && said.contains("TOLLGATE_URL"),
+        "{said}"
+    );
     let said = gone.run(&["organizations", "list", "--json"]);
     let error: Value = serde_json::from_str(&said.err).unwrap();
-    assert!(said.code == 1 && error["error"]["message"].as_str().unwrap().contains("does not answer"), "{said:?}");
+    assert!(
+        said.code == 1 && error["error"]["message"].as_str().unwrap().contains("does not answer"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -110,7 +122,9 @@ fn the_environment_is_given_found_or_asked_for() {
     assert!(terminal.shows(&["keys", "list"]).contains("no key yet"), "the only one there is");
     let second = Tenant::create(&mut server.admin());
     let said = terminal.fails(&["keys", "list"]);
-    for part in [&first.environment, &second.environment, "--environment", "TOLLGATE_ENVIRONMENT", "Organization"] {
+    for part in
+        [&first.environment, &second.environment, "--environment", "TOLLGATE_ENVIRONMENT", "Organization"]
+    {
         assert!(said.contains(part), "{part} is not in {said}");
     }
     terminal.json(&["keys", "issue", "-e", &second.environment]);

@@ -24,7 +24,11 @@ fn private_addresses_are_refused_where_they_are_not_allowed(kind: StoreKind) {
         "https://169.254.169.254/latest/meta-data",
         "https://[::ffff:192.168.0.1]/",
     ] {
-        assert_eq!(admin.post(&list, &json!({"url": url, "events": ["*"]})).faulty_fields(), ["url"], "{url}");
+        assert_eq!(
+            admin.post(&list, &json!({"url": url, "events": ["*"]})).faulty_fields(),
+            ["url"],
+            "{url}"
+        );
     }
     admin.post(&list, &json!({"url": "https://shop.example/", "events": ["*"]})).data(201);
 }

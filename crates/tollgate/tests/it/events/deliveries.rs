@@ -5,9 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{delivery, happen, subscribe, telling, wait_state, world};
-use crate::support::{
-    PATIENCE, Receiver, Reply, Start, Store, StoreKind, World, on_both_stores, wait_until,
-};
+use crate::support::{PATIENCE, Receiver, Reply, Start, Store, StoreKind, World, on_both_stores, wait_until};
 
 on_both_stores! {
     what_fails_is_tried_again_with_the_same_id_and_body
@@ -42,7 +40,10 @@ fn what_fails_is_tried_again_with_the_same_id_and_body(kind: StoreKind) {
         assert!(*pause < Duration::from_millis(expected * 11 / 10 + 2_000), "{pauses:?}");
     }
     assert_eq!((&delivered["tries"], &delivered["lastTry"]["status"]), (&json!(4), &json!(200)));
-    assert_eq!((&delivered["nextTryAt"], &delivered["lastTry"]["note"]), (&Value::Null, &json!("answered 200")));
+    assert_eq!(
+        (&delivered["nextTryAt"], &delivered["lastTry"]["note"]),
+        (&Value::Null, &json!("answered 200"))
+    );
     assert_eq!(subscription.read(&mut world.shop.admin())["failures"], 0);
 }
 

@@ -39,7 +39,8 @@ fn an_endpoint_is_added_read_changed_and_removed(kind: StoreKind) {
     let path = format!("{list}/{}", made["id"].as_str().unwrap());
     assert_eq!(admin.get(&path).data(200), expected, "the secret is not shown again");
     assert_eq!(admin.get(&list).data(200), json!({"items": [expected], "nextCursor": null}));
-    let change = json!({"url": "http://127.0.0.1:9/x", "events": ["*"], "description": null, "enabled": false});
+    let change =
+        json!({"url": "http://127.0.0.1:9/x", "events": ["*"], "description": null, "enabled": false});
     let changed = patch(&mut admin, &path, &change).data(200);
     for (name, value) in [
         ("url", json!("http://127.0.0.1:9/x")),
@@ -52,7 +53,11 @@ fn an_endpoint_is_added_read_changed_and_removed(kind: StoreKind) {
         expected[name] = value;
     }
     assert_eq!(changed, expected);
-    assert_eq!(patch(&mut admin, &path, &json!({})).data(200)["url"], "http://127.0.0.1:9/x", "nothing given, nothing changed");
+    assert_eq!(
+        patch(&mut admin, &path, &json!({})).data(200)["url"],
+        "http://127.0.0.1:9/x",
+        "nothing given, nothing changed"
+    );
     assert_eq!(admin.delete(&path).data(200), json!({"removed": true}));
     assert_eq!(admin.delete(&path).failure(404), "not_found");
     assert_eq!(admin.get(&path).failure(404), "not_found");
@@ -72,8 +77,10 @@ fn every_faulty_field_is_named(kind: StoreKind) {
         (json!({}), vec!["url", "events"]),
         (json!({"url": 7, "events": "*"}), vec!["url", "events"]),
         (json!({"url": "shop.example", "events": []}), vec!["url", "events"]),
-        (json!({"url": "https://me@shop.example/", "events": ["transaction.paid"], "description": long}),
-         vec!["url", "events", "description"]),
+        (
+            json!({"url": "https://me@shop.example/", "events": ["transaction.paid"], "description": long}),
+            vec!["url", "events", "description"],
+        ),
         (json!({"url": "https://shop.example/#here", "events": ["*", 1]}), vec!["url", "events"]),
         (json!({"url": "ftp://shop.example/", "events": ["*"]}), vec!["url"]),
         (json!({"url": format!("{url}{}", "a".repeat(2_000)), "events": ["*"]}), vec!["url"]),
@@ -94,8 +101,10 @@ fn every_faulty_field_is_named(kind: StoreKind) {
     let resend = world.shop.path("/events/resend");
     for (body, faulty) in [
         (json!({}), vec!["from"]),
-        (json!({"from": "yesterday", "until": 5, "endpointId": "x", "parkedOnly": "no"}),
-         vec!["endpointId", "from", "until", "parkedOnly"]),
+        (
+            json!({"from": "yesterday", "until": 5, "endpointId": "x", "parkedOnly": "no"}),
+            vec!["endpointId", "from", "until", "parkedOnly"],
+        ),
         (json!({"from": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}), vec!["until"]),
     ] {
         assert_eq!(admin.post(&resend, &body).faulty_fields(), faulty, "{body}");

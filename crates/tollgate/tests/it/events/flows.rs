@@ -82,7 +82,10 @@ fn every_move_of_a_card_payment_is_told(kind: StoreKind) {
             let told = parcel.json();
             let shown = &told["data"]["transaction"];
             assert_eq!(told["type"], format!("transaction.{}", shown["status"].as_str().unwrap()));
-            assert_eq!((&told["timestamp"], &shown["createdAt"]), (&shown["updatedAt"], &transaction["createdAt"]));
+            assert_eq!(
+                (&told["timestamp"], &shown["createdAt"]),
+                (&shown["updatedAt"], &transaction["createdAt"])
+            );
             assert_eq!(shown["failure"].is_null(), shown["status"] != "failed", "{told:#}");
         }
     }
@@ -191,11 +194,11 @@ fn the_published_library_accepts_what_is_sent(kind: StoreKind) {
     world.shop.client().post(crate::support::COMPONENT, &order).data(201);
     world.paid(Flow::Component, Wire::Square);
     world.paid(Flow::Hosted, Wire::Stripe);
-    wait_until("everything is delivered", PATIENCE, || world.shop.listed("deliveries?state=waiting").is_empty());
+    wait_until("everything is delivered", PATIENCE, || {
+        world.shop.listed("deliveries?state=waiting").is_empty()
+    });
     let parcels = receiver.parcels();
-    let delivery = |parcel: &crate::support::Parcel, secret: &str, body: String| {
-        json!({"secret": secret, "headers": parcel.headers, "body": body})
-    };
+    let delivery = |parcel: &crate::support::Parcel, secret: &str, body: String| json!({"secret": secret, "headers": parcel.headers, "body": body});
     let text = |parcel: &crate::support::Parcel| String::from_utf8(parcel.body.clone()).unwrap();
     let good: Vec<_> = parcels.iter().map(|it| delivery(it, &subscription.secret, text(it))).collect();
     assert!(good.len() >= 5, "{}", good.len());

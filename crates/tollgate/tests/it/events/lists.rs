@@ -18,7 +18,8 @@ fn events_are_listed_both_ways_and_by_filter(kind: StoreKind) {
     let paid = world.paid(Flow::Component, Wire::Square).reference;
     references.push(paid.clone());
     let newest_first = shop.listed("events");
-    let told: Vec<_> = newest_first.iter().rev().map(|event| event["serviceReference"].as_str().unwrap()).collect();
+    let told: Vec<_> =
+        newest_first.iter().rev().map(|event| event["serviceReference"].as_str().unwrap()).collect();
     assert_eq!(&told[..8], references.iter().map(String::as_str).collect::<Vec<_>>());
     let ids: Vec<_> = newest_first.iter().rev().map(id).collect();
     assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "{ids:?}");
@@ -68,10 +69,17 @@ fn deliveries_are_listed_by_filter_and_in_slices(kind: StoreKind) {
     let all = shop.listed("deliveries");
     assert_eq!(all.len(), 12);
     let place = |delivery: &Value| {
-        (delivery["eventId"].as_str().unwrap().to_owned(), delivery["endpointId"].as_str().unwrap().to_owned())
+        (
+            delivery["eventId"].as_str().unwrap().to_owned(),
+            delivery["endpointId"].as_str().unwrap().to_owned(),
+        )
     };
     let places: Vec<_> = all.iter().map(place).collect();
-    assert!(places.windows(2).all(|pair| pair[0].0 > pair[1].0 || (pair[0].0 == pair[1].0 && pair[0].1 < pair[1].1)));
+    assert!(
+        places
+            .windows(2)
+            .all(|pair| pair[0].0 > pair[1].0 || (pair[0].0 == pair[1].0 && pair[0].1 < pair[1].1))
+    );
     // In slices that end in the midst of an event.
     let (mut admin, mut sliced, mut cursor) = (shop.admin(), Vec::new(), String::new());
     loop {

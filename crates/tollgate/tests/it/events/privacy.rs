@@ -45,7 +45,10 @@ fn signing_secrets_and_answers_are_kept_nowhere(kind: StoreKind) {
     check("/metrics", &admin.get("/metrics").body);
     assert!(world.server.terminate().success());
     let log = world.server.log();
-    assert!(log.contains("\"level\":\"TRACE\"") || log.contains("\"level\":\"DEBUG\""), "the log was not talkative");
+    assert!(
+        log.contains("\"level\":\"TRACE\"") || log.contains("\"level\":\"DEBUG\""),
+        "the log was not talkative"
+    );
     for entry in fs::read_dir(&world.server.data_dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {

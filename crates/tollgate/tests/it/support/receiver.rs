@@ -225,7 +225,8 @@ fn receive(stream: &TcpStream, parcels: &Mutex<Vec<Parcel>>, manner: &Mutex<Mann
     };
     thread::sleep(reply.delay);
     let (status, headers) = (reply.status, reply.headers);
-    let answer = format!("HTTP/1.1 {status} Answered\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n");
+    let answer =
+        format!("HTTP/1.1 {status} Answered\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n");
     let mut writer = stream;
     writer.write_all(answer.as_bytes()).ok()
 }

@@ -55,7 +55,9 @@ impl Terminal {
     /// The command, ready to be started.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
-        for name in ["URL", "ADMIN_TOKEN", "ENVIRONMENT", "DATA_DIR", "ACTOR", "LISTEN", "DATABASE_URL", "MASTER_KEY"] {
+        for name in
+            ["URL", "ADMIN_TOKEN", "ENVIRONMENT", "DATA_DIR", "ACTOR", "LISTEN", "DATABASE_URL", "MASTER_KEY"]
+        {
             command.env_remove(format!("TOLLGATE_{name}"));
         }
         command.args(arguments).current_dir(&self.folder).env("USER", "ann");
@@ -106,6 +108,10 @@ impl Terminal {
 impl Said {
     fn of(output: &std::process::Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        Self { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
     }
 }
