@@ -49,8 +49,8 @@ fn a_payments_story_is_told_from_request_to_status() {
     let sandbox = Start::sandbox().run();
     let terminal = Terminal::beside(&sandbox);
     assert!(terminal.shows(&["payments", "list"]).contains("There are no transactions."));
-    let order = json!({"amountMinor": "12500", "currency": "USD", "description": "Order \u{1b}[31m1001",
-                       "customer": {"name": "Ann Smith"}, "metadata": {"basket": "b-7"}});
+    let order = json!({"amountMinor": "12500", "currency": "USD", "description": "Order 1001",
+                       "customer": {"name": "Ann Smith"}, "metadata": {"basket": "b-7", "note": "\u{1b}[31mred"}});
     let prepared = sandbox.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
     let reference = prepared["serviceReference"].as_str().unwrap();
     let list = terminal.shows(&["payments", "list", "--preparations", "--status", "prepared"]);
