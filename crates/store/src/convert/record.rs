@@ -11,7 +11,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Activity, Found, PastPayment};
 
-use super::{Damaged, cells::Cells, fee};
+use super::{cells::Cells, fee};
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
@@ -301,11 +301,6 @@ pub(crate) fn merged(cards: Vec<Placed>, transfers: Vec<Placed>, limit: u32) -> 
     all.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
     all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     all.into_iter().map(|(_, payment)| payment).collect()
-}
-
-/// A bounded count.
-pub(crate) fn count(stored: i64) -> Result<u32, Damaged> {
-    u32::try_from(stored).map_err(|_| Damaged("count"))
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ pub(super) fn is_any_undigested(connection: &Connection) -> Result<bool, Fault> 
         .query_row([], |row| row.get(0))?)
 }
 
-const UNDIGESTED: &str = "SELECT event_id, environment_id FROM undigested_events ORDER BY event_id LIMIT ?1";
+pub(super) const UNDIGESTED: &str =
+    "SELECT event_id, environment_id FROM undigested_events ORDER BY event_id LIMIT ?1";
 
 pub(super) const CARD: &str = concat!(
     "SELECT ",

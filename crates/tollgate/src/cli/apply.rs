@@ -11,6 +11,7 @@ use super::{
     diff::{Change, What, compare},
     document,
     fields::Fields,
+    output,
     session::Session,
 };
 use crate::failure::Failure;
@@ -62,10 +63,10 @@ pub(crate) async fn replace(
         });
     }
     let style = session.output.style;
-    let lines: String = changes.iter().map(|change| format!("{}\n", change.line(style))).collect();
+    let lines: Vec<_> = changes.iter().map(|change| change.line(style)).collect();
     let count = if changes.len() == 1 { "1 change".to_owned() } else { format!("{} changes", changes.len()) };
     if !session.output.json {
-        session.output.print(&format!("{lines}\n{count} to version {version}."))?;
+        output::print(&format!("{}\n\n{count} to version {version}.", lines.join("\n")))?;
     }
     if mode.dry_run {
         return session

@@ -3,7 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::output::Output;
+use super::output;
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -15,5 +15,5 @@ pub(crate) struct Completions {
 pub(crate) fn run(mut command: Command, completions: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(completions.shell, &mut command, "tollgate", &mut script);
-    Output::new(false).print(&String::from_utf8_lossy(&script))
+    output::print(&String::from_utf8_lossy(&script))
 }

@@ -108,26 +108,26 @@ fn tell(answer: &Value, style: Style) -> String {
     for check in answer.list("checks") {
         let of = check.optional_text("environmentId");
         if of != environment && of.is_some() {
-            text.push_str(&format!("\n{}\n", style.strong(of.unwrap_or_default())));
+            text.extend([format!("\n{}\n", style.strong(of.unwrap_or_default()))]);
         } else if of.is_none() && environment.is_some() {
-            text.push_str(&format!("\n{}\n", style.strong("This machine")));
+            text.extend([format!("\n{}\n", style.strong("This machine"))]);
         }
         environment = of;
         let verdict = check.text("verdict");
         let shown = style.paint(paint_of(verdict), &format!("{verdict:<8}"));
-        text.push_str(&format!("{shown} {:<12} {}\n", check.text("name"), printable(check.text("finding"))));
+        text.extend([format!("{shown} {:<12} {}\n", check.text("name"), printable(check.text("finding")))]);
         if let Some(advice) = check.optional_text("advice") {
-            text.push_str(&format!("{:22}-> {}\n", "", printable(advice)));
+            text.extend([format!("{:22}-> {}\n", "", printable(advice))]);
         }
     }
     let count =
         |verdict: &str| answer.list("checks").iter().filter(|check| check.text("verdict") == verdict).count();
-    text.push_str(&format!(
+    text.extend([format!(
         "\n{} ok, {} warnings, {} problems\n",
         count("ok"),
         count("warning"),
         count("problem")
-    ));
+    )]);
     text
 }
 

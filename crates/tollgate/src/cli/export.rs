@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::{
     document::{self, Format},
+    output,
     session::Session,
 };
 use crate::failure::Failure;
@@ -18,5 +19,5 @@ pub(crate) struct Export {
 pub(crate) async fn run(session: Session, export: Export) -> Result<(), Failure> {
     let document = session.client.get(&session.path("/config").await?).await?;
     let format = if session.output.json { Format::Json } else { export.format };
-    session.output.print(&document::write(&document, format)?)
+    output::print(&document::write(&document, format)?)
 }

@@ -17,11 +17,11 @@ const GROUPS: &[(&str, &[&str])] = &[
 pub(crate) fn grouped(command: Command) -> Command {
     let mut text = String::new();
     for (head, names) in GROUPS {
-        text.push_str(&format!("{head}:\n"));
+        text.extend([format!("{head}:\n")]);
         for name in *names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            text.push_str(&format!("  {name:<14}  {about}\n"));
+            text.extend([format!("  {name:<14}  {about}\n")]);
         }
         text.push('\n');
     }

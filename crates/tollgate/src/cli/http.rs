@@ -84,7 +84,7 @@ pub(crate) fn segment(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            escaped.extend([format!("%{byte:02X}")]);
         }
     }
     escaped

@@ -17,7 +17,7 @@ use super::{
     fields::Fields,
     http::{query, segment},
     moment::moment,
-    output::{Paint, paint_of},
+    output::{self, Paint, paint_of},
     session::Session,
 };
 use crate::{failure::Failure, node::stop_signal};
@@ -103,7 +103,7 @@ impl Listener {
             return output
                 .print(&json!({ "listening": true, "forwardTo": url, "secret": secret }).to_string());
         }
-        output.print(&match (url, &secret) {
+        output::print(&match (url, &secret) {
             (Some(url), Some(secret)) => format!(
                 "Forwarding events to {url}\nThe signing secret of this run is {}\nStop with Ctrl-C.",
                 output.style.strong(secret.expose())
@@ -121,14 +121,13 @@ impl Listener {
                     is_away = false;
                     eprintln!("the server answers again");
                 }
-                Ok(()) => {}
                 // The server said no, and would say so again.
                 Err(failure) if failure.code().is_some_and(|code| !is_passing(code)) => return Err(failure),
                 Err(failure) if !is_away => {
                     is_away = true;
                     eprintln!("{failure}\nwaiting for it …");
                 }
-                Err(_) => {}
+                Ok(()) | Err(_) => {}
             }
             tokio::time::sleep(POLL_EVERY).await;
         }
@@ -175,7 +174,7 @@ impl Listener {
         };
         let output = self.session.output;
         if output.json {
-            return output.print(&json!({ "event": event, "delivery": delivered }).to_string());
+            return output::print(&json!({ "event": event, "delivery": delivered }).to_string());
         }
         let style = output.style;
         let status = kind.rsplit('.').next().unwrap_or_default();
@@ -195,9 +194,9 @@ impl Listener {
                 None => (Paint::Bad, delivered.word("status")),
             };
             let came = style.paint(paint, &came);
-            line.push_str(&format!("  -> {came} in {} ms", delivered.number("tookMs")));
+            line.extend([format!("  -> {came} in {} ms", delivered.number("tookMs"))]);
         }
-        output.print(&line)
+        output::print(&line)
     }
 
     /// What came of it: `status` or `error`, and `tookMs`. A receiver that fails is told of, and not tried again.

@@ -30,7 +30,7 @@ pub(crate) fn digits(minor: &str, currency: &str) -> String {
 pub(crate) struct Amount {
     /// The amount as tables show it, such as 125.00; with --minor in minor units, such as 12500.
     #[arg(value_name = "AMOUNT")]
-    amount: String,
+    number: String,
     /// Three letters, such as USD.
     #[arg(value_name = "CURRENCY")]
     currency: String,
@@ -47,9 +47,9 @@ impl Amount {
     /// The amount in minor units.
     pub(crate) fn minor(&self) -> Result<String, Failure> {
         if self.minor {
-            return whole(&self.amount);
+            return whole(&self.number);
         }
-        to_minor(&self.amount, self.currency()?)
+        to_minor(&self.number, self.currency()?)
     }
 }
 

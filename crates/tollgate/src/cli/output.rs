@@ -94,19 +94,19 @@ impl Output {
 
     /// The data for programs, or what `readable` makes of it for people.
     pub(crate) fn show(self, data: &Value, readable: impl FnOnce(Style) -> String) -> Result<(), Failure> {
-        if self.json { self.print(&format!("{data:#}")) } else { self.print(&readable(self.style)) }
+        if self.json { print(&format!("{data:#}")) } else { print(&readable(self.style)) }
     }
+}
 
-    /// Prints a text and ends its last line. Whoever stops reading has seen enough.
-    pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes()));
-        match written.and_then(|()| out.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::new(format!("cannot print: {error}")))
-            }
-            _ => Ok(()),
+/// Prints a text and ends its last line. Whoever stops reading has seen enough.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes()));
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot print: {error}")))
         }
+        _ => Ok(()),
     }
 }

@@ -94,18 +94,14 @@ pub(crate) async fn explain(session: Session, payment: Payment) -> Result<(), Fa
         let mut text =
             format!("{}\n", style.strong(&format!("Rules, by version {version} of the configuration")));
         text.push_str(&rules(explained.list("rules"), style));
-        match explained.field("quote").filter(|quote| !quote.is_null()) {
-            Some(quote) => {
-                text.push_str(&format!("{}\n\n", route(quote.field("routing").unwrap_or(&Value::Null))));
-                text.push_str(&format!("{}\n", style.strong("Fees")));
-                text.push_str(&fee_steps(explained.list("feeSteps"), &currency, style));
-                text.push_str(&format!("\n{}", amounts(quote, style)));
-            }
-            None => {
-                let why = format!("No route: {}", explained.text("unavailable"));
-                text.push_str(&style.paint(Paint::Bad, &why));
-            }
-        }
+        let Some(quote) = explained.field("quote").filter(|quote| !quote.is_null()) else {
+            let why = format!("No route: {}", explained.text("unavailable"));
+            return text + &style.paint(Paint::Bad, &why);
+        };
+        text.extend([format!("{}\n\n", route(quote.field("routing").unwrap_or(&Value::Null)))]);
+        text.extend([format!("{}\n", style.strong("Fees"))]);
+        text.push_str(&fee_steps(explained.list("feeSteps"), &currency, style));
+        text.extend([format!("\n{}", amounts(quote, style))]);
         text
     })
 }

@@ -18,7 +18,7 @@ pub(crate) fn rules(rules: &[Value], style: Style) -> String {
     for rule in rules {
         let outcome = rule.text("outcome");
         let shown = style.paint(paint_of(outcome), &outcome.replace('_', " "));
-        text.push_str(&format!("  {}  {shown}\n", style.paint(Paint::Plain, rule.text("id"))));
+        text.extend([format!("  {}  {shown}\n", style.paint(Paint::Plain, rule.text("id")))]);
         for condition in rule.list("conditions") {
             let (mark, paint) =
                 if condition.flag("holds") { ("holds", Paint::Good) } else { ("does not hold", Paint::Bad) };
@@ -31,11 +31,11 @@ pub(crate) fn rules(rules: &[Value], style: Style) -> String {
                 condition.text("field"),
                 condition.text("op")
             );
-            text.push_str(&format!(
+            text.extend([format!(
                 "    {}  {}\n",
                 style.paint(Paint::Plain, &line),
                 style.paint(paint, mark)
-            ));
+            )]);
         }
     }
     text

@@ -21,13 +21,13 @@ pub(crate) fn tell(story: &Value, style: Style) -> String {
         let at = line.text("at");
         if day(at) != today {
             today = day(at);
-            text.push_str(&format!("\n{}\n", style.strong(&format!("{today} (UTC)"))));
+            text.extend([format!("\n{}\n", style.strong(&format!("{today} (UTC)")))]);
         }
         let request =
             line.optional_text("requestId").map(|id| style.dim(&format!("  {id}"))).unwrap_or_default();
         let detail = line.field("detail").unwrap_or(&Value::Null);
         let (sentence, below) = line_of(line.text("kind"), detail, currency, style);
-        text.push_str(&format!("{}  {sentence}{request}\n{below}", style.dim(time_of_day(at))));
+        text.extend([format!("{}  {sentence}{request}\n{below}", style.dim(time_of_day(at)))]);
     }
     text.push_str(&postings(story.list("postings"), currency, style));
     text.push_str(&exceptions(story.list("exceptions"), style));
@@ -39,10 +39,10 @@ fn head(story: &Value, style: Style) -> String {
     let facts = transaction.unwrap_or(story);
     let currency = facts.text("currency");
     let mut text = style.strong(story.text("serviceReference"));
-    text.push_str(&format!("  {}", style.status(facts.text("status"))));
+    text.extend([format!("  {}", style.status(facts.text("status")))]);
     let amount = |field: &str| major(facts.text(field), currency);
     let (principal, total, fee) = (amount("amountMinor"), amount("totalDebitMinor"), amount("feeMinor"));
-    text.push_str(&format!("\n{principal}, total debit {total} (fees {fee})\n"));
+    text.extend([format!("\n{principal}, total debit {total} (fees {fee})\n")]);
     let mut facts_line = |label: &str, value: String| {
         if !value.is_empty() && value != "-" {
             text.push_str(&style.paint(Paint::Plain, &format!("{label:<20}{value}")));
@@ -230,7 +230,7 @@ fn exceptions(exceptions: &[Value], style: Style) -> String {
             Some(note) => style.paint(Paint::Good, &format!("  resolved: {note}")),
             None => style.paint(Paint::Bad, "  open"),
         };
-        text.push_str(&format!("{}{state}\n", style.paint(Paint::Plain, &line)));
+        text.extend([format!("{}{state}\n", style.paint(Paint::Plain, &line))]);
     }
     text
 }
@@ -244,5 +244,9 @@ fn facts(value: &Value) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("              {line}\n")).collect()
+    let mut indented = String::new();
+    for line in text.lines() {
+        indented.extend(["              ", line, "\n"]);
+    }
+    indented
 }

@@ -75,7 +75,7 @@ pub(crate) async fn organizations(session: Session, asked: Organizations) -> Res
     let path = "/admin/v1/organizations";
     match asked.action {
         OrganizationAction::List => {
-            let list = as_list(session.all(path).await?);
+            let list = as_list(&session.all(path).await?);
             session.output.show(&list, |style| table(&list, style, "There is no organization yet.", &[]))
         }
         OrganizationAction::Create { name } => {
@@ -99,7 +99,7 @@ pub(crate) async fn applications(session: Session, asked: Applications) -> Resul
                 let found = session.all(&below(parent.text("id"))).await;
                 items.extend(found.map_err(|failure| no_such(failure, "organization", parent.text("id")))?);
             }
-            let list = as_list(items);
+            let list = as_list(&items);
             let columns = [("ORGANIZATION", "organizationId")];
             session.output.show(&list, |style| table(&list, style, "There is no application yet.", &columns))
         }
@@ -121,7 +121,7 @@ pub(crate) async fn environments(session: Session, asked: Environments) -> Resul
                 }
                 None => session.all_environments().await?,
             };
-            let list = as_list(items);
+            let list = as_list(&items);
             let columns: &[_] = match application {
                 Some(_) => &[("APPLICATION", "applicationId")],
                 None => &[("ORGANIZATION", "organizationName"), ("APPLICATION", "applicationName")],
@@ -141,7 +141,7 @@ fn no_such(failure: Failure, what: &str, id: &str) -> Failure {
 }
 
 /// All slices at once, in the form of one.
-fn as_list(items: Vec<Value>) -> Value {
+fn as_list(items: &[Value]) -> Value {
     json!({ "items": items, "nextCursor": null })
 }
 

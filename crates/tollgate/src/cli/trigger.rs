@@ -130,8 +130,8 @@ impl Subject {
         })?;
         let object =
             facts.optional_text("providerReference").or_else(|| story.optional_text("providerObject"));
-        let (address, object) = (address.to_owned(), object.map(str::to_owned));
-        Ok(Self { wire, address, key, object, story })
+        let (address, object) = (address.to_owned(), object.map(segment));
+        Ok(Self { story, wire, address, key, object })
     }
 
     fn object(&self) -> Result<&str, Failure> {
@@ -218,7 +218,8 @@ impl Subject {
 
     /// The customer's side: the hosted page's form, or the component's call.
     async fn pay(&self, session: &Session) -> Result<Value, Failure> {
-        if let Some(page) = self.story.optional_text("checkoutUrl") {
+        let page = self.story.optional_text("checkoutUrl");
+        if let Some(page) = page.filter(|page| page.starts_with(&format!("{}/", self.address))) {
             let form = "number=4242+4242+4242+4242&expiry=12/34&cvc=123";
             let headers = [("content-type", "application/x-www-form-urlencoded".to_owned())];
             let sent = session.client.http.send(Method::POST, page, &headers, form.into(), PATIENCE).await;
@@ -233,7 +234,7 @@ impl Subject {
         }
         match self.wire.as_str() {
             "stripe" => {
-                let address = format!("{}/v1/payment_intents/{}/confirm", self.address, segment(self.object()?));
+                let address = format!("{}/v1/payment_intents/{}/confirm", self.address, self.object()?);
                 let headers = [
                     ("authorization", format!("Bearer {}", self.key.expose())),
                     ("content-type", "application/x-www-form-urlencoded".to_owned()),

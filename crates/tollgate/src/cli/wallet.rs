@@ -89,12 +89,11 @@ async fn post(
     direction: &str,
 ) -> Result<(), Failure> {
     let (minor, currency) = (movement.amount.minor()?, movement.amount.currency()?);
-    let reference = match movement.reference {
-        Some(reference) => reference,
-        None => {
-            let random: [u8; 8] = random_bytes()?;
-            format!("cli-{:016x}", u64::from_be_bytes(random))
-        }
+    let reference = if let Some(reference) = movement.reference {
+        reference
+    } else {
+        let random: [u8; 8] = random_bytes()?;
+        format!("cli-{:016x}", u64::from_be_bytes(random))
     };
     let amount = major(&minor, currency.code());
     movement.consent.ask(&format!("{verb} {amount} {direction} the wallet (reference {reference})?"))?;

@@ -37,6 +37,7 @@ mod cli;
 mod configuration;
 mod crash;
 mod events;
+mod events_crash;
 mod hostile_bodies;
 mod nodes;
 mod quote;

@@ -83,6 +83,11 @@ impl Reply {
         Self { status, headers: String::new(), delay: Duration::ZERO }
     }
 
+    /// No answer at all.
+    pub fn hang_up() -> Self {
+        Self::status(0)
+    }
+
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push_str(&format!("{name}: {value}\r\n"));
         self
@@ -225,6 +230,9 @@ fn receive(stream: &TcpStream, parcels: &Mutex<Vec<Parcel>>, manner: &Mutex<Mann
     };
     thread::sleep(reply.delay);
     let (status, headers) = (reply.status, reply.headers);
+    if status == 0 {
+        return None;
+    }
     let answer =
         format!("HTTP/1.1 {status} Answered\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n");
     let mut writer = stream;
