@@ -100,8 +100,9 @@ impl Listener {
         let url = self.forward.as_ref().map(|(url, _)| url);
         if output.json {
             let secret = secret.as_ref().map(tollgate_vault::Secret::expose);
-            return output
-                .print(&json!({ "listening": true, "forwardTo": url, "secret": secret }).to_string());
+            return output::print(
+                &json!({ "listening": true, "forwardTo": url, "secret": secret }).to_string(),
+            );
         }
         output::print(&match (url, &secret) {
             (Some(url), Some(secret)) => format!(
