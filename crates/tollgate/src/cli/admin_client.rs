@@ -51,6 +51,11 @@ impl AdminClient {
             (None, _) => return Err(Failure::new(NO_SERVER)),
         };
         let url = url.or_else(|| noted.map(str::to_owned)).ok_or_else(|| Failure::new(NO_SERVER))?;
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(Failure::new(format!(
+                "TOLLGATE_URL is `{url}`; write it like https://pay.example.com"
+            )));
+        }
         Ok(Self { url, token, token_from, http: Http::new()? })
     }
 

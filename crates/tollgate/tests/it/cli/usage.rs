@@ -54,6 +54,12 @@ fn without_a_server_it_says_how_to_name_one() {
     let terminal = Terminal::nowhere(folder.path().to_owned());
     let said = terminal.fails(&["keys", "list"]);
     assert!(said.contains("TOLLGATE_URL") && said.contains("sandbox"), "{said}");
+    let said = terminal
+        .clone()
+        .with("TOLLGATE_URL", "127.0.0.1:8080")
+        .with("TOLLGATE_ADMIN_TOKEN", "a token for nobody at all")
+        .fails(&["keys", "list"]);
+    assert!(said.contains("https://"), "{said}");
     // A token alone, or an address alone, is not enough.
     let said = terminal.clone().with("TOLLGATE_URL", "http://127.0.0.1:1").fails(&["keys", "list"]);
     assert!(said.contains("TOLLGATE_ADMIN_TOKEN"), "{said}");
