@@ -224,18 +224,19 @@ fn server_checks(durability: &Durability) -> Vec<Check> {
         }
         None => Check::ok("durability", format!("fsync on, synchronous_commit {synchronous_commit}")),
     });
-    checks.push(match (*synchronous_standbys, synchronous_commit.as_str()) {
-        (0, _) => Check::warning(
+    let standbys = synchronous_standbys.trim();
+    checks.push(match (standbys, synchronous_commit.as_str()) {
+        ("", _) => Check::warning(
             "standby",
             "no synchronous standby confirms commits",
             "a lost disk loses what was acknowledged since the last backup or archived log; set synchronous_standby_names",
         ),
-        (count, "local" | "remote_write") => Check::warning(
+        (_, "local" | "remote_write") => Check::warning(
             "standby",
-            format!("{count} synchronous standbys, but commits do not wait for their disks"),
+            format!("commits do not wait for the disks of {standbys}"),
             "set synchronous_commit to on",
         ),
-        (count, _) => Check::ok("standby", format!("{count} synchronous standbys confirm commits")),
+        _ => Check::ok("standby", format!("commits are confirmed by {standbys}")),
     });
     checks
 }
@@ -400,21 +401,21 @@ mod tests {
 
     #[test]
     fn a_server_that_may_forget_is_a_problem() {
-        let server = |fsync, commit: &str, standbys, in_recovery| Durability::Server {
+        let server = |fsync, commit: &str, standbys: &str, in_recovery| Durability::Server {
             version_number: 170_002,
             fsync,
             synchronous_commit: commit.to_owned(),
             full_page_writes: true,
-            synchronous_standbys: standbys,
+            synchronous_standbys: standbys.to_owned(),
             in_recovery,
         };
         for (durability, verdict) in [
-            (server(true, "on", 1, false), Verdict::Ok),
-            (server(true, "on", 0, false), Verdict::Warning),
-            (server(true, "local", 1, false), Verdict::Warning),
-            (server(true, "off", 1, false), Verdict::Problem),
-            (server(false, "on", 1, false), Verdict::Problem),
-            (server(true, "on", 1, true), Verdict::Problem),
+            (server(true, "on", "standby1", false), Verdict::Ok),
+            (server(true, "on", "", false), Verdict::Warning),
+            (server(true, "local", "standby1", false), Verdict::Warning),
+            (server(true, "off", "standby1", false), Verdict::Problem),
+            (server(false, "on", "standby1", false), Verdict::Problem),
+            (server(true, "on", "standby1", true), Verdict::Problem),
         ] {
             let worst = server_checks(&durability).into_iter().map(|check| check.verdict).max();
             assert_eq!(worst, Some(verdict), "{durability:?}");

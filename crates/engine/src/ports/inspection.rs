@@ -42,8 +42,8 @@ pub enum Durability {
         synchronous_commit: String,
         /// Whether a page that was torn by a crash can be restored.
         full_page_writes: bool,
-        /// How many standbys confirm commits.
-        synchronous_standbys: u32,
+        /// The standbys that confirm commits, as the server's setting names them; empty where none does.
+        synchronous_standbys: String,
         /// Whether it is itself a standby and takes no changes.
         in_recovery: bool,
     },

@@ -59,6 +59,7 @@ pub async fn work_that_is_due_is_counted(nodes: &Nodes) {
 }
 
 pub async fn postings_are_found_by_their_payment(nodes: &Nodes) {
+    use PostingCause::{Release, Reserve, Reverse, Settle};
     let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
     nodes.fund(environment, 10_000, "f").await;
     let [returned, refused, unknown] = [(); 3].map(|()| nodes.new_transfer(environment));
@@ -79,7 +80,6 @@ pub async fn postings_are_found_by_their_payment(nodes: &Nodes) {
         causes
     };
     let usd = Currency::USD;
-    use PostingCause::{Release, Reserve, Reverse, Settle};
     assert_eq!(causes(environment, usd, returned.order.id).await, [Reverse, Settle, Reserve]);
     assert_eq!(causes(environment, usd, refused.order.id).await, [Release, Reserve]);
     assert_eq!(causes(environment, usd, unknown.order.id).await, []);

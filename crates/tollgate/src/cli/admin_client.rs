@@ -14,8 +14,10 @@ use super::{
 };
 use crate::failure::Failure;
 
+const PATIENCE: Duration = Duration::from_mins(1);
 /// An audit of a large database takes a while; nothing takes longer.
-const PATIENCE: Duration = Duration::from_mins(5);
+const LONG_PATIENCE: Duration = Duration::from_mins(30);
+pub(super) const AUDIT: &str = "/admin/v1/audit";
 const NO_SERVER: &str = "there is no server to ask: set TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or run this where a \
                          sandbox has its tollgate-data folder (TOLLGATE_DATA_DIR names another)";
 
@@ -111,7 +113,8 @@ impl AdminClient {
         all.extend_from_slice(headers);
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let url = format!("{}{path}", self.url);
-        let reply = self.http.send(method, &url, &all, body, PATIENCE).await.map_err(|why| {
+        let patience = if path == AUDIT { LONG_PATIENCE } else { PATIENCE };
+        let reply = self.http.send(method, &url, &all, body, patience).await.map_err(|why| {
             Failure::new(format!(
                 "{} does not answer: {why}; start the server, or set TOLLGATE_URL to where it is",
                 self.url

@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use super::{fields::Fields, session::Session, table::Table};
+use super::{admin_client::AUDIT, fields::Fields, session::Session, table::Table};
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct Audit {}
 
 pub(crate) async fn run(session: Session, _: Audit) -> Result<(), Failure> {
-    let audit = session.client.get("/admin/v1/audit").await?;
+    let audit = session.client.get(AUDIT).await?;
     let findings = audit.list("findings");
     session.output.show(&audit, |style| {
         let [wallets, postings, transfers] =

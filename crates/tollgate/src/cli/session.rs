@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use super::{admin_client::AdminClient, fields::Fields, http::segment, notes::Notes, output::Output};
 use crate::failure::Failure;
@@ -26,7 +27,9 @@ pub(crate) struct Session {
     pub(crate) client: AdminClient,
     pub(crate) output: Output,
     pub(crate) notes: Option<Notes>,
-    environment: Option<String>,
+    /// What was asked for, and what was found.
+    wanted: Option<String>,
+    environment: OnceCell<String>,
 }
 
 impl Session {
@@ -35,14 +38,27 @@ impl Session {
         let client = AdminClient::find(notes.as_ref())?;
         // Another server's commands have nothing to do with a sandbox that happens to lie here.
         let notes = notes.filter(|notes| notes.base_url() == Some(client.url.as_str()));
-        let environment = options.environment.filter(|id| !id.trim().is_empty());
-        Ok(Self { client, output: Output::new(options.json), notes, environment })
+        let wanted = options.environment.filter(|id| !id.trim().is_empty());
+        let output = Output::new(options.json);
+        Ok(Self { client, output, notes, wanted, environment: OnceCell::new() })
     }
 
     /// The environment that is meant.
     pub(crate) async fn environment(&self) -> Result<String, Failure> {
-        if let Some(given) = &self.environment {
-            return Ok(given.clone());
+        self.environment.get_or_try_init(|| self.find_environment()).await.cloned()
+    }
+
+    async fn find_environment(&self) -> Result<String, Failure> {
+        if let Some(wanted) = &self.wanted {
+            let known = self.client.get(&format!("/admin/v1/environments/{}", segment(wanted))).await;
+            known.map_err(|failure| {
+                failure.if_missing(|| {
+                    format!(
+                        "there is no environment {wanted}; `tollgate environments list` shows those there are"
+                    )
+                })
+            })?;
+            return Ok(wanted.clone());
         }
         if let Some(noted) = self.notes.as_ref().and_then(Notes::environment) {
             return Ok(noted.to_owned());

@@ -75,6 +75,7 @@ fn notes_that_others_can_read_are_a_problem() {
 fn a_database_server_is_examined() {
     let database = Database::create();
     let server = Start::serve().with("TOLLGATE_DATABASE_URL", &database.url).run();
+    Tenant::create(&mut server.admin());
     let said = Terminal::of(&server).run(&["doctor", "--json"]);
     let answer: Value = serde_json::from_str(&said.out).unwrap();
     assert!(
@@ -84,4 +85,6 @@ fn a_database_server_is_examined() {
     assert!(!found(&answer, "durability").is_empty(), "{answer:#}");
     assert_eq!(found(&answer, "standby")[0]["verdict"], "warning", "{answer:#}");
     assert!(found(&answer, "clock").iter().all(|check| check["verdict"] == "ok"), "{answer:#}");
+    assert_eq!(found(&answer, "providers")[0]["finding"], "no provider is configured", "{answer:#}");
+    assert_eq!(found(&answer, "database").len(), 1, "it gave every answer: {answer:#}");
 }
