@@ -40,7 +40,7 @@ const STORE_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_NOTE: usize = 300;
 
 impl Engine {
-    /// Delivers whatever is due, until told to stop; what is begun is finished.
+    /// Delivers whatever is due, until told to stop; what was taken is finished.
     pub async fn deliver_until(
         self: Arc<Self>,
         courier: Arc<dyn Courier>,
@@ -63,8 +63,10 @@ impl Engine {
                 _ = stop.wait_for(|stopped| *stopped) => {}
             }
         }
+        round.begin_waiting();
         while let Some(done) = round.work.join_next().await {
             note(done);
+            round.begin_waiting();
         }
     }
 }

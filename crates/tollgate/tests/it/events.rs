@@ -5,6 +5,7 @@ mod deliveries;
 mod endpoints;
 mod flows;
 mod lists;
+mod nodes;
 mod privacy;
 mod resending;
 
