@@ -39,6 +39,7 @@ pub mod transfer_model;
 pub mod transfer_races;
 pub mod transfer_samples;
 pub mod transfers;
+pub mod upgrade;
 pub mod wallet;
 
 use std::sync::{

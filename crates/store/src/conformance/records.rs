@@ -84,7 +84,7 @@ pub async fn activity_is_added_up_by_the_hour(nodes: &Nodes) {
         order.created_at = at(moment);
         if place == 1 {
             order.currency = Currency::parse("EUR").unwrap();
-            order.provider = "square".to_owned();
+            "square".clone_into(&mut order.provider);
         }
         let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
         nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
@@ -155,15 +155,15 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     let mut order = nodes.new_order(environment);
     order.customer_name = Some("Grace  Hopper".to_owned());
     order.customer_email = Some("Grace@Example.com".to_owned());
-    order.metadata =
-        r#"{"orderId":"A-17","count":3,"paid":true,"deep":{"no":"never"},"list":["never"]}"#.to_owned();
+    r#"{"orderId":"A-17","count":3,"paid":true,"deep":{"no":"never"},"list":["never"]}"#
+        .clone_into(&mut order.metadata);
     let mut progress = preparing();
     progress.object = Some("cs_9".to_owned());
     let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
     nodes.one.insert_payment(environment, &order, &progress, &[], &tells).await.unwrap();
     let mut new = nodes.new_transfer(environment);
-    new.order.external_customer_id = "Cus 17".to_owned();
-    new.order.metadata = r#"{"orderId":"a-17"}"#.to_owned();
+    "Cus 17".clone_into(&mut new.order.external_customer_id);
+    r#"{"orderId":"a-17"}"#.clone_into(&mut new.order.metadata);
     nodes.reserve(&new).await;
     assert!(nodes.found_by(environment, text_term("a-17")).await.is_empty(), "not yet");
     digest_all(nodes).await;

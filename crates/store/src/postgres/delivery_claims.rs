@@ -4,12 +4,12 @@
 //! then some of each are taken. While there is nothing to do, nothing is written or locked.
 
 use deadpool_postgres::ClientWrapper;
-use tokio_postgres::Row;
+use tokio_postgres::{Row, types::ToSql};
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{ClaimedDelivery, Endpoint};
 use uuid::Uuid;
 
-use super::{cells::RowCells, fault::Fault, uuid};
+use super::{batches, cells::RowCells, fault::Fault, uuid};
 use crate::convert::{
     Damaged,
     delivery::{delivery_columns, read},
@@ -56,6 +56,11 @@ const TAKE: &str = concat!(
      ORDER BY d.place, d.was_due_at, d.event_id"
 );
 
+/// All look-ups are by index, also where the server made its plan while next to nothing was waiting.
+const BEGIN: &str = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
+     SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
+     SET LOCAL enable_sort = off";
+
 pub(super) async fn claim(
     client: &ClientWrapper,
     now: Timestamp,
@@ -63,26 +68,45 @@ pub(super) async fn claim(
     each: u32,
     limit: u32,
 ) -> Result<Vec<ClaimedDelivery>, Fault> {
-    let statement = client.prepare_cached(WAITED_FOR).await?;
-    let rows = client.query(&statement, &[&now.unix_millis(), &i64::from(limit)]).await?;
-    let (ready, gone) = sorted_out(&rows)?;
+    let outcome = claim_some(client, now, until, each, limit).await;
+    if outcome.is_err() {
+        batches::give_up(client).await;
+    }
+    outcome
+}
+
+async fn claim_some(
+    client: &ClientWrapper,
+    now: Timestamp,
+    until: Timestamp,
+    each: u32,
+    limit: u32,
+) -> Result<Vec<ClaimedDelivery>, Fault> {
+    let waited_for = client.prepare_cached(WAITED_FOR).await.map_err(Fault::Uncommitted)?;
+    let take = client.prepare_cached(TAKE).await.map_err(Fault::Uncommitted)?;
+    let (now, until) = (now.unix_millis(), until.unix_millis());
+    let (each, limit) = (i64::from(each), i64::from(limit));
+    let values: [&(dyn ToSql + Sync); 2] = [&now, &limit];
+    // Sent together, and answered one after the other; as below.
+    let (begun, rows) = tokio::join!(biased; client.batch_execute(BEGIN), client.query(&waited_for, &values));
+    begun.map_err(Fault::Uncommitted)?;
+    let (ready, gone) = sorted_out(&rows.map_err(Fault::Uncommitted)?)?;
+    if ready.is_empty() && gone.is_empty() {
+        client.batch_execute("ROLLBACK").await.map_err(Fault::Uncommitted)?;
+        return Ok(Vec::new());
+    }
     if !gone.is_empty() {
         tidy(client, &gone).await?;
-    }
-    if ready.is_empty() {
-        return Ok(Vec::new());
     }
     let (scopes, ids): (Vec<Uuid>, Vec<Uuid>) = ready
         .iter()
         .map(|(environment, endpoint)| (uuid(environment.to_bytes()), uuid(endpoint.id.to_bytes())))
         .unzip();
-    let statement = client.prepare_cached(TAKE).await?;
-    let rows = client
-        .query(
-            &statement,
-            &[&now.unix_millis(), &until.unix_millis(), &scopes, &ids, &i64::from(each), &i64::from(limit)],
-        )
-        .await?;
+    let values: [&(dyn ToSql + Sync); 6] = [&now, &until, &scopes, &ids, &each, &limit];
+    let (rows, committed) =
+        tokio::join!(biased; client.query(&take, &values), client.batch_execute("COMMIT"));
+    let rows = rows?;
+    committed?;
     rows.iter()
         .map(|row| {
             let place: i64 = row.try_get(0)?;
@@ -128,8 +152,9 @@ async fn tidy(client: &ClientWrapper, gone: &[(Uuid, Uuid)]) -> Result<(), Fault
              DELETE FROM event_deliveries d USING gone
              WHERE d.environment_id = gone.environment_id AND d.endpoint_id = gone.id AND gone.known IS NULL",
         )
-        .await?;
+        .await
+        .map_err(Fault::Uncommitted)?;
     let (scopes, ids): (Vec<Uuid>, Vec<Uuid>) = gone.iter().copied().unzip();
-    client.execute(&statement, &[&scopes, &ids]).await?;
+    client.execute(&statement, &[&scopes, &ids]).await.map_err(Fault::Uncommitted)?;
     Ok(())
 }

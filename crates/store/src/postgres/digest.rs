@@ -5,7 +5,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::{batches, cells::RowCells, fault::Fault, uuid};
-use crate::convert::record::{
+use crate::convert::digest::{
     Digest, Digestible, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
     read_transfer,
 };
@@ -132,7 +132,7 @@ async fn write(client: &ClientWrapper, digest: &Digest) -> Result<(), Fault> {
 #[derive(Default)]
 struct Terms<'a> {
     environments: Vec<Uuid>,
-    terms: Vec<&'a str>,
+    texts: Vec<&'a str>,
     places: Vec<Uuid>,
     methods: Vec<&'a str>,
     references: Vec<Uuid>,
@@ -143,7 +143,7 @@ impl<'a> Terms<'a> {
         let mut terms = Self::default();
         for term in &digest.terms {
             terms.environments.push(uuid(term.environment));
-            terms.terms.push(&term.term);
+            terms.texts.push(&term.text);
             terms.places.push(uuid(term.place));
             terms.methods.push(term.method);
             terms.references.push(uuid(term.reference));
@@ -153,7 +153,7 @@ impl<'a> Terms<'a> {
 
     /// The values in the statement's order.
     fn values(&self) -> [&(dyn ToSql + Sync); 5] {
-        [&self.environments, &self.terms, &self.places, &self.methods, &self.references]
+        [&self.environments, &self.texts, &self.places, &self.methods, &self.references]
     }
 }
 

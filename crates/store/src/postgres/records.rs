@@ -97,27 +97,31 @@ pub(super) async fn attention(
     environment: EnvironmentId,
     most: u32,
 ) -> Result<Attention, Fault> {
+    // The orders mean nothing but that the indexes are used, however many the server believes there are.
     let statement = client
         .prepare_cached(
             "SELECT
                  (SELECT count(*) FROM (
-                     SELECT 1 FROM card_payments WHERE environment_id = $1 AND waiting IS NOT NULL LIMIT $2) c),
+                     SELECT 1 FROM card_payments
+                     WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY id LIMIT $2) c),
                  (SELECT count(*) FROM (
-                     SELECT 1 FROM transfers WHERE environment_id = $1 AND waiting IS NOT NULL LIMIT $2) c),
+                     SELECT 1 FROM transfers
+                     WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY transaction_id LIMIT $2) c),
                  (SELECT count(*) FROM (
                      SELECT 1 FROM reconciliation_exceptions
-                     WHERE environment_id = $1 AND resolved_at IS NULL LIMIT $2) c),
+                     WHERE environment_id = $1 AND resolved_at IS NULL ORDER BY id LIMIT $2) c),
                  (SELECT count(*) FROM (
                      SELECT 1 FROM event_endpoints p CROSS JOIN LATERAL (
                          SELECT 1 FROM event_deliveries d
                          WHERE d.environment_id = p.environment_id AND d.endpoint_id = p.id AND d.state = 'parked'
-                         LIMIT $2) d
+                         ORDER BY d.event_id LIMIT $2) d
                      WHERE p.environment_id = $1 LIMIT $2) c),
                  (SELECT count(*) FROM (
                      SELECT 1 FROM event_endpoints
                      WHERE environment_id = $1 AND disabled IS NOT NULL LIMIT $2) c),
                  (SELECT count(*) FROM (
-                     SELECT 1 FROM provider_events WHERE environment_id = $1 AND state = 'waiting' LIMIT $2) c)",
+                     SELECT 1 FROM provider_events
+                     WHERE environment_id = $1 AND state = 'waiting' ORDER BY received_at LIMIT $2) c)",
         )
         .await?;
     let row = client.query_one(&statement, &[&uuid(environment.to_bytes()), &i64::from(most)]).await?;
