@@ -4,6 +4,7 @@ use std::{
     fs::{self, OpenOptions},
     io::Write as _,
     path::Path,
+    sync::atomic::{AtomicU64, Ordering},
     time::Instant,
 };
 
@@ -63,9 +64,13 @@ pub(super) fn diagnose(
     })
 }
 
+/// Tells the files of those who look at once apart.
+static NEXT_FILE: AtomicU64 = AtomicU64::new(0);
+
 /// Times the disk with a file of its own beside the database, and removes it.
 fn sync_micros(database: &Path) -> std::io::Result<Vec<u64>> {
-    let path = database.with_extension("fsync-check");
+    // Two may look at once, each with a file of its own.
+    let path = database.with_extension(format!("fsync-check-{}", NEXT_FILE.fetch_add(1, Ordering::Relaxed)));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
     let mut times = Vec::with_capacity(SYNCS);
     for _ in 0..SYNCS {
