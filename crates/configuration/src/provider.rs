@@ -112,6 +112,21 @@ impl Providers {
         self.entries.iter()
     }
 
+    /// The places of secrets that another text takes in `self` than in `current`. Masks need not tell: two secrets can
+    /// end alike.
+    pub fn replaced_secrets(&self, current: &Self) -> Vec<String> {
+        let replaced = self.entries.iter().flat_map(|provider| {
+            let known = current.get(&provider.name);
+            let names = provider.credentials.iter().map(|(name, _)| *name);
+            let replaced = names.filter(move |name| {
+                let before = known.and_then(|known| known.secret(name));
+                provider.secret(name).zip(before).is_some_and(|(now, before)| now != before)
+            });
+            replaced.map(|name| place(&provider.name, name))
+        });
+        replaced.collect()
+    }
+
     pub(crate) fn is_faulty(&self, name: &str) -> bool {
         self.faulty.iter().any(|faulty| &**faulty == name)
     }

@@ -94,6 +94,7 @@ struct Story<'a> {
     facts: Vec<(&'static str, String)>,
     timeline: &'a [Entry],
     exceptions: &'a [StoredException],
+    postings: &'a [LedgerLine],
 }
 
 pub(crate) async fn show(visitor: Visitor) -> Page {
@@ -147,6 +148,7 @@ async fn card(visitor: &Visitor, environment: EnvironmentId, id: PaymentId) -> P
         facts,
         timeline: &read.timeline,
         exceptions: &read.exceptions,
+        postings: &[],
     };
     render(visitor, environment, story).await
 }
@@ -199,6 +201,7 @@ async fn transfer(visitor: &Visitor, environment: EnvironmentId, id: TransferId)
         facts,
         timeline: &read.timeline,
         exceptions: &read.exceptions,
+        postings: &read.postings,
     };
     render(visitor, environment, story).await
 }
@@ -212,13 +215,7 @@ async fn render(visitor: &Visitor, environment: EnvironmentId, story: Story<'_>)
         let explained = explain(&read.configuration, request);
         RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
     });
-    let postings = match story.reference {
-        ServiceReference::Card(_) => Vec::new(),
-        ServiceReference::Ach(_) => {
-            let lines = engine.postings_of(environment, story.currency, story.reference).await?;
-            postings(&lines, story.currency)
-        }
-    };
+    let postings = postings(story.postings, story.currency);
     let told = told(visitor, environment, story.reference).await?;
     let decided = format!("{}, {}", story.provider, story.channel.as_str());
     let state = story.state;

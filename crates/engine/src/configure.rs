@@ -34,6 +34,17 @@ pub struct ConfigRead {
     pub configuration: Configuration,
 }
 
+/// A document that would be put in force.
+#[derive(Debug, Clone)]
+pub struct ConfigCheck {
+    /// The version it was checked against.
+    pub version: u64,
+    /// The configuration it would be.
+    pub configuration: Configuration,
+    /// The places at which a secret would be replaced by another.
+    pub replaced_secrets: Vec<String>,
+}
+
 /// Why a configuration was not put in force or read. The one that was in force still is.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigureError {
@@ -106,22 +117,21 @@ impl Engine {
         Err(StoreError::Unavailable("too many others were changing this configuration".to_owned()).into())
     }
 
-    /// Reads a document exactly as [`Engine::put_config`] would, and changes nothing. Returns the configuration it would put
-    /// in force, and the version it was read against.
+    /// Checks a document exactly as [`Engine::put_config`] would, and changes nothing.
     pub async fn check_config(
         &self,
         environment: EnvironmentId,
         document: Value,
-    ) -> Result<ConfigRead, ConfigureError> {
+    ) -> Result<ConfigCheck, ConfigureError> {
         let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
-        let version = current.version;
-        let sealer = self.sealer.clone();
+        let current = self.open(environment, &current)?;
         let work = tokio::task::spawn_blocking(move || {
-            let current = opened(&current, environment, &sealer)?;
-            Configuration::read(&document, &current).map_err(ConfigureError::Faulty)
+            let configuration =
+                Configuration::read(&document, &current.configuration).map_err(ConfigureError::Faulty)?;
+            let replaced_secrets = configuration.providers.replaced_secrets(&current.configuration.providers);
+            Ok(ConfigCheck { version: current.version, configuration, replaced_secrets })
         });
-        let configuration = work.await.unwrap_or(Err(ConfigureError::CutOff))?;
-        Ok(ConfigRead { version, configuration })
+        work.await.unwrap_or(Err(ConfigureError::CutOff))
     }
 
     /// Puts a version of the history in force again, its secrets included, as a new version; only if `expected` is in force.

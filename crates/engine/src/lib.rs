@@ -8,6 +8,7 @@ mod card;
 mod clock;
 mod configure;
 mod directory;
+mod doctor;
 mod engine;
 mod failpoint;
 mod growing;
@@ -35,8 +36,9 @@ pub use card::{
     PreparedPayment, ReadError, WebhookError,
 };
 pub use clock::SystemClock;
-pub use configure::{ConfigRead, ConfigureError, Origin};
+pub use configure::{ConfigCheck, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
+pub use doctor::{Check, Verdict};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;

@@ -1,6 +1,7 @@
 //! What the engine needs from outside, each promise written above its method.
 
 mod courier;
+mod inspection;
 mod outbox;
 mod payments;
 mod provider;
@@ -11,6 +12,7 @@ mod transfers;
 use tollgate_domain::Timestamp;
 
 pub use courier::{Courier, EventBodies, EventSubject, Letter, Receipt, Undelivered};
+pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
     EndpointEffect, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutEvent, OutboxStore, Resend,

@@ -16,7 +16,7 @@ use crate::{
     metadata_text::metadata_pairs,
     ports::{
         Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found,
-        FoundPlace, LedgerLine, OutEvent, PastPayment, StoreError,
+        FoundPlace, OutEvent, PastPayment, StoreError,
     },
     quote::{QuoteRequest, quote},
 };
@@ -222,16 +222,6 @@ impl Engine {
         let ServiceReference::Card(id) = reference else { return Ok(None) };
         let payment = self.store.payment(environment, id).await?;
         Ok(payment.map(|payment| FoundPayment::Preparation(Box::new(payment))))
-    }
-
-    /// The entries of the postings that a transfer caused, oldest first.
-    pub async fn postings_of(
-        &self,
-        environment: EnvironmentId,
-        currency: Currency,
-        reference: ServiceReference,
-    ) -> Result<Vec<LedgerLine>, StoreError> {
-        self.store.postings_of(environment, currency, &reference.to_string()).await
     }
 
     /// What callers were told about a payment, oldest first, and whether they have it.

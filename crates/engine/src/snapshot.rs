@@ -74,6 +74,13 @@ impl Snapshot {
         self.environments.get(&id).map(|held| &held.view)
     }
 
+    /// Every environment, in the order of their ids.
+    pub fn environments(&self) -> Vec<&Arc<EnvironmentView>> {
+        let mut all: Vec<_> = self.environments.values().map(|held| &held.view).collect();
+        all.sort_unstable_by_key(|view| view.environment.id);
+        all
+    }
+
     /// The key whose digest a caller's credential has, if it opens anything at this moment.
     pub fn authenticate(&self, presented: Digest, now: Timestamp) -> Result<&LiveKey, KeyRefusal> {
         let candidates = self.keys.get(&presented.bucket()).map(Vec::as_slice).unwrap_or_default();

@@ -4,6 +4,7 @@ pub(crate) mod applications;
 pub(crate) mod audit;
 pub(crate) mod config;
 pub(crate) mod deliveries;
+pub(crate) mod doctor;
 pub(crate) mod environments;
 pub(crate) mod event_endpoints;
 pub(crate) mod events;

@@ -9,8 +9,8 @@ use http::Method;
 
 use crate::{
     admin_api::{
-        applications, audit, config, deliveries, environments, event_endpoints, events, exceptions, explain,
-        keys, organizations, payments as admin_payments, provider_events, providers,
+        applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
+        explain, keys, organizations, payments as admin_payments, provider_events, providers,
         transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     answer::Answer,
@@ -73,6 +73,7 @@ operations! {
     "key_revoke" DELETE "/admin/v1/environments/{environment}/keys/{key}" delete keys::revoke;
     "config_read" GET "/admin/v1/environments/{environment}/config" get config::read;
     "config_replace" PUT "/admin/v1/environments/{environment}/config" put config::replace;
+    "config_validate" POST "/admin/v1/environments/{environment}/config/validate" post config::validate;
     "config_history" GET "/admin/v1/environments/{environment}/config/versions" get config::history;
     "config_version_read" GET "/admin/v1/environments/{environment}/config/versions/{version}" get config::read_version;
     "quote_explain" POST "/admin/v1/environments/{environment}/explain" post explain::handle;
@@ -88,6 +89,7 @@ operations! {
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
     "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting;
     "audit" GET "/admin/v1/audit" get audit::run;
+    "doctor" GET "/admin/v1/doctor" get doctor::examine;
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
     "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;

@@ -28,5 +28,6 @@ mod stripe;
 mod webhooks;
 
 pub use config::{Config, IncreaseKeys, SquareKeys, StripeKeys, WebhookTarget, Wire};
+pub use increase::return_reason;
 pub use signature::{increase_signature, square_signature, stripe_signature};
 pub use simulator::{Simulator, router};

@@ -1,7 +1,6 @@
 //! The one binary: a sandbox by default, a server with `serve`, and the commands around them.
 
-mod admin_client;
-mod audit;
+mod cli;
 mod failure;
 mod logging;
 mod node;
@@ -13,9 +12,13 @@ mod welcome;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tollgate_vault::{AdminToken, MasterKey};
 
+use cli::{
+    Asked, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys, payments,
+    providers, quote, tenants, trigger, wallet,
+};
 use failure::Failure;
 
 #[global_allocator]
@@ -28,8 +31,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 ///
 /// Settings also come from the environment: TOLLGATE_LISTEN, TOLLGATE_DATA_DIR, TOLLGATE_DATABASE_URL,
 /// TOLLGATE_ADMIN_TOKEN, TOLLGATE_MASTER_KEY and TOLLGATE_LOG.
+///
+/// Commands that ask a server find it by TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or by the sandbox's sandbox.json; all of
+/// them take --json and --environment.
 #[derive(Debug, Parser)]
-#[command(name = "tollgate", version, about, long_about, verbatim_doc_comment)]
+#[command(
+    name = "tollgate",
+    version,
+    about,
+    long_about,
+    verbatim_doc_comment,
+    disable_help_subcommand = true
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -49,19 +62,49 @@ enum Command {
         #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]
         listen: String,
     },
-    /// Recompute every balance of a running server from its entries; fails where anything is off.
-    ///
-    /// Finds the server by TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or by the sandbox's sandbox.json.
-    Audit {
-        /// Print the whole answer as JSON.
-        #[arg(long)]
-        json: bool,
-    },
     /// Print a new secret for the settings.
     Generate {
         /// Which.
         what: Generated,
     },
+    /// Put a configuration document in force: shows what changes, and asks.
+    Apply(Asked<apply::Apply>),
+    /// Print the configuration in force, as `apply` takes it back.
+    Export(Asked<export::Export>),
+    /// The configuration's history, and the way back.
+    Config(Asked<config::Config>),
+    /// What is configured, what it lacks, where its webhooks go.
+    Providers(Asked<providers::Providers>),
+    /// List and create organizations.
+    Organizations(Asked<tenants::Organizations>),
+    /// List and create applications.
+    Applications(Asked<tenants::Applications>),
+    /// List and create environments.
+    Environments(Asked<tenants::Environments>),
+    /// List, issue, rotate and revoke keys.
+    Keys(Asked<keys::Keys>),
+    /// List payments, and tell one's whole story.
+    Payments(Asked<payments::Payments>),
+    /// What a payment would cost.
+    Quote(Asked<quote::Payment>),
+    /// The same, rule by rule and step by step.
+    Explain(Asked<quote::Payment>),
+    /// What the wallets hold; fund them, withdraw, read their ledger.
+    Wallet(Asked<wallet::Wallet>),
+    /// Where a provider and the books disagree.
+    Exceptions(Asked<exceptions::Exceptions>),
+    /// What callers are told; send it again, or listen to it.
+    Events(Asked<events::Events>),
+    /// The addresses that are told.
+    Endpoints(Asked<endpoints::Endpoints>),
+    /// Look for what would hurt later: disk, clocks, providers, work nobody gets round to.
+    Doctor(Asked<doctor::Doctor>),
+    /// Recompute every balance from its entries; fails where anything is off.
+    Audit(Asked<audit::Audit>),
+    /// Have the sandbox's simulated providers pay, settle, return, refund, dispute.
+    Trigger(Asked<trigger::Trigger>),
+    /// Print a shell's completions.
+    Completions(completions::Completions),
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -73,22 +116,45 @@ enum Generated {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
+    let matches = cli::help::grouped(Arguments::command()).get_matches();
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("tollgate: {failure}");
+            eprintln!("{failure}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
-    match arguments.command {
-        None => within_runtime(sandbox::run()),
-        Some(Command::Serve { config }) => within_runtime(serve::run(config)),
-        Some(Command::Simulator { listen }) => within_runtime(simulator::run(listen)),
-        Some(Command::Audit { json }) => within_runtime(audit::run(json)),
-        Some(Command::Generate { what }) => {
+    let Some(command) = arguments.command else { return within_runtime(sandbox::run()) };
+    match command {
+        Command::Serve { config } => within_runtime(serve::run(config)),
+        Command::Simulator { listen } => within_runtime(simulator::run(listen)),
+        Command::Apply(asked) => within_runtime(asked.run(apply::run)),
+        Command::Export(asked) => within_runtime(asked.run(export::run)),
+        Command::Config(asked) => within_runtime(asked.run(config::run)),
+        Command::Providers(asked) => within_runtime(asked.run(providers::run)),
+        Command::Organizations(asked) => within_runtime(asked.run(tenants::organizations)),
+        Command::Applications(asked) => within_runtime(asked.run(tenants::applications)),
+        Command::Environments(asked) => within_runtime(asked.run(tenants::environments)),
+        Command::Keys(asked) => within_runtime(asked.run(keys::run)),
+        Command::Payments(asked) => within_runtime(asked.run(payments::run)),
+        Command::Quote(asked) => within_runtime(asked.run(quote::quote)),
+        Command::Explain(asked) => within_runtime(asked.run(quote::explain)),
+        Command::Wallet(asked) => within_runtime(asked.run(wallet::run)),
+        Command::Exceptions(asked) => within_runtime(asked.run(exceptions::run)),
+        Command::Events(asked) => within_runtime(asked.run(events::run)),
+        Command::Endpoints(asked) => within_runtime(asked.run(endpoints::run)),
+        Command::Doctor(asked) => within_runtime(asked.run(doctor::run)),
+        Command::Audit(asked) => within_runtime(asked.run(audit::run)),
+        Command::Trigger(asked) => within_runtime(asked.run(trigger::run)),
+        Command::Completions(completions) => completions::run(Arguments::command(), &completions),
+        Command::Generate { what } => {
             let secret = match what {
                 Generated::MasterKey => MasterKey::generate()?,
                 Generated::AdminToken => AdminToken::generate()?,
@@ -110,7 +176,16 @@ mod tests {
 
     #[test]
     fn the_command_line_holds_together() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_stands_in_one_group_of_the_help() {
+        let mut grouped = cli::help::grouped_names();
+        let command = Arguments::command();
+        let mut known: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(grouped, known);
     }
 }

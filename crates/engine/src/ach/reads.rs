@@ -8,7 +8,7 @@ use tollgate_domain::{
 use crate::{
     card::ReadError,
     engine::Engine,
-    ports::{Audit, Entry, StoreError, StoredException, Transfer},
+    ports::{Audit, Entry, LedgerLine, StoreError, StoredException, Transfer},
 };
 
 /// A transfer with all that is known of it.
@@ -20,6 +20,8 @@ pub struct TransferRead {
     pub timeline: Vec<Entry>,
     /// What a person has to look at, oldest first.
     pub exceptions: Vec<StoredException>,
+    /// What it did to the wallet, the newest posting first.
+    pub postings: Vec<LedgerLine>,
 }
 
 impl Engine {
@@ -38,7 +40,9 @@ impl Engine {
         let reference = ServiceReference::Ach(id);
         let timeline = self.store.timeline(environment, reference).await?;
         let exceptions = self.store.exceptions_of(environment, reference).await?;
-        Ok(TransferRead { transfer, timeline, exceptions })
+        let currency = transfer.order.currency;
+        let postings = self.store.postings_of(environment, currency, reference).await?;
+        Ok(TransferRead { transfer, timeline, exceptions, postings })
     }
 
     /// Transfers that wait for something, newest first.

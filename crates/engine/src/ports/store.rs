@@ -11,7 +11,7 @@ use tollgate_domain::{
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 
-use super::{OutboxStore, PaymentStore, RecordStore, TransferStore};
+use super::{InspectionStore, OutboxStore, PaymentStore, RecordStore, TransferStore};
 
 /// Why a unit of work gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -221,7 +221,7 @@ pub trait ChangeSignal: Send {
 
 /// Durable memory. SQLite and PostgreSQL keep these promises alike; one suite checks both.
 #[async_trait]
-pub trait Store: PaymentStore + TransferStore + OutboxStore + RecordStore {
+pub trait Store: PaymentStore + TransferStore + OutboxStore + RecordStore + InspectionStore {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
 
@@ -337,14 +337,6 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + RecordStore {
     async fn wallet_currencies(&self, environment: EnvironmentId) -> Result<Vec<Currency>, StoreError>;
 
     /// The entries of a wallet, newest posting first, below the posting `before` where that is given; `limit`
-    /// The entries of the postings that a transfer of this reference caused, oldest first.
-    async fn postings_of(
-        &self,
-        environment: EnvironmentId,
-        currency: Currency,
-        reference: &str,
-    ) -> Result<Vec<LedgerLine>, StoreError>;
-
     /// counts postings.
     async fn ledger(
         &self,

@@ -6,6 +6,7 @@
 use axum::body::Body;
 use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
+use serde_json::Value;
 use tollgate_configuration::Configuration;
 use tollgate_engine::{ConfigureError, ports::ConfigVersionSummary};
 
@@ -25,6 +26,17 @@ use crate::{
 struct ReplacedAnswer<'a> {
     version: u64,
     changed_by: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CheckedAnswer {
+    /// The version in force, which the document was checked against.
+    version: u64,
+    /// As it would be read back, secrets masked.
+    document: Value,
+    /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
+    replaced_secrets: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -65,15 +77,32 @@ pub(crate) async fn history(operator: Operator) -> Answer {
 pub(crate) async fn replace(operator: Operator, body: Body) -> Answer {
     let environment = operator.path("environment")?;
     let expected = expected_version(&operator.headers)?;
-    let body = body::read_json(&operator.headers, body, body::ADMIN_LIMIT).await?;
-    // A document of many thousand rules takes milliseconds to parse, which belong on a thread of their own.
-    let parsing = tokio::task::spawn_blocking(move || tollgate_configuration::parse_document(&body));
-    let document = parsing.await.map_err(|error| ApiError::internal(error.to_string()))?;
-    let document = document.map_err(|fault| ApiError::malformed(format!("{fault}.")))?;
+    let document = sent_document(&operator, body).await?;
     let version =
         operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
     let answer = answer::ok(&ReplacedAnswer { version, changed_by: &operator.origin.actor });
     with_version(answer, version)
+}
+
+/// Says what a `PUT` of the same body would say of its faults, and changes nothing.
+pub(crate) async fn validate(operator: Operator, body: Body) -> Answer {
+    let environment = operator.path("environment")?;
+    let document = sent_document(&operator, body).await?;
+    let checked = operator.app.engine.check_config(environment, document).await?;
+    let answer = CheckedAnswer {
+        version: checked.version,
+        document: checked.configuration.to_public(),
+        replaced_secrets: checked.replaced_secrets,
+    };
+    with_version(answer::ok(&answer), checked.version)
+}
+
+async fn sent_document(operator: &Operator, body: Body) -> Result<Value, ApiError> {
+    let body = body::read_json(&operator.headers, body, body::ADMIN_LIMIT).await?;
+    // A document of many thousand rules takes milliseconds to parse, which belong on a thread of their own.
+    let parsing = tokio::task::spawn_blocking(move || tollgate_configuration::parse_document(&body));
+    let document = parsing.await.map_err(|error| ApiError::internal(error.to_string()))?;
+    document.map_err(|fault| ApiError::malformed(format!("{fault}.")))
 }
 
 fn document(configuration: &Configuration, version: u64) -> Answer {

@@ -10,7 +10,12 @@ use tollgate_engine::ports::Transfer;
 
 use crate::{
     admin_api::{
-        exceptions::ExceptionAnswer, operator::Operator, paging::ListAnswer, payments::of_reading, timeline,
+        exceptions::ExceptionAnswer,
+        operator::Operator,
+        paging::ListAnswer,
+        payments::of_reading,
+        timeline,
+        wallets::{self, PostingAnswer},
     },
     answer::{self, Answer},
     transaction_answer::TransactionAnswer,
@@ -34,6 +39,8 @@ struct TransferRead {
     summary: TransferSummary,
     exceptions: Vec<ExceptionAnswer>,
     timeline: Vec<timeline::LineAnswer>,
+    /// What it did to the wallet, oldest first.
+    postings: Vec<PostingAnswer>,
 }
 
 fn summary(transfer: &Transfer) -> TransferSummary {
@@ -65,6 +72,7 @@ pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: Tr
         service_reference: id.to_string(),
         exceptions: read.exceptions.iter().map(ExceptionAnswer::of).collect(),
         timeline: timeline::lines(&story, &read.timeline)?,
+        postings: wallets::postings(&read.postings).into_iter().rev().collect(),
         summary: summary(&read.transfer),
     })
 }

@@ -72,9 +72,10 @@ struct MovedAnswer {
     wallet: WalletAnswer,
 }
 
+/// A posting with its balanced entries.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PostingAnswer {
+pub(crate) struct PostingAnswer {
     posting_id: String,
     cause: &'static str,
     reference: String,
@@ -157,9 +158,12 @@ pub(crate) async fn ledger(operator: Operator) -> Answer {
     let (before, limit) = (operator.query::<PostingId>("before")?, operator.limit()?);
     let lines = operator.app.engine.ledger(operator.path("environment")?, currency, before, limit).await?;
     let last = lines.last().map(|line| line.posting);
-    let items: Vec<_> =
-        lines.chunk_by(|line, next| line.posting == next.posting).filter_map(posting).collect();
-    answer::ok(&ListAnswer::new(items, limit, last))
+    answer::ok(&ListAnswer::new(postings(&lines), limit, last))
+}
+
+/// Lines by their postings, in the same order.
+pub(crate) fn postings(lines: &[LedgerLine]) -> Vec<PostingAnswer> {
+    lines.chunk_by(|line, next| line.posting == next.posting).filter_map(posting).collect()
 }
 
 fn posting(lines: &[LedgerLine]) -> Option<PostingAnswer> {

@@ -22,6 +22,7 @@ pub(crate) fn router(simulator: Simulator) -> Router {
     Router::new()
         .route("/faults", get(list_faults).post(add_fault).delete(clear_faults))
         .route("/webhooks", get(list_webhooks).post(add_target).delete(remove_targets))
+        .route("/webhooks/again", post(send_again))
         .route("/state", get(state::show))
         .route("/reset", post(reset))
         .route("/{wire}/{kind}/{id}/{action}", post(drive))
@@ -74,6 +75,16 @@ async fn add_target(State(simulator): State<Simulator>, request: Request) -> Res
         }
         Ok(_) => problem(StatusCode::CONFLICT, "there are too many targets"),
         Err(error) => problem(StatusCode::BAD_REQUEST, &error.to_string()),
+    }
+}
+
+async fn send_again(State(simulator): State<Simulator>, request: Request) -> Response {
+    let body = read_body(request.into_body()).await;
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let event_id = body.get("event_id").and_then(Value::as_str).unwrap_or_default();
+    match simulator.queue().again(event_id) {
+        0 => problem(StatusCode::NOT_FOUND, "no such event was delivered"),
+        deliveries => answer(StatusCode::OK, &json!({ "event_id": event_id, "deliveries": deliveries })),
     }
 }
 

@@ -28,6 +28,7 @@ use error::IncreaseError;
 
 pub(crate) use ach::AchTransfer;
 pub(crate) use drive::drive;
+pub use returns::return_reason;
 pub(crate) use rtp::RtpTransfer;
 pub(crate) use settle::settle_forever;
 pub(crate) use state::IncreaseState;

@@ -53,6 +53,11 @@ pub(super) fn reasons() -> Vec<&'static str> {
     CODES.iter().map(|(_, reason)| *reason).collect()
 }
 
+/// The reason that a code of the network, such as `R01`, stands for.
+pub fn return_reason(code: &str) -> Option<&'static str> {
+    CODES.iter().find(|(known, _)| *known == code).map(|(_, reason)| *reason)
+}
+
 /// The network's code of a reason.
 pub(super) fn code(reason: &str) -> &'static str {
     CODES.iter().find(|(_, known)| *known == reason).map_or("R03", |(code, _)| *code)

@@ -92,7 +92,8 @@ pub(super) fn refund(
         let detail = "The currency must be the payment's.";
         return Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail));
     }
-    if money.amount > payment.money.amount - payment.refunded {
+    let rest = payment.money.amount - payment.refunded;
+    if !(1..=rest).contains(&money.amount) {
         let detail = "The requested refund amount exceeds the amount available to refund.";
         return Err(SquareError::refund("REFUND_AMOUNT_INVALID", detail));
     }

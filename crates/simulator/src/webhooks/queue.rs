@@ -47,6 +47,8 @@ struct Inner {
     next: u64,
     tally: Tally,
     attempts: VecDeque<Attempt>,
+    /// What was delivered lately, to be sent again on request.
+    sent: VecDeque<Delivery>,
 }
 
 /// The deliveries of every wire.
@@ -105,6 +107,10 @@ impl Queue {
             inner.attempts.pop_front();
         }
         if accepted {
+            inner.sent.push_back(delivery);
+            while inner.sent.len() > ATTEMPTS_MAX {
+                inner.sent.pop_front();
+            }
             inner.tally.delivered += 1;
             inner.tally.pending = inner.tally.pending.saturating_sub(1);
             return;
@@ -118,6 +124,26 @@ impl Queue {
             inner.tally.given_up += 1;
             inner.tally.pending = inner.tally.pending.saturating_sub(1);
         }
+    }
+
+    /// Sends what was delivered of an event once more; says how many deliveries that are.
+    pub(crate) fn again(&self, event_id: &str) -> usize {
+        let mut inner = lock(&self.inner);
+        let mut again: Vec<Delivery> = Vec::new();
+        for delivery in inner.sent.iter().filter(|sent| sent.notice.event_id == event_id) {
+            // One that was sent again before stands here twice.
+            if again.iter().all(|known| known.target.url != delivery.target.url) {
+                again.push(Delivery { attempts: 0, first_tried: None, ..delivery.clone() });
+            }
+        }
+        let count = again.len();
+        for delivery in again {
+            inner.tally.pending += 1;
+            inner.insert(delivery, Duration::ZERO);
+        }
+        drop(inner);
+        self.wake.notify_one();
+        count
     }
 
     /// Counts a delivery that does not pass through the queue.

@@ -151,3 +151,20 @@ async fn a_target_is_added_by_control_and_can_choose_its_events() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(inbox.kinds(), ["payment_intent.succeeded"]);
 }
+
+#[tokio::test]
+async fn an_event_is_sent_again_on_request() {
+    let running = start().await;
+    let (inbox, _) = Inbox::for_wire(&running, Wire::Stripe).await;
+    running.intent("").await;
+    let first = inbox.wait(1).await.remove(0);
+    let event = first.json["id"].as_str().unwrap().to_owned();
+    for count in [2, 3] {
+        let sent = running.control("POST", "webhooks/again", json!({ "event_id": event })).await;
+        assert_eq!(sent, json!({ "event_id": event, "deliveries": 1 }));
+        let received = inbox.wait(count).await;
+        assert_eq!(received[count - 1].body, first.body, "word for word");
+    }
+    let unknown = json!({ "event_id": "evt_nobody" }).to_string();
+    running.try_send("POST", "/control/webhooks/again", &[], unknown).await.unwrap().expect(404);
+}

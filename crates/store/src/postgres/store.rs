@@ -172,15 +172,6 @@ impl Store for PostgresStore {
         attempt!(self, Read, |client| wallet::currencies(client, environment))
     }
 
-    async fn postings_of(
-        &self,
-        environment: EnvironmentId,
-        currency: Currency,
-        reference: &str,
-    ) -> Result<Vec<LedgerLine>, StoreError> {
-        attempt!(self, Read, |client| wallet::of_reference(client, environment, currency, reference))
-    }
-
     async fn ledger(
         &self,
         environment: EnvironmentId,

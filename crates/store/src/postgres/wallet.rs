@@ -214,34 +214,13 @@ pub(super) async fn ledger(
     let rows = client
         .query(&statement, &[&uuid(environment.to_bytes()), &currency.code(), &uuid(last), &i64::from(limit)])
         .await?;
-    let mut lines = rows.iter().map(ledger_line).collect::<Result<Vec<_>, Fault>>()?;
+    let mut lines = rows.iter().map(line).collect::<Result<Vec<_>, Fault>>()?;
     convert::newest_first(&mut lines);
     Ok(lines)
 }
 
-/// All causes, so that the postings' index by cause and reference finds each.
-pub(super) async fn of_reference(
-    client: &ClientWrapper,
-    environment: EnvironmentId,
-    currency: Currency,
-    reference: &str,
-) -> Result<Vec<LedgerLine>, Fault> {
-    let statement = client
-        .prepare_cached(
-            "SELECT p.id, p.cause, p.reference, p.actor, p.at, e.account, e.amount_minor
-             FROM ledger_postings p JOIN ledger_entries e
-                 ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id
-             WHERE p.environment_id = $1 AND p.currency = $2
-                 AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = $3
-             ORDER BY p.id",
-        )
-        .await?;
-    let rows =
-        client.query(&statement, &[&uuid(environment.to_bytes()), &currency.code(), &reference]).await?;
-    rows.iter().map(ledger_line).collect()
-}
-
-fn ledger_line(row: &Row) -> Result<LedgerLine, Fault> {
+/// One entry with its posting, in the order of the columns above.
+pub(super) fn line(row: &Row) -> Result<LedgerLine, Fault> {
     Ok(LedgerLine {
         posting: PostingId::from_bytes(row.try_get::<_, Uuid>(0)?.into_bytes()),
         cause: convert::cause(row.try_get(1)?)?,

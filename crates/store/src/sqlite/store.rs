@@ -167,18 +167,6 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| wallet::currencies(connection, environment)).await
     }
 
-    async fn postings_of(
-        &self,
-        environment: EnvironmentId,
-        currency: Currency,
-        reference: &str,
-    ) -> Result<Vec<LedgerLine>, StoreError> {
-        let reference = reference.to_owned();
-        self.readers
-            .read(move |connection| wallet::of_reference(connection, environment, currency, &reference))
-            .await
-    }
-
     async fn ledger(
         &self,
         environment: EnvironmentId,

@@ -1,6 +1,6 @@
 //! The wallets' books.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId},
@@ -113,34 +113,14 @@ pub(super) fn ledger(
              JOIN ledger_entries e
                  ON e.environment_id = ?1 AND e.currency = ?2 AND e.posting_id = p.id",
         )?
-        .query_and_then(params![environment.to_bytes(), currency.code(), last, limit], ledger_line)?
+        .query_and_then(params![environment.to_bytes(), currency.code(), last, limit], line)?
         .collect::<Result<Vec<_>, Fault>>()?;
     convert::newest_first(&mut lines);
     Ok(lines)
 }
 
-/// All causes, so that the postings' index by cause and reference finds each.
-pub(super) const OF_REFERENCE: &str =
-    "SELECT p.id, p.cause, p.reference, p.actor, p.at, e.account, e.amount_minor
-     FROM ledger_postings p JOIN ledger_entries e
-         ON e.environment_id = ?1 AND e.currency = ?2 AND e.posting_id = p.id
-     WHERE p.environment_id = ?1 AND p.currency = ?2
-         AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = ?3
-     ORDER BY p.id";
-
-pub(super) fn of_reference(
-    connection: &Connection,
-    environment: EnvironmentId,
-    currency: Currency,
-    reference: &str,
-) -> Result<Vec<LedgerLine>, Fault> {
-    connection
-        .prepare_cached(OF_REFERENCE)?
-        .query_and_then(params![environment.to_bytes(), currency.code(), reference], ledger_line)?
-        .collect()
-}
-
-fn ledger_line(row: &rusqlite::Row<'_>) -> Result<LedgerLine, Fault> {
+/// One entry with its posting, in the order of the columns above.
+pub(super) fn line(row: &Row<'_>) -> Result<LedgerLine, Fault> {
     Ok(LedgerLine {
         posting: PostingId::from_bytes(row.get(0)?),
         cause: convert::cause(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?)?,

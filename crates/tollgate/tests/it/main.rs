@@ -33,6 +33,7 @@ mod card_races;
 mod card_resolver;
 mod card_webhooks;
 mod cards;
+mod cli;
 mod configuration;
 mod crash;
 mod guides;

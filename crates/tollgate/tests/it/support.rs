@@ -17,6 +17,7 @@ mod shop;
 mod signature;
 mod simulator;
 mod tenant;
+mod terminal;
 mod world;
 
 /// The same tests on both stores, each a function that takes the store's kind.
@@ -59,4 +60,5 @@ pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop};
 pub use signature::{signature_header, square_signature, stripe_signature, unix_seconds};
 pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
+pub use terminal::Terminal;
 pub use world::{Store, StoreKind, World};

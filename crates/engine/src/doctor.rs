@@ -1,0 +1,452 @@
+//! Looking for what an operator would want to know before it hurts: a disk that lies, clocks apart, providers that lack
+//! something, work nobody gets round to.
+
+use std::time::Duration;
+
+use tollgate_configuration::{Provider, ProviderEnvironment};
+use tollgate_domain::{Timestamp, id::EnvironmentId};
+
+use crate::{
+    engine::Engine,
+    ports::{Attention, Backlog, Diagnosis, Durability, StoreError},
+    snapshot::EnvironmentView,
+};
+
+/// No disk that keeps what it confirms answers faster, in microseconds.
+const HONEST_SYNC_MICROS: u64 = 20;
+/// Every payment waits for its disk at least once.
+const SLOW_SYNC_MICROS: u64 = 50_000;
+/// The oldest PostgreSQL the store is tested with.
+const OLDEST_SERVER: u32 = 140_000;
+const NOTABLE_SKEW: Duration = Duration::from_secs(1);
+/// Webhooks' signatures are good for five minutes, leases for less than one.
+const HARMFUL_SKEW: Duration = Duration::from_secs(10);
+const LATE: Duration = Duration::from_mins(2);
+const VERY_LATE: Duration = Duration::from_mins(30);
+/// Environments looked at one by one.
+const MOST_ENVIRONMENTS: usize = 200;
+/// What waits is counted up to here.
+const MOST_COUNTED: u32 = 1_000;
+
+/// How something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// As it should be.
+    Ok,
+    /// Somebody should look.
+    Warning,
+    /// Something does not work, or money is at risk.
+    Problem,
+}
+
+impl Verdict {
+    /// The name in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What: `disk`, `clock`, `providers`.
+    pub name: &'static str,
+    /// Whose, where it is one environment's.
+    pub environment: Option<EnvironmentId>,
+    /// How it stands.
+    pub verdict: Verdict,
+    /// What was found, in a sentence.
+    pub finding: String,
+    /// What to do about it.
+    pub advice: Option<&'static str>,
+}
+
+impl Check {
+    fn ok(name: &'static str, finding: impl Into<String>) -> Self {
+        Self { name, environment: None, verdict: Verdict::Ok, finding: finding.into(), advice: None }
+    }
+
+    fn warning(name: &'static str, finding: impl Into<String>, advice: &'static str) -> Self {
+        Self { verdict: Verdict::Warning, advice: Some(advice), ..Self::ok(name, finding) }
+    }
+
+    fn problem(name: &'static str, finding: impl Into<String>, advice: &'static str) -> Self {
+        Self { verdict: Verdict::Problem, ..Self::warning(name, finding, advice) }
+    }
+
+    fn of(self, environment: EnvironmentId) -> Self {
+        Self { environment: Some(environment), ..self }
+    }
+}
+
+impl Engine {
+    /// Looks at everything. A store that gives no answer is a finding, not a failure.
+    pub async fn examine(&self) -> Vec<Check> {
+        let asked_at = self.clock.now();
+        let mut checks = match self.store.diagnose(asked_at).await {
+            Ok(diagnosis) => store_checks(&diagnosis, asked_at, self.clock.now()),
+            Err(error) => vec![unreachable(&error)],
+        };
+        checks.extend(self.settings_checks());
+        let snapshot = self.directory.snapshot();
+        let environments = snapshot.environments();
+        if environments.len() > MOST_ENVIRONMENTS {
+            let finding = format!(
+                "the first {MOST_ENVIRONMENTS} of {} environments were looked at",
+                environments.len()
+            );
+            checks.push(Check::warning(
+                "environments",
+                finding,
+                "look at the others one by one with `tollgate providers`",
+            ));
+        }
+        for view in environments.into_iter().take(MOST_ENVIRONMENTS) {
+            let id = view.environment.id;
+            let mut found = provider_checks(view);
+            match self.store.attention(id, MOST_COUNTED).await {
+                Ok(attention) => found.extend(attention_checks(&attention)),
+                Err(error) => found.push(unreachable(&error)),
+            }
+            checks.extend(found.into_iter().map(|check| check.of(id)));
+        }
+        checks
+    }
+
+    fn settings_checks(&self) -> Vec<Check> {
+        let mut checks = Vec::new();
+        let url = &self.options.public_url;
+        checks.push(if url.starts_with("https://") {
+            Check::ok("address", format!("reached at {url}"))
+        } else {
+            let advice = "set TOLLGATE_PUBLIC_URL to the https address in front of this server: providers send webhooks there";
+            Check::warning("address", format!("reached at {url}, which is not https"), advice)
+        });
+        if self.options.outbox.allow_private {
+            let advice = "leave TOLLGATE_ALLOW_PRIVATE_ENDPOINTS unset in production: an endpoint's owner could have this server call addresses inside your network";
+            checks.push(Check::warning(
+                "events",
+                "events may go to private addresses and over plain http",
+                advice,
+            ));
+        }
+        checks
+    }
+}
+
+fn unreachable(error: &StoreError) -> Check {
+    let advice = "is the database up, and does /readyz answer 200? The server's log has more";
+    Check::problem("database", format!("the database gives no answer: {error}"), advice)
+}
+
+fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, answered_at: Timestamp) -> Vec<Check> {
+    let schema = format!("{}, schema version {}", diagnosis.software, diagnosis.schema_version);
+    let mut checks = vec![Check::ok("database", schema)];
+    checks.extend(match &diagnosis.durability {
+        Durability::File { journal_mode, synchronous, sync_micros } => {
+            file_checks(journal_mode, *synchronous, sync_micros)
+        }
+        Durability::Server { .. } => server_checks(&diagnosis.durability),
+    });
+    if let Some(clock) = diagnosis.clock {
+        checks.push(clock_check(clock, asked_at, answered_at));
+    }
+    checks.extend(diagnosis.backlog.iter().map(|backlog| backlog_check(*backlog, asked_at)));
+    checks
+}
+
+fn file_checks(journal_mode: &str, synchronous: u32, sync_micros: &[u64]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if !journal_mode.eq_ignore_ascii_case("wal") || synchronous < 2 {
+        let finding = format!(
+            "journal mode {journal_mode}, synchronous {synchronous}: a commit does not wait for the disk"
+        );
+        checks.push(Check::problem(
+            "disk",
+            finding,
+            "restart the server; somebody has changed the file's settings",
+        ));
+    }
+    let mut sorted = sync_micros.to_vec();
+    sorted.sort_unstable();
+    let Some(median) = sorted.get(sorted.len() / 2).copied() else {
+        let advice = "let the server write into the folder of its database";
+        checks.push(Check::warning("disk", "the disk could not be timed beside the database", advice));
+        return checks;
+    };
+    checks.push(if median < HONEST_SYNC_MICROS {
+        let finding = format!("the disk confirms a write in {median} µs, faster than a disk that keeps it could");
+        let advice = "this looks like memory, or a disk or hypervisor that does not wait: a loss of power loses acknowledged payments. Use a disk that honours fsync";
+        Check::problem("disk", finding, advice)
+    } else if median > SLOW_SYNC_MICROS {
+        let finding = format!("the disk confirms a write in {} ms", median / 1_000);
+        Check::warning("disk", finding, "every payment waits for it at least twice; use a faster disk")
+    } else {
+        Check::ok("disk", format!("the disk confirms a write in {median} µs, which is plausible"))
+    });
+    checks
+}
+
+fn server_checks(durability: &Durability) -> Vec<Check> {
+    let Durability::Server {
+        version_number,
+        fsync,
+        synchronous_commit,
+        full_page_writes,
+        synchronous_standbys,
+        in_recovery,
+    } = durability
+    else {
+        return Vec::new();
+    };
+    let mut checks = Vec::new();
+    if *version_number < OLDEST_SERVER {
+        let finding = format!("server version {}", version_number / 10_000);
+        checks.push(Check::problem("version", finding, "use PostgreSQL 14 or newer"));
+    }
+    if *in_recovery {
+        let advice = "point TOLLGATE_DATABASE_URL at the primary (target_session_attrs=read-write finds it)";
+        checks.push(Check::problem("database", "the database is a standby and takes no changes", advice));
+    }
+    let unsafe_setting = match (*fsync, synchronous_commit.as_str(), *full_page_writes) {
+        (false, _, _) => Some("fsync is off: a crash of the database's machine can lose or damage anything"),
+        (_, "off", _) => Some("synchronous_commit is off: a crash loses payments that were acknowledged"),
+        (_, _, false) => Some("full_page_writes is off: a crash can tear pages that cannot be restored"),
+        _ => None,
+    };
+    checks.push(match unsafe_setting {
+        Some(finding) => {
+            Check::problem("durability", finding, "set fsync, full_page_writes and synchronous_commit to on")
+        }
+        None => Check::ok("durability", format!("fsync on, synchronous_commit {synchronous_commit}")),
+    });
+    let standbys = synchronous_standbys.trim();
+    checks.push(match (standbys, synchronous_commit.as_str()) {
+        ("", _) => Check::warning(
+            "standby",
+            "no synchronous standby confirms commits",
+            "a lost disk loses what was acknowledged since the last backup or archived log; set synchronous_standby_names",
+        ),
+        (_, "local" | "remote_write") => Check::warning(
+            "standby",
+            format!("commits do not wait for the disks of {standbys}"),
+            "set synchronous_commit to on",
+        ),
+        _ => Check::ok("standby", format!("commits are confirmed by {standbys}")),
+    });
+    checks
+}
+
+fn clock_check(database: Timestamp, asked_at: Timestamp, answered_at: Timestamp) -> Check {
+    let (database, asked, answered) =
+        (database.unix_millis(), asked_at.unix_millis(), answered_at.unix_millis());
+    // Anywhere between question and answer is no difference at all.
+    let apart = if database < asked { asked - database } else { (database - answered).max(0) };
+    let apart = Duration::from_millis(u64::try_from(apart).unwrap_or(u64::MAX));
+    let finding = format!("this server's clock and the database's are {} ms apart", apart.as_millis());
+    let advice = "run a time service (chrony, systemd-timesyncd) on both machines";
+    if apart >= HARMFUL_SKEW {
+        Check::problem("clock", finding, advice)
+    } else if apart >= NOTABLE_SKEW {
+        Check::warning("clock", finding, advice)
+    } else {
+        Check::ok("clock", finding)
+    }
+}
+
+fn backlog_check(backlog: Backlog, now: Timestamp) -> Check {
+    let Backlog { what, due, oldest } = backlog;
+    let Some(oldest) = oldest.filter(|_| due > 0) else {
+        return Check::ok("resolver", format!("no {what} are due"));
+    };
+    let late = now.unix_millis().saturating_sub(oldest.unix_millis());
+    let late = Duration::from_millis(u64::try_from(late).unwrap_or_default());
+    let count = if due >= Backlog::MOST { format!("{due} or more") } else { due.to_string() };
+    let finding = format!("{count} {what} are due, the oldest for {} seconds", late.as_secs());
+    let advice = "is any node running and able to reach its providers? Its log says what the resolver meets";
+    if late >= VERY_LATE {
+        Check::problem("resolver", finding, advice)
+    } else if late >= LATE {
+        Check::warning("resolver", finding, advice)
+    } else {
+        Check::ok("resolver", finding)
+    }
+}
+
+fn provider_checks(view: &EnvironmentView) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let is_live = view.environment.name.as_str().starts_with("live")
+        || view.environment.name.as_str().starts_with("prod");
+    let mut count = 0_usize;
+    for provider in view.configuration.providers.iter() {
+        count += 1;
+        checks.extend(of_provider(provider, is_live));
+    }
+    if checks.is_empty() {
+        checks.push(match count {
+            0 => Check::warning(
+                "providers",
+                "no provider is configured",
+                "put a configuration in force with `tollgate apply FILE`",
+            ),
+            1 => Check::ok("providers", "the provider is ready"),
+            count => Check::ok("providers", format!("all {count} providers are ready")),
+        });
+    }
+    checks
+}
+
+fn of_provider(provider: &Provider, is_live: bool) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let name = &provider.name;
+    let to_pay = provider.missing_to_pay();
+    if !to_pay.is_empty() {
+        let finding = format!("{name} is not ready: it lacks {}", to_pay.join(", "));
+        checks.push(Check::problem(
+            "providers",
+            finding,
+            "add it to the configuration; payments routed there are refused until then",
+        ));
+    }
+    let webhooks: Vec<_> = provider.missing().into_iter().filter(|path| !to_pay.contains(path)).collect();
+    if !webhooks.is_empty() {
+        let finding = format!("{name} lacks {}", webhooks.join(", "));
+        let advice = "without it no webhook is believed, and outcomes are learnt only by asking: take it from the provider's dashboard";
+        checks.push(Check::warning("webhooks", finding, advice));
+    }
+    let is_local = provider.base_url.as_deref().is_some_and(|url| url.starts_with("http://"));
+    let is_sandbox = provider.environment == Some(ProviderEnvironment::Sandbox);
+    if is_live && (is_local || is_sandbox) {
+        let finding = format!("{name} is a simulated or sandbox provider in an environment called live");
+        checks.push(Check::problem(
+            "providers",
+            finding,
+            "set its environment to production and remove its baseUrl",
+        ));
+    }
+    checks
+}
+
+fn attention_checks(attention: &Attention) -> Vec<Check> {
+    let counted = [
+        (
+            attention.waiting_payments,
+            "payments",
+            "card payments wait for something out of the ordinary",
+            "`tollgate payments list --waiting` says why",
+        ),
+        (
+            attention.waiting_transfers,
+            "payments",
+            "transfers wait for something out of the ordinary",
+            "`tollgate payments list --waiting` says why",
+        ),
+        (
+            attention.open_exceptions,
+            "exceptions",
+            "disagreements with a provider are open",
+            "`tollgate exceptions list`; resolve each when you have looked",
+        ),
+        (
+            attention.parked_deliveries,
+            "events",
+            "deliveries were given up",
+            "`tollgate events deliveries --state parked`, then `tollgate events resend`",
+        ),
+        (
+            attention.disabled_endpoints,
+            "events",
+            "endpoints are disabled",
+            "`tollgate endpoints list` says why; `tollgate endpoints enable ID` when it is mended",
+        ),
+        (
+            attention.waiting_provider_events,
+            "webhooks",
+            "provider events are stored and not applied yet",
+            "GET …/provider-events?state=waiting says why",
+        ),
+    ];
+    let found = counted.into_iter().filter(|(count, ..)| *count > 0);
+    found.map(|(count, name, what, advice)| Check::warning(name, format!("{count} {what}"), advice)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_unix_millis(millis)
+    }
+
+    #[test]
+    fn a_disk_is_judged_by_its_median() {
+        for (micros, verdict) in [
+            (vec![1, 2, 900], Verdict::Problem),
+            (vec![19; 9], Verdict::Problem),
+            (vec![20; 9], Verdict::Ok),
+            (vec![400, 500, 900_000], Verdict::Ok),
+            (vec![60_000; 3], Verdict::Warning),
+            (vec![], Verdict::Warning),
+        ] {
+            let checks = file_checks("wal", 2, &micros);
+            assert_eq!(checks.iter().map(|check| check.verdict).max(), Some(verdict), "{micros:?}");
+        }
+        assert_eq!(file_checks("delete", 2, &[500])[0].verdict, Verdict::Problem);
+        assert_eq!(file_checks("WAL", 1, &[500])[0].verdict, Verdict::Problem);
+    }
+
+    #[test]
+    fn a_server_that_may_forget_is_a_problem() {
+        let server = |fsync, commit: &str, standbys: &str, in_recovery| Durability::Server {
+            version_number: 170_002,
+            fsync,
+            synchronous_commit: commit.to_owned(),
+            full_page_writes: true,
+            synchronous_standbys: standbys.to_owned(),
+            in_recovery,
+        };
+        for (durability, verdict) in [
+            (server(true, "on", "standby1", false), Verdict::Ok),
+            (server(true, "on", "", false), Verdict::Warning),
+            (server(true, "local", "standby1", false), Verdict::Warning),
+            (server(true, "off", "standby1", false), Verdict::Problem),
+            (server(false, "on", "standby1", false), Verdict::Problem),
+            (server(true, "on", "standby1", true), Verdict::Problem),
+        ] {
+            let worst = server_checks(&durability).into_iter().map(|check| check.verdict).max();
+            assert_eq!(worst, Some(verdict), "{durability:?}");
+        }
+    }
+
+    #[test]
+    fn clocks_within_the_exchange_agree() {
+        for (database, verdict) in [
+            (1_000, Verdict::Ok),
+            (1_100, Verdict::Ok),
+            (500, Verdict::Ok),
+            (2_100, Verdict::Warning),
+            (-9_000, Verdict::Problem),
+        ] {
+            assert_eq!(clock_check(at(database), at(1_000), at(1_100)).verdict, verdict, "{database}");
+        }
+    }
+
+    #[test]
+    fn work_is_late_after_minutes() {
+        let backlog = |due, oldest| Backlog { what: "transfers", due, oldest: Some(at(oldest)) };
+        let now = 3_600_000;
+        for (oldest, verdict) in
+            [(now - 1_000, Verdict::Ok), (now - 121_000, Verdict::Warning), (0, Verdict::Problem)]
+        {
+            assert_eq!(backlog_check(backlog(3, oldest), at(now)).verdict, verdict);
+        }
+        assert_eq!(
+            backlog_check(Backlog { what: "transfers", due: 0, oldest: None }, at(now)).verdict,
+            Verdict::Ok
+        );
+    }
+}

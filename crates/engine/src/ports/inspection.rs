@@ -1,0 +1,82 @@
+//! What operators look into: the store's own health, and the postings of one payment.
+
+use async_trait::async_trait;
+use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
+
+use super::{LedgerLine, StoreError};
+
+/// What a store says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The software and its version, such as `SQLite 3.50.4`.
+    pub software: String,
+    /// The newest migration that was applied.
+    pub schema_version: u64,
+    /// What the database's own clock says; `None` where it uses this machine's.
+    pub clock: Option<Timestamp>,
+    /// Whether what was acknowledged survives.
+    pub durability: Durability,
+    /// Work that is due and that nobody has taken.
+    pub backlog: Vec<Backlog>,
+}
+
+/// What keeps acknowledged work safe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Durability {
+    /// A file on this machine.
+    File {
+        /// How changes are written ahead.
+        journal_mode: String,
+        /// How often the disk is waited for; 2 is for every commit.
+        synchronous: u32,
+        /// How long the disk took to confirm a small write beside the file, in microseconds, each of several times.
+        sync_micros: Vec<u64>,
+    },
+    /// A database server.
+    Server {
+        /// Such as 170002.
+        version_number: u32,
+        /// Whether it waits for its disk at all.
+        fsync: bool,
+        /// What a commit of ours waits for.
+        synchronous_commit: String,
+        /// Whether a page that was torn by a crash can be restored.
+        full_page_writes: bool,
+        /// The standbys that confirm commits, as the server's setting names them; empty where none does.
+        synchronous_standbys: String,
+        /// Whether it is itself a standby and takes no changes.
+        in_recovery: bool,
+    },
+}
+
+/// Due work of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backlog {
+    /// What, in words: `card payments`.
+    pub what: &'static str,
+    /// How much of it, counted up to [`Backlog::MOST`].
+    pub due: u32,
+    /// Since when the oldest is due.
+    pub oldest: Option<Timestamp>,
+}
+
+impl Backlog {
+    /// Where counting ends.
+    pub const MOST: u32 = 1_000;
+}
+
+/// The part of the store that operators look into.
+#[async_trait]
+pub trait InspectionStore: Send + Sync + 'static {
+    /// Looks at the database and its settings; work counts as due if it was so at `now`. May write beside a database
+    /// file to time its disk, and changes nothing in it.
+    async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError>;
+
+    /// The entries of every posting that a payment has in the books, the newest posting first.
+    async fn postings_of(
+        &self,
+        environment: EnvironmentId,
+        currency: Currency,
+        reference: ServiceReference,
+    ) -> Result<Vec<LedgerLine>, StoreError>;
+}

@@ -1,0 +1,52 @@
+//! `GET /admin/v1/doctor`: what an operator would want to know before it hurts.
+
+use serde::Serialize;
+use tollgate_engine::Check;
+
+use crate::{
+    admin_api::operator::Operator,
+    answer::{self, Answer},
+    timestamp::rfc3339,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DoctorAnswer {
+    version: &'static str,
+    /// For comparing clocks.
+    server_time: String,
+    checks: Vec<CheckAnswer>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CheckAnswer {
+    name: &'static str,
+    environment_id: Option<String>,
+    /// `ok`, `warning` or `problem`.
+    verdict: &'static str,
+    finding: String,
+    advice: Option<&'static str>,
+}
+
+impl From<Check> for CheckAnswer {
+    fn from(check: Check) -> Self {
+        Self {
+            name: check.name,
+            environment_id: check.environment.map(|id| id.to_string()),
+            verdict: check.verdict.as_str(),
+            finding: check.finding,
+            advice: check.advice,
+        }
+    }
+}
+
+pub(crate) async fn examine(operator: Operator) -> Answer {
+    let engine = &operator.app.engine;
+    let checks = engine.examine().await.into_iter().map(CheckAnswer::from).collect();
+    answer::ok(&DoctorAnswer {
+        version: env!("CARGO_PKG_VERSION"),
+        server_time: rfc3339(engine.clock().now()),
+        checks,
+    })
+}

@@ -1,0 +1,88 @@
+//! What operators look into: the store's own health, and the postings of one payment.
+
+use tollgate_domain::{Currency, ledger::PostingCause, ledger::TransferStep};
+use tollgate_engine::ports::{Backlog, Durability};
+
+use super::{
+    Nodes, at,
+    samples::due,
+    transfer_samples::{ach, sending_until},
+};
+
+pub async fn a_store_knows_itself(nodes: &Nodes) {
+    let diagnosis = nodes.one.diagnose(at(0)).await.unwrap();
+    assert!(diagnosis.software.contains("SQL"), "{diagnosis:?}");
+    assert!(diagnosis.schema_version >= 3, "{diagnosis:?}");
+    match &diagnosis.durability {
+        Durability::File { journal_mode, synchronous, sync_micros } => {
+            assert_eq!((journal_mode.as_str(), *synchronous), ("wal", 2));
+            assert!(sync_micros.len() > 3, "{diagnosis:?}");
+            assert_eq!(diagnosis.clock, None);
+        }
+        Durability::Server { version_number, synchronous_commit, in_recovery, .. } => {
+            assert!(
+                *version_number >= 140_000 && !synchronous_commit.is_empty() && !in_recovery,
+                "{diagnosis:?}"
+            );
+            let year_2026 = 1_767_225_600_000;
+            assert!(diagnosis.clock.unwrap().unix_millis() > year_2026, "{diagnosis:?}");
+        }
+    }
+    // Looking changes nothing: the same again.
+    let again = nodes.two.diagnose(at(0)).await.unwrap();
+    assert_eq!((again.software, again.backlog), (diagnosis.software, diagnosis.backlog));
+}
+
+pub async fn work_that_is_due_is_counted(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 10_000, "f").await;
+    let backlog = async |now: i64| {
+        let found = nodes.two.diagnose(at(now)).await.unwrap().backlog;
+        let named = |what: &str| *found.iter().find(|backlog| backlog.what == what).unwrap();
+        (named("card payments"), named("transfers"), named("provider events"))
+    };
+    let none = |what| Backlog { what, due: 0, oldest: None };
+    assert_eq!(backlog(9).await, (none("card payments"), none("transfers"), none("provider events")));
+    for moment in [30, 10, 20] {
+        nodes.payment_with(&nodes.new_order(environment), &due(at(moment))).await;
+    }
+    let mut transfer = nodes.new_transfer(environment);
+    transfer.progress = sending_until(at(15));
+    nodes.reserve(&transfer).await;
+    let (cards, transfers, _) = backlog(20).await;
+    assert_eq!(cards, Backlog { what: "card payments", due: 2, oldest: Some(at(10)) });
+    assert_eq!(transfers, Backlog { what: "transfers", due: 1, oldest: Some(at(15)) });
+    // What somebody has taken is not due until its time is over.
+    nodes.one.claim_payments(at(20), at(100), 10).await.unwrap();
+    assert_eq!(backlog(20).await.0, none("card payments"));
+    assert_eq!(backlog(100).await.0, Backlog { what: "card payments", due: 3, oldest: Some(at(30)) });
+}
+
+pub async fn postings_are_found_by_their_payment(nodes: &Nodes) {
+    use PostingCause::{Release, Reserve, Reverse, Settle};
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    nodes.fund(environment, 10_000, "f").await;
+    let [returned, refused, unknown] = [(); 3].map(|()| nodes.new_transfer(environment));
+    for new in [&returned, &refused] {
+        nodes.reserve(new).await;
+    }
+    let fee = &returned.order.fee;
+    nodes.change_transfer(&returned, &nodes.transfer_step(0, TransferStep::Settle, fee)).await;
+    nodes.change_transfer(&returned, &nodes.transfer_step(1, TransferStep::Reverse, fee)).await;
+    nodes.change_transfer(&refused, &nodes.transfer_step(0, TransferStep::Release, fee)).await;
+    let causes = async |environment, currency, id| {
+        let lines = nodes.two.postings_of(environment, currency, ach(id)).await.unwrap();
+        let sum: i64 = lines.iter().map(|line| line.amount_minor).sum();
+        assert_eq!(sum, 0, "entries balance");
+        assert!(lines.iter().all(|line| line.reference == id.to_string()));
+        let mut causes: Vec<_> = lines.iter().map(|line| line.cause).collect();
+        causes.dedup();
+        causes
+    };
+    let usd = Currency::USD;
+    assert_eq!(causes(environment, usd, returned.order.id).await, [Reverse, Settle, Reserve]);
+    assert_eq!(causes(environment, usd, refused.order.id).await, [Release, Reserve]);
+    assert_eq!(causes(environment, usd, unknown.order.id).await, []);
+    assert_eq!(causes(other, usd, returned.order.id).await, [], "another environment's");
+    assert_eq!(causes(environment, Currency::parse("EUR").unwrap(), returned.order.id).await, []);
+}

@@ -1,0 +1,151 @@
+//! The command line as a client of the admin API.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use http::{Method, StatusCode, header};
+use serde_json::Value;
+use tollgate_vault::Secret;
+
+use super::{
+    http::{Http, Reply},
+    notes::Notes,
+    variable,
+};
+use crate::failure::Failure;
+
+const PATIENCE: Duration = Duration::from_mins(1);
+/// An audit of a large database takes a while; nothing takes longer.
+const LONG_PATIENCE: Duration = Duration::from_mins(30);
+pub(super) const AUDIT: &str = "/admin/v1/audit";
+const NO_SERVER: &str = "there is no server to ask: set TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or run this where a \
+                         sandbox has its tollgate-data folder (TOLLGATE_DATA_DIR names another)";
+
+/// A server and the token for it.
+pub(crate) struct AdminClient {
+    pub(crate) url: String,
+    token: Secret,
+    /// Where the token came from, for whoever has to correct it.
+    token_from: String,
+    pub(crate) http: Http,
+}
+
+/// A document and the version it has.
+pub(crate) struct Versioned {
+    pub(crate) data: Value,
+    pub(crate) version: u64,
+}
+
+impl AdminClient {
+    /// Finds the server by `TOLLGATE_URL` and `TOLLGATE_ADMIN_TOKEN`, or by the sandbox's notes.
+    ///
+    /// A token out of the notes goes to the sandbox of those notes and to nobody else.
+    pub(crate) fn find(notes: Option<&Notes>) -> Result<Self, Failure> {
+        let url = variable("TOLLGATE_URL").map(|url| url.trim_end_matches('/').to_owned());
+        let noted = notes.and_then(Notes::base_url);
+        let is_sandbox = url.is_none() || url.as_deref() == noted;
+        let (token, token_from) = match (variable("TOLLGATE_ADMIN_TOKEN"), notes) {
+            (Some(token), _) => (Secret::new(token), "TOLLGATE_ADMIN_TOKEN".to_owned()),
+            (None, Some(notes)) if is_sandbox => {
+                let token = notes.admin_token().ok_or_else(|| Failure::new(NO_SERVER))?;
+                (token, notes.path.display().to_string())
+            }
+            (None, _) => return Err(Failure::new(NO_SERVER)),
+        };
+        let url = url.or_else(|| noted.map(str::to_owned)).ok_or_else(|| Failure::new(NO_SERVER))?;
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(Failure::new(format!(
+                "TOLLGATE_URL is `{url}`; write it like https://pay.example.com"
+            )));
+        }
+        Ok(Self { url, token, token_from, http: Http::new()? })
+    }
+
+    pub(crate) fn token_length(&self) -> usize {
+        self.token.expose().chars().count()
+    }
+
+    /// The data of a successful answer.
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
+        Ok(self.ask(Method::GET, path, None, &[]).await?.1)
+    }
+
+    /// A successful answer word for word.
+    pub(crate) async fn get_bytes(&self, path: &str) -> Result<Bytes, Failure> {
+        Ok(self.ask(Method::GET, path, None, &[]).await?.0.body)
+    }
+
+    /// A document with its version.
+    pub(crate) async fn get_versioned(&self, path: &str) -> Result<Versioned, Failure> {
+        let (reply, data) = self.ask(Method::GET, path, None, &[]).await?;
+        Ok(Versioned { version: self.version_of(&reply)?, data })
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        Ok(self.ask(Method::POST, path, Some(body), &[]).await?.1)
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        Ok(self.ask(Method::PATCH, path, Some(body), &[]).await?.1)
+    }
+
+    /// Puts a document in the place of the version that was read, and of no other.
+    pub(crate) async fn put(&self, path: &str, body: &Value, version: u64) -> Result<Value, Failure> {
+        let condition = (header::IF_MATCH.as_str(), format!("\"{version}\""));
+        Ok(self.ask(Method::PUT, path, Some(body), &[condition]).await?.1)
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Result<Value, Failure> {
+        Ok(self.ask(Method::DELETE, path, None, &[]).await?.1)
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, String)],
+    ) -> Result<(Reply, Value), Failure> {
+        let mut all = vec![("authorization", format!("Bearer {}", self.token.expose()))];
+        all.extend(
+            variable("TOLLGATE_ACTOR").or_else(|| variable("USER")).map(|who| ("tollgate-actor", who)),
+        );
+        all.extend_from_slice(headers);
+        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        let url = format!("{}{path}", self.url);
+        let patience = if path == AUDIT { LONG_PATIENCE } else { PATIENCE };
+        let reply = self.http.send(method, &url, &all, body, patience).await.map_err(|why| {
+            Failure::new(format!(
+                "{} does not answer: {why}; start the server, or set TOLLGATE_URL to where it is",
+                self.url
+            ))
+        })?;
+        let Ok(envelope) = serde_json::from_slice::<Value>(&reply.body) else {
+            return Err(self.not_tollgate());
+        };
+        match envelope.get("success").and_then(Value::as_bool) {
+            Some(true) => {
+                let data = envelope.get("data").cloned().unwrap_or_default();
+                Ok((reply, data))
+            }
+            Some(false) if reply.status == StatusCode::UNAUTHORIZED => {
+                Err(Failure::answered(401, &envelope).saying(format!(
+                    "{} does not take the admin token of {}; set TOLLGATE_ADMIN_TOKEN to the one it was started with",
+                    self.url, self.token_from
+                )))
+            }
+            Some(false) => Err(Failure::answered(reply.status.as_u16(), &envelope)),
+            None => Err(self.not_tollgate()),
+        }
+    }
+
+    fn not_tollgate(&self) -> Failure {
+        Failure::new(format!("what answers at {} is not tollgate; check TOLLGATE_URL", self.url))
+    }
+
+    fn version_of(&self, reply: &Reply) -> Result<u64, Failure> {
+        let tag = reply.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
+        let version = tag.and_then(|tag| tag.trim_matches('"').parse().ok());
+        version.ok_or_else(|| self.not_tollgate())
+    }
+}

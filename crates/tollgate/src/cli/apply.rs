@@ -1,0 +1,117 @@
+//! `tollgate apply`: shows what a document would change, asks, and puts it in force.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{
+    admin_client::Versioned,
+    ask::Consent,
+    diff::{Change, What, compare},
+    document,
+    fields::Fields,
+    output,
+    session::Session,
+};
+use crate::failure::Failure;
+
+/// Reading and checking are two calls; where somebody's change comes in between, both are made again.
+const MOST_ROUNDS: usize = 5;
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The document, TOML or JSON. A masked secret in it keeps the one in force.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    mode: Mode,
+}
+
+/// How far to go.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Mode {
+    /// Have the server check it and show the difference; change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
+    let document = document::read(&apply.file)?;
+    let name = apply.file.display().to_string();
+    replace(&session, &document, &name, apply.mode).await
+}
+
+/// Replaces the configuration in force by a document, called `name` for the reader.
+pub(crate) async fn replace(
+    session: &Session,
+    document: &Value,
+    name: &str,
+    mode: Mode,
+) -> Result<(), Failure> {
+    let path = session.path("/config").await?;
+    let (version, changes) = plan(session, &path, document, name).await?;
+    let told = |applied: bool, version: u64| {
+        let changes: Vec<_> = changes.iter().map(Change::to_json).collect();
+        json!({ "applied": applied, "dryRun": mode.dry_run, "version": version, "changes": changes })
+    };
+    if changes.is_empty() {
+        return session.output.show(&told(false, version), |_| {
+            format!("There is nothing to change: version {version} says the same.")
+        });
+    }
+    let style = session.output.style;
+    let lines: Vec<_> = changes.iter().map(|change| change.line(style)).collect();
+    let count = if changes.len() == 1 { "1 change".to_owned() } else { format!("{} changes", changes.len()) };
+    if !session.output.json {
+        output::print(&format!("{}\n\n{count} to version {version}.", lines.join("\n")))?;
+    }
+    if mode.dry_run {
+        return session
+            .output
+            .show(&told(false, version), |_| "The server takes it. Nothing was changed.".to_owned());
+    }
+    if session.output.json && !mode.consent.yes {
+        return Err(Failure::new("--json cannot ask; pass --yes to apply, or --dry-run to look"));
+    }
+    mode.consent.ask("Put this in force?")?;
+    let put = session.client.put(&path, document, version).await.map_err(|failure| {
+        if failure.code() == Some("version_conflict") {
+            return failure.saying("somebody changed the configuration meanwhile, and nothing was overwritten; run this again to see the difference");
+        }
+        failure
+    })?;
+    let now = put.number("version");
+    session.output.show(&told(true, now), |_| format!("Version {now} is in force."))
+}
+
+/// The version in force, and what the document would change of it.
+async fn plan(
+    session: &Session,
+    path: &str,
+    document: &Value,
+    name: &str,
+) -> Result<(u64, Vec<Change>), Failure> {
+    for _ in 0..MOST_ROUNDS {
+        let Versioned { data: current, version } = session.client.get_versioned(path).await?;
+        let checked = session.client.post(&format!("{path}/validate"), document).await;
+        let checked = checked.map_err(|failure| match failure.faults() {
+            0 => failure,
+            1 => failure.saying(format!("{name} has a fault; nothing was changed")),
+            count => failure.saying(format!("{name} has {count} faults; nothing was changed")),
+        })?;
+        if checked.number("version") != version {
+            continue;
+        }
+        let mut changes = compare(&current, checked.field("document").unwrap_or(&Value::Null));
+        for place in checked.list("replacedSecrets").iter().filter_map(Value::as_str) {
+            if !changes.iter().any(|change| change.path == place) {
+                changes.push(Change { path: place.to_owned(), what: What::OtherSecret });
+            }
+        }
+        return Ok((version, changes));
+    }
+    Err(Failure::new("others keep changing this configuration; try again in a moment"))
+}

@@ -1,0 +1,29 @@
+//! `tollgate audit`: asks a server to recompute its books, and fails where anything is off.
+
+use clap::Args;
+
+use super::{admin_client::AUDIT, fields::Fields, session::Session, table::Table};
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {}
+
+pub(crate) async fn run(session: Session, _: Audit) -> Result<(), Failure> {
+    let audit = session.client.get(AUDIT).await?;
+    let findings = audit.list("findings");
+    session.output.show(&audit, |style| {
+        let [wallets, postings, transfers] =
+            ["wallets", "postings", "transfers"].map(|name| audit.number(name));
+        let mut text = format!("{wallets} wallets, {postings} postings and {transfers} transfers checked\n");
+        let mut table = Table::new(&["ENVIRONMENT", "SUBJECT", "PROBLEM"]);
+        for finding in findings {
+            table.row(["environmentId", "subject", "problem"].map(|name| finding.word(name).into()));
+        }
+        text.push_str(&table.draw(style, "the books balance"));
+        text
+    })?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("{} things in the books cannot be", findings.len())))
+}

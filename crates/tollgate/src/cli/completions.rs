@@ -1,0 +1,19 @@
+//! `tollgate completions`: what a shell needs to complete commands.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use super::output;
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Which shell.
+    shell: Shell,
+}
+
+pub(crate) fn run(mut command: Command, completions: &Completions) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(completions.shell, &mut command, "tollgate", &mut script);
+    output::print(&String::from_utf8_lossy(&script))
+}

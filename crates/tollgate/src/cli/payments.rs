@@ -1,0 +1,181 @@
+//! `tollgate payments`: what was paid, what waits, and one payment's whole story.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{
+    fields::Fields,
+    http::{query, segment},
+    moment::moment,
+    money::major,
+    output::{Paint, Style, paint_of},
+    session::Session,
+    story,
+    table::{Cell, Table, more},
+};
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct Payments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Transactions of every kind, newest first.
+    List(List),
+    /// One payment from the request to its latest status, with everything in between.
+    Show {
+        /// The reference, pay_… or ach_….
+        reference: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// Only those in this status.
+    #[arg(long)]
+    status: Option<String>,
+    /// Only web_card or ach.
+    #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
+    method: Option<String>,
+    /// Only this provider's.
+    #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
+    provider: Option<String>,
+    /// Card preparations instead, whatever became of them.
+    #[arg(long)]
+    preparations: bool,
+    /// Only what waits for somebody or something, and why.
+    #[arg(long, conflicts_with = "status")]
+    waiting: bool,
+    /// How many at most.
+    #[arg(long, default_value_t = 50)]
+    limit: u32,
+    /// Only those before this one.
+    #[arg(long, value_name = "CURSOR", conflicts_with = "waiting")]
+    before: Option<String>,
+}
+
+pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Failure> {
+    match payments.action {
+        Action::List(list) if list.waiting => waiting(&session, list.limit).await,
+        Action::List(list) if list.preparations => preparations(&session, list).await,
+        Action::List(list) => transactions(&session, list).await,
+        Action::Show { reference } => {
+            let story = read(&session, &reference).await?;
+            session.output.show(&story, |style| story::tell(&story, style))
+        }
+    }
+}
+
+/// Everything an operator sees of a payment.
+pub(crate) async fn read(session: &Session, reference: &str) -> Result<Value, Failure> {
+    let path = session.path(&format!("/payments/{}", segment(reference))).await?;
+    let environment = session.environment().await?;
+    session.client.get(&path).await.map_err(|failure| {
+        failure.if_missing(|| {
+            format!(
+                "there is no payment {reference} in environment {environment}; `tollgate payments list` shows those \
+                 there are, --environment names another environment"
+            )
+        })
+    })
+}
+
+async fn transactions(session: &Session, list: List) -> Result<(), Failure> {
+    let query = query(&[
+        ("limit", Some(list.limit.to_string())),
+        ("status", list.status),
+        ("paymentMethod", list.method),
+        ("provider", list.provider),
+        ("before", list.before),
+    ]);
+    let found = session.client.get(&session.path(&format!("/transactions{query}")).await?).await?;
+    session.output.show(&found, |style| {
+        let heads = [
+            "REFERENCE",
+            "STATUS",
+            ">AMOUNT",
+            ">TOTAL DEBIT",
+            "METHOD",
+            "PROVIDER",
+            "CREATED",
+            "DESCRIPTION",
+        ];
+        let mut table = Table::new(&heads);
+        for transaction in found.list("items") {
+            table.row([
+                transaction.word("serviceReference").into(),
+                status_of(transaction),
+                amount(transaction, "amountMinor"),
+                amount(transaction, "totalDebitMinor"),
+                transaction.word("paymentMethod").into(),
+                transaction.word("provider").into(),
+                moment(transaction.text("createdAt")).into(),
+                Cell::painted(transaction.word("description"), Paint::Dim),
+            ]);
+        }
+        table.draw(style, "There are no transactions.") + &more(&found, "--before")
+    })
+}
+
+async fn preparations(session: &Session, list: List) -> Result<(), Failure> {
+    let query =
+        query(&[("limit", Some(list.limit.to_string())), ("status", list.status), ("before", list.before)]);
+    let found = session.client.get(&session.path(&format!("/payments{query}")).await?).await?;
+    session.output.show(&found, |style| {
+        let heads = ["REFERENCE", "STATUS", ">TOTAL DEBIT", "FLOW", "PROVIDER", "EXPIRES", "TRANSACTION"];
+        let mut table = Table::new(&heads);
+        for payment in found.list("items") {
+            table.row([
+                payment.word("serviceReference").into(),
+                status_of(payment),
+                amount(payment, "totalDebitMinor"),
+                payment.word("flow").into(),
+                payment.word("provider").into(),
+                moment(payment.text("expiresAt")).into(),
+                Cell::painted(
+                    payment.word("/transaction/status"),
+                    paint_of(payment.text("/transaction/status")),
+                ),
+            ]);
+        }
+        table.draw(style, "There are no preparations.") + &more(&found, "--before")
+    })
+}
+
+async fn waiting(session: &Session, limit: u32) -> Result<(), Failure> {
+    let limit = query(&[("limit", Some(limit.to_string()))]);
+    let cards = session.client.get(&session.path(&format!("/payments{limit}&waiting=true")).await?).await?;
+    let transfers = session.client.get(&session.path(&format!("/transfers/waiting{limit}")).await?).await?;
+    let both = json!({ "payments": cards, "transfers": transfers });
+    session.output.show(&both, |style| waiting_table(&both, style))
+}
+
+fn waiting_table(both: &Value, style: Style) -> String {
+    let mut table = Table::new(&["REFERENCE", "STATUS", ">TOTAL DEBIT", ">LOOKS", "NEXT LOOK", "WAITS FOR"]);
+    let cards = both.list("/payments/items").iter().map(|payment| (payment, payment));
+    let transfers = both.list("/transfers/items").iter();
+    let transfers = transfers.map(|item| (item, item.field("transaction").unwrap_or(item)));
+    for (progress, payment) in cards.chain(transfers) {
+        let next = progress.optional_text("nextLookAt").map_or_else(|| "-".to_owned(), moment);
+        table.row([
+            payment.word("serviceReference").into(),
+            status_of(payment),
+            amount(payment, "totalDebitMinor"),
+            progress.word("looks").into(),
+            next.into(),
+            Cell::painted(progress.word("waitingFor"), Paint::Notice),
+        ]);
+    }
+    table.draw(style, "Nothing waits.")
+}
+
+fn status_of(payment: &Value) -> Cell {
+    Cell::painted(payment.word("status"), paint_of(payment.text("status")))
+}
+
+fn amount(payment: &Value, field: &str) -> Cell {
+    Cell::from(major(payment.text(field), payment.text("currency")))
+}

@@ -1,0 +1,137 @@
+//! `tollgate quote` and `tollgate explain`: what a payment would cost, and why it would go where it goes.
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::{
+    fields::Fields,
+    money::{Amount, major},
+    output::{Paint, Style},
+    reasons::{fee_steps, rules},
+    session::Session,
+    table::{Cell, Table},
+};
+use crate::failure::Failure;
+
+/// The payment that is asked about.
+#[derive(Debug, Args)]
+pub(crate) struct Payment {
+    #[command(flatten)]
+    amount: Amount,
+    /// How it is paid.
+    #[arg(long, value_enum, default_value = "web-card")]
+    method: Method,
+    /// How the card is taken; cards only.
+    #[arg(long, value_enum)]
+    flow: Option<Flow>,
+    /// What the caller says about it, for rules that look at it; may be given again.
+    #[arg(long, value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Method {
+    #[value(alias = "web_card")]
+    WebCard,
+    Ach,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Flow {
+    #[value(alias = "payment_component")]
+    PaymentComponent,
+    #[value(alias = "hosted_checkout")]
+    HostedCheckout,
+}
+
+impl Payment {
+    fn body(&self) -> Result<Value, Failure> {
+        let mut metadata = Map::new();
+        for pair in &self.metadata {
+            let wrong = || Failure::new(format!("`{pair}` is not KEY=VALUE"));
+            let (key, value) = pair.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(wrong)?;
+            metadata.insert(key.to_owned(), value.into());
+        }
+        let method = match self.method {
+            Method::WebCard => "web_card",
+            Method::Ach => "ach",
+        };
+        let mut body = json!({
+            "amountMinor": self.amount.minor()?,
+            "currency": self.amount.currency()?.code(),
+            "paymentMethod": method,
+            "metadata": metadata,
+        });
+        let flow = self.flow.map(|flow| match flow {
+            Flow::PaymentComponent => "payment_component",
+            Flow::HostedCheckout => "hosted_checkout",
+        });
+        if let (Some(flow), Some(fields)) = (flow, body.as_object_mut()) {
+            fields.insert("flow".to_owned(), flow.into());
+        }
+        Ok(body)
+    }
+}
+
+/// `tollgate quote`: as the client API answers it.
+pub(crate) async fn quote(session: Session, payment: Payment) -> Result<(), Failure> {
+    let explained = ask(&session, &payment).await?;
+    let Some(quote) = explained.field("quote").filter(|quote| !quote.is_null()) else {
+        return Err(Failure::new(format!(
+            "no quote: {}; `tollgate explain` shows every rule that was tried",
+            explained.text("unavailable")
+        )));
+    };
+    session.output.show(quote, |style| amounts(quote, style))
+}
+
+/// `tollgate explain`: the same with every rule tried and every step of both fees.
+pub(crate) async fn explain(session: Session, payment: Payment) -> Result<(), Failure> {
+    let explained = ask(&session, &payment).await?;
+    session.output.show(&explained, |style| {
+        let currency = payment.amount.currency().map(|currency| currency.to_string()).unwrap_or_default();
+        let version = explained.number("configVersion");
+        let mut text =
+            format!("{}\n", style.strong(&format!("Rules, by version {version} of the configuration")));
+        text.push_str(&rules(explained.list("rules"), style));
+        let Some(quote) = explained.field("quote").filter(|quote| !quote.is_null()) else {
+            let why = format!("No route: {}", explained.text("unavailable"));
+            return text + &style.paint(Paint::Bad, &why);
+        };
+        text.extend([format!("{}\n\n", route(quote.field("routing").unwrap_or(&Value::Null)))]);
+        text.extend([format!("{}\n", style.strong("Fees"))]);
+        text.push_str(&fee_steps(explained.list("feeSteps"), &currency, style));
+        text.extend([format!("\n{}", amounts(quote, style))]);
+        text
+    })
+}
+
+async fn ask(session: &Session, payment: &Payment) -> Result<Value, Failure> {
+    session.client.post(&session.path("/explain").await?, &payment.body()?).await
+}
+
+/// One sentence about where it goes.
+pub(crate) fn route(routing: &Value) -> String {
+    let why = match routing.optional_text("matchedRuleId") {
+        Some(rule) => format!("rule {rule} decided"),
+        None => "no rule matched; the default".to_owned(),
+    };
+    format!("-> {} over {} ({why})", routing.text("provider"), routing.text("channel"))
+}
+
+fn amounts(quote: &Value, style: Style) -> String {
+    let currency = quote.text("currency");
+    let mut table = Table::new(&["", ">"]);
+    for (label, field) in [
+        ("Principal", "amountMinor"),
+        ("Platform fee", "platformFeeMinor"),
+        ("Organization fee", "organizationFeeMinor"),
+        ("Total debit", "totalDebitMinor"),
+    ] {
+        let paint = if field == "totalDebitMinor" { Paint::Strong } else { Paint::Plain };
+        table.row([Cell::painted(label, paint), Cell::painted(major(quote.text(field), currency), paint)]);
+    }
+    let drawn = table.draw(style, "");
+    let without_heads = drawn.split_once('\n').map_or("", |(_, rest)| rest);
+    format!("{without_heads}{}\n", route(quote.field("routing").unwrap_or(&Value::Null)))
+}

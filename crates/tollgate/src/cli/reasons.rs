@@ -1,0 +1,61 @@
+//! Why a payment went where it went and what it cost: every rule tried, every step of both fees.
+
+use serde_json::Value;
+
+use super::{
+    fields::Fields,
+    money::digits,
+    output::{Paint, Style, paint_of},
+    table::{Cell, Table},
+};
+
+/// Every rule with its verdict, and every condition with what was found.
+pub(crate) fn rules(rules: &[Value], style: Style) -> String {
+    if rules.is_empty() {
+        return "  (there are no rules)\n".to_owned();
+    }
+    let mut text = String::new();
+    for rule in rules {
+        let outcome = rule.text("outcome");
+        let shown = style.paint(paint_of(outcome), &outcome.replace('_', " "));
+        text.extend([format!("  {}  {shown}\n", style.paint(Paint::Plain, rule.text("id")))]);
+        for condition in rule.list("conditions") {
+            let (mark, paint) =
+                if condition.flag("holds") { ("holds", Paint::Good) } else { ("does not hold", Paint::Bad) };
+            let found = condition
+                .optional_text("found")
+                .map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));
+            let line = format!(
+                "{} ({} {}): found {found}",
+                condition.text("id"),
+                condition.text("field"),
+                condition.text("op")
+            );
+            text.extend([format!(
+                "    {}  {}\n",
+                style.paint(Paint::Plain, &line),
+                style.paint(paint, mark)
+            )]);
+        }
+    }
+    text
+}
+
+/// Both layers, step by step.
+pub(crate) fn fee_steps(steps: &[Value], currency: &str, style: Style) -> String {
+    let mut table = Table::new(&["  LAYER", ">FIXED", ">PERCENT", ">TOGETHER", "BOUND", ">FEE"]);
+    for step in steps {
+        let amount = |field: &str| Cell::from(digits(step.text(field), currency));
+        let scope =
+            if step.flag("enabled") { step.word("scope") } else { format!("{} (off)", step.word("scope")) };
+        table.row([
+            format!("  {scope}").into(),
+            amount("fixedFeeMinor"),
+            amount("percentPartMinor"),
+            amount("beforeBoundsMinor"),
+            step.word("bound").into(),
+            Cell::painted(digits(step.text("feeMinor"), currency), Paint::Strong),
+        ]);
+    }
+    table.draw(style, "  (no fee)")
+}

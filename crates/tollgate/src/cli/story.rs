@@ -1,0 +1,252 @@
+//! One payment's story for a terminal: what was asked, why it went where it went, what it cost, and everything since.
+
+use serde_json::Value;
+
+use super::{
+    fields::Fields,
+    moment::{day, moment, time_of_day},
+    money::major,
+    output::{Paint, Style},
+    quote::route,
+    reasons::{fee_steps, rules},
+};
+
+/// The whole story.
+pub(crate) fn tell(story: &Value, style: Style) -> String {
+    let mut text = head(story, style);
+    let transaction = story.field("transaction").filter(|it| !it.is_null()).unwrap_or(story);
+    let currency = transaction.text("currency");
+    let mut today = "";
+    for line in story.list("timeline") {
+        let at = line.text("at");
+        if day(at) != today {
+            today = day(at);
+            text.extend([format!("\n{}\n", style.strong(&format!("{today} (UTC)")))]);
+        }
+        let request =
+            line.optional_text("requestId").map(|id| style.dim(&format!("  {id}"))).unwrap_or_default();
+        let detail = line.field("detail").unwrap_or(&Value::Null);
+        let (sentence, below) = line_of(line.text("kind"), detail, currency, style);
+        text.extend([format!("{}  {sentence}{request}\n{below}", style.dim(time_of_day(at)))]);
+    }
+    text.push_str(&postings(story.list("postings"), currency, style));
+    text.push_str(&exceptions(story.list("exceptions"), style));
+    text
+}
+
+fn head(story: &Value, style: Style) -> String {
+    let transaction = story.field("transaction").filter(|it| !it.is_null());
+    let facts = transaction.unwrap_or(story);
+    let currency = facts.text("currency");
+    let mut text = style.strong(story.text("serviceReference"));
+    text.extend([format!("  {}", style.status(facts.text("status")))]);
+    let amount = |field: &str| major(facts.text(field), currency);
+    let (principal, total, fee) = (amount("amountMinor"), amount("totalDebitMinor"), amount("feeMinor"));
+    text.extend([format!("\n{principal}, total debit {total} (fees {fee})\n")]);
+    let mut facts_line = |label: &str, value: String| {
+        if !value.is_empty() && value != "-" {
+            text.push_str(&style.paint(Paint::Plain, &format!("{label:<20}{value}")));
+            text.push('\n');
+        }
+    };
+    facts_line("method", facts.word("paymentMethod"));
+    facts_line("provider", facts.word("provider"));
+    facts_line("provider reference", facts.word("providerReference"));
+    facts_line("preparation", if transaction.is_some() { story.word("status") } else { String::new() });
+    facts_line("description", facts.word("description"));
+    facts_line("bank account", {
+        let account = story.text("/transfer/bankAccount/last4");
+        let bank = format!("{}, …{account}", story.text("/transfer/bankAccount/bankName"));
+        if account.is_empty() { String::new() } else { bank }
+    });
+    facts_line("expected on", story.word("/transfer/expectedSettlementOn"));
+    if let Some(failure) = facts.field("failure").filter(|failure| !failure.is_null()) {
+        facts_line("failure", format!("{}: {}", failure.text("code"), failure.text("message")));
+    }
+    let refunded = facts.text("refundedMinor");
+    facts_line(
+        "refunded",
+        if refunded == "0" || refunded.is_empty() { String::new() } else { major(refunded, currency) },
+    );
+    if let Some(dispute) = facts.field("dispute").filter(|dispute| !dispute.is_null()) {
+        facts_line(
+            "dispute",
+            format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")),
+        );
+    }
+    facts_line("waits for", story.word("waitingFor"));
+    facts_line("next look", story.optional_text("nextLookAt").map(moment).unwrap_or_default());
+    text
+}
+
+/// A line's sentence, and what stands below it.
+fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String, String) {
+    let plain = |text: &str| style.paint(Paint::Plain, text);
+    let sentence = match kind {
+        "request" => return (plain("asked for"), asked(detail, style)),
+        "routing" => {
+            let decision = detail.field("decision").unwrap_or(&Value::Null);
+            let version = detail.number("configVersion");
+            let sentence = format!("routed by configuration {version}  {}", route(decision));
+            let below = match detail.field("rules") {
+                Some(Value::Array(list)) => rules(list, style),
+                _ => "  (that configuration cannot be opened any more)\n".to_owned(),
+            };
+            return (plain(&sentence), indented(&below));
+        }
+        "fee" => {
+            let total = major(detail.text("totalDebitMinor"), currency);
+            let fee = major(detail.text("feeMinor"), currency);
+            let below = fee_steps(detail.list("steps"), currency, style);
+            return (plain(&format!("fees {fee}, total debit {total}")), indented(&below));
+        }
+        "provider_call" => return call(detail, style),
+        "status" | "preparation" => {
+            let from = detail.optional_text("from").unwrap_or("(nothing)");
+            let mut sentence = if kind == "status" { "status".to_owned() } else { kind.to_owned() };
+            sentence = format!("{} {} -> {}", plain(&sentence), plain(from), style.status(detail.text("to")));
+            if let Some(failure) = detail.field("failure").filter(|failure| !failure.is_null()) {
+                let why = format!("  {}: {}", failure.text("code"), failure.text("message"));
+                sentence.push_str(&style.paint(Paint::Bad, &why));
+            }
+            if let Some(reference) = detail.optional_text("providerReference") {
+                sentence.push_str(&style.dim(&format!("  {reference}")));
+            }
+            return (sentence, String::new());
+        }
+        "webhook" => {
+            let note = detail.optional_text("note").map(|note| format!(": {note}")).unwrap_or_default();
+            format!("webhook {} {}{note}", detail.text("type"), detail.text("eventId"))
+        }
+        "refund" => format!("refunded {} so far", major(detail.text("refundedMinor"), currency)),
+        "dispute" => {
+            let amount =
+                detail.optional_text("amountMinor").map(|amount| major(amount, currency)).unwrap_or_default();
+            format!(
+                "dispute {} {} {} {amount}",
+                detail.text("disputeId"),
+                detail.text("status"),
+                detail.word("reason")
+            )
+        }
+        "exception" => {
+            let line = format!(
+                "exception {}: expected {}, found {} (by {})",
+                detail.text("kind"),
+                detail.text("expected"),
+                detail.text("found"),
+                detail.text("source")
+            );
+            return (style.paint(Paint::Bad, &line), String::new());
+        }
+        "confirm" => format!("confirmed, attempt {}", detail.number("attempt")),
+        "trouble" => {
+            return (
+                style.paint(Paint::Notice, &format!("trouble: {}", detail.text("reason"))),
+                String::new(),
+            );
+        }
+        other => format!("{} {}", other.replace('_', " "), facts(detail)),
+    };
+    (plain(&sentence), String::new())
+}
+
+fn asked(detail: &Value, style: Style) -> String {
+    let Some(fields) = detail.as_object() else { return String::new() };
+    let mut text = String::new();
+    for (name, value) in fields {
+        let empty =
+            value.is_null() || value.as_object().is_some_and(|object| object.values().all(Value::is_null));
+        if name == "amountMinor" || name == "currency" || empty {
+            continue;
+        }
+        let shown = if value.is_object() { facts(value) } else { detail.word(name) };
+        text.push_str(&style.paint(Paint::Plain, &format!("                {name:<16}{shown}")));
+        text.push('\n');
+    }
+    let amount = major(detail.text("amountMinor"), detail.text("currency"));
+    format!("                {:<16}{amount}\n{text}", "amount")
+}
+
+/// What was asked of a provider, every try of it.
+fn call(detail: &Value, style: Style) -> (String, String) {
+    let tries = detail.list("tries");
+    let outcome = tries.last().map(|last| last.word("outcome")).unwrap_or_default();
+    let sentence = format!("called {} at {}: {outcome}", detail.text("operation"), detail.text("provider"));
+    let mut below = String::new();
+    for (place, exchange) in tries.iter().enumerate() {
+        let status = exchange.field("status").filter(|status| !status.is_null());
+        let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
+        let line = format!(
+            "                try {} after {} ms: {status} in {} ms, {}",
+            place + 1,
+            exchange.number("afterMs"),
+            exchange.number("tookMs"),
+            exchange.word("outcome")
+        );
+        let request =
+            exchange.optional_text("providerRequestId").map(|id| format!("  {id}")).unwrap_or_default();
+        below.push_str(&style.dim(&format!("{line}{request}")));
+        below.push('\n');
+    }
+    (style.paint(Paint::Plain, &sentence), below)
+}
+
+fn postings(postings: &[Value], currency: &str, style: Style) -> String {
+    if postings.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", style.strong("In the books"));
+    for posting in postings {
+        let entries = posting.list("entries").iter();
+        let entries = entries
+            .map(|entry| format!("{} {}", entry.text("account"), major(entry.text("amountMinor"), currency)));
+        let line = format!(
+            "  {} {}: {}",
+            moment(posting.text("at")),
+            posting.text("cause"),
+            entries.collect::<Vec<_>>().join(", ")
+        );
+        text.push_str(&style.paint(Paint::Plain, &line));
+        text.push('\n');
+    }
+    text
+}
+
+fn exceptions(exceptions: &[Value], style: Style) -> String {
+    if exceptions.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", style.strong("Exceptions"));
+    for exception in exceptions {
+        let line = format!(
+            "  {} {}: expected {}, found {}",
+            exception.text("id"),
+            exception.text("kind"),
+            exception.text("expected"),
+            exception.text("found")
+        );
+        let state = match exception.optional_text("/resolution/note") {
+            Some(note) => style.paint(Paint::Good, &format!("  resolved: {note}")),
+            None => style.paint(Paint::Bad, "  open"),
+        };
+        text.extend([format!("{}{state}\n", style.paint(Paint::Plain, &line))]);
+    }
+    text
+}
+
+/// An object's fields on one line.
+fn facts(value: &Value) -> String {
+    let Some(fields) = value.as_object() else { return value.to_string() };
+    let shown = fields.iter().filter(|(_, value)| !value.is_null());
+    let shown = shown.map(|(name, _)| format!("{name}={}", value.word(name)));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+fn indented(text: &str) -> String {
+    let mut indented = String::new();
+    for line in text.lines() {
+        indented.extend(["              ", line, "\n"]);
+    }
+    indented
+}

@@ -1,0 +1,326 @@
+//! `tollgate trigger`: has the simulated providers do what real ones do by themselves.
+//!
+//! Nothing is told to the server: it learns of it by the providers' webhooks, as it would in earnest.
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Value, json};
+use tollgate_domain::Currency;
+use tollgate_vault::Secret;
+
+use super::{fields::Fields, http::segment, money, notes::Notes, payments, session::Session};
+use crate::failure::Failure;
+
+/// How long the simulator may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the server is given to follow before the command says what is known so far.
+const FOLLOWED_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Args)]
+pub(crate) struct Trigger {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// The customer pays a prepared card payment with a good card.
+    Pay {
+        /// The payment, pay_….
+        reference: String,
+    },
+    /// The money arrives: an ACH transfer settles, an instant one completes.
+    Settle {
+        /// The transfer, ach_….
+        reference: String,
+    },
+    /// The receiving bank sends an ACH transfer back.
+    Return {
+        /// The transfer, ach_….
+        reference: String,
+        /// The network's reason, R01 to R68.
+        #[arg(long, default_value = "R03")]
+        code: String,
+    },
+    /// The merchant gives a card payment back, from the provider's dashboard.
+    Refund {
+        /// The payment, pay_….
+        reference: String,
+        /// Only so much of it, such as 5.00.
+        #[arg(long)]
+        amount: Option<String>,
+    },
+    /// The customer disputes a card payment.
+    Dispute {
+        /// The payment, pay_….
+        reference: String,
+    },
+    /// The provider sends its latest webhook about a payment once more.
+    Duplicate {
+        /// The payment, pay_… or ach_….
+        reference: String,
+    },
+}
+
+/// A payment at its simulated provider.
+struct Subject {
+    story: Value,
+    wire: String,
+    /// The provider's address.
+    address: String,
+    key: Secret,
+    /// The provider's own name for the payment.
+    object: Option<String>,
+}
+
+pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failure> {
+    let (Verb::Pay { reference }
+    | Verb::Settle { reference }
+    | Verb::Return { reference, .. }
+    | Verb::Refund { reference, .. }
+    | Verb::Dispute { reference }
+    | Verb::Duplicate { reference }) = &trigger.verb;
+    let subject = Subject::find(&session, reference).await?;
+    let done = subject.drive(&session, &trigger.verb).await?;
+    if matches!(trigger.verb, Verb::Duplicate { .. }) {
+        return session.output.show(&done, |_| format!("Sent {} once more.", done.text("event_id")));
+    }
+    let story = followed(&session, reference, &subject.story).await?;
+    let status = |story: &Value| {
+        let transaction = story.field("transaction").filter(|it| !it.is_null());
+        transaction.map_or_else(|| story.text("status"), |transaction| transaction.text("status")).to_owned()
+    };
+    session.output.show(&story, |style| {
+        let (before, now) = (status(&subject.story), status(&story));
+        let news = news(&subject.story, &story);
+        if news.is_empty() {
+            return format!(
+                "Done at the provider; {reference} is still {}. It may follow in a moment.",
+                style.status(&now)
+            );
+        }
+        let arrow = if before == now {
+            style.status(&now)
+        } else {
+            format!("{} -> {}", style.status(&before), style.status(&now))
+        };
+        format!("{reference}  {arrow}\nHeard since: {}.", news.join(", "))
+    })
+}
+
+impl Subject {
+    async fn find(session: &Session, reference: &str) -> Result<Self, Failure> {
+        let story = payments::read(session, reference).await?;
+        let facts = story.field("transaction").filter(|it| !it.is_null()).unwrap_or(&story);
+        let provider = facts.text("provider").to_owned();
+        let config = session.client.get(&session.path("/config").await?).await?;
+        let entry = config.field("providers").and_then(|providers| providers.get(&provider));
+        let entry =
+            entry.ok_or_else(|| Failure::new(format!("provider {provider} is not configured any more")))?;
+        let wire = entry.text("adapter").to_owned();
+        let simulated = session.notes.as_ref().and_then(|notes: &Notes| notes.simulator(&wire));
+        // Only what the sandbox says is simulated is ever driven: a real provider must not hear of this.
+        let (address, key) = simulated.filter(|(address, _)| *address == entry.text("baseUrl")).ok_or_else(|| {
+            Failure::new(format!(
+                "{provider} is not served by a sandbox's simulator here; `trigger` works beside a sandbox's tollgate-data folder"
+            ))
+        })?;
+        let object =
+            facts.optional_text("providerReference").or_else(|| story.optional_text("providerObject"));
+        let (address, object) = (address.to_owned(), object.map(segment));
+        Ok(Self { story, wire, address, key, object })
+    }
+
+    fn object(&self) -> Result<&str, Failure> {
+        let unknown = || {
+            Failure::new("the provider has nothing of this payment yet; `tollgate payments show` tells why")
+        };
+        self.object.as_deref().ok_or_else(unknown)
+    }
+
+    async fn drive(&self, session: &Session, verb: &Verb) -> Result<Value, Failure> {
+        match verb {
+            Verb::Pay { .. } => self.pay(session).await,
+            Verb::Settle { .. } => {
+                let object = self.object()?;
+                match (self.wire.as_str(), self.is_instant()) {
+                    ("increase", false) => {
+                        self.call(session, &format!("simulations/ach_transfers/{object}/settle"), json!({}))
+                            .await
+                    }
+                    ("increase", true) => {
+                        self.call(
+                            session,
+                            &format!("simulations/real_time_payments_transfers/{object}/complete"),
+                            json!({}),
+                        )
+                        .await
+                    }
+                    ("stripe", _) => {
+                        self.control(session, &format!("stripe/payment_intents/{object}/settle"), json!({}))
+                            .await
+                    }
+                    _ => Err(self.cannot("settle; card payments are paid with `tollgate trigger pay`")),
+                }
+            }
+            Verb::Return { code, .. } => {
+                if self.wire != "increase" || self.is_instant() {
+                    return Err(self.cannot("be returned; only standard and same-day ACH transfers can"));
+                }
+                let reason = tollgate_simulator::return_reason(code).ok_or_else(|| {
+                    Failure::new(format!("`{code}` is not a return code; give one of R01 to R39, R51 or R68"))
+                })?;
+                let path = format!("simulations/ach_transfers/{}/return", self.object()?);
+                self.call(session, &path, json!({ "reason": reason })).await
+            }
+            Verb::Refund { amount, .. } => {
+                let facts = self.story.field("transaction").filter(|it| !it.is_null()).unwrap_or(&self.story);
+                let currency = Currency::parse(facts.text("currency")).unwrap_or(Currency::USD);
+                let minor = amount.as_deref().map(|amount| money::to_minor(amount, currency)).transpose()?;
+                let minor = minor.and_then(|minor| minor.parse::<i64>().ok());
+                let body = minor.map_or_else(|| json!({}), |minor| json!({ "amount": minor }));
+                let kind = match self.wire.as_str() {
+                    "stripe" => "stripe/payment_intents",
+                    "square" => "square/payments",
+                    _ => {
+                        return Err(
+                            self.cannot("be refunded; transfers come back by `tollgate trigger return`")
+                        );
+                    }
+                };
+                self.control(session, &format!("{kind}/{}/refund", self.object()?), body).await
+            }
+            Verb::Dispute { .. } => match self.wire.as_str() {
+                "stripe" => {
+                    self.control(
+                        session,
+                        &format!("stripe/payment_intents/{}/dispute", self.object()?),
+                        json!({}),
+                    )
+                    .await
+                }
+                _ => Err(self.cannot("be disputed; the simulator plays disputes on the stripe wire only")),
+            },
+            Verb::Duplicate { .. } => {
+                let heard =
+                    self.story.list("timeline").iter().rev().find(|line| line.text("kind") == "webhook");
+                let event = heard.map(|line| line.text("/detail/eventId"));
+                let event = event.ok_or_else(|| {
+                    Failure::new("no webhook about this payment came yet, so none can come again")
+                })?;
+                self.control(session, "webhooks/again", json!({ "event_id": event })).await
+            }
+        }
+    }
+
+    /// The customer's side: the hosted page's form, or the component's call.
+    async fn pay(&self, session: &Session) -> Result<Value, Failure> {
+        let page = self.story.optional_text("checkoutUrl");
+        if let Some(page) = page.filter(|page| page.starts_with(&format!("{}/", self.address))) {
+            let form = "number=4242+4242+4242+4242&expiry=12/34&cvc=123";
+            let headers = [("content-type", "application/x-www-form-urlencoded".to_owned())];
+            let sent = session.client.http.send(Method::POST, page, &headers, form.into(), PATIENCE).await;
+            let reply = sent.map_err(|why| self.unreachable(&why))?;
+            if reply.status.is_redirection() || reply.status.is_success() {
+                return Ok(json!({ "paid": true }));
+            }
+            return Err(Failure::new(format!(
+                "the checkout page did not take the card (status {})",
+                reply.status
+            )));
+        }
+        match self.wire.as_str() {
+            "stripe" => {
+                let address = format!("{}/v1/payment_intents/{}/confirm", self.address, self.object()?);
+                let headers = [
+                    ("authorization", format!("Bearer {}", self.key.expose())),
+                    ("content-type", "application/x-www-form-urlencoded".to_owned()),
+                ];
+                self.send(session, &address, &headers, b"payment_method=pm_card_visa".to_vec()).await
+            }
+            "square" => Err(self.cannot(
+                "be paid from outside: its component hands a token to your backend; confirm with \"sourceId\":\"cnon:card-nonce-ok\"",
+            )),
+            _ => Err(self.cannot("be paid; `tollgate trigger settle` has a transfer arrive")),
+        }
+    }
+
+    fn is_instant(&self) -> bool {
+        self.story.text("/transaction/channel") == "instant"
+    }
+
+    fn cannot(&self, what: &str) -> Failure {
+        Failure::new(format!("{} cannot {what}", self.story.text("serviceReference")))
+    }
+
+    fn unreachable(&self, why: &str) -> Failure {
+        Failure::new(format!(
+            "the simulator at {} does not answer: {why}; is the sandbox running?",
+            self.address
+        ))
+    }
+
+    /// A sandbox call of the provider's own API.
+    async fn call(&self, session: &Session, path: &str, body: Value) -> Result<Value, Failure> {
+        let headers = [("authorization", format!("Bearer {}", self.key.expose()))];
+        self.send(session, &format!("{}/{path}", self.address), &headers, body.to_string().into_bytes()).await
+    }
+
+    /// The simulator's control interface, which lies beside the wires.
+    async fn control(&self, session: &Session, path: &str, body: Value) -> Result<Value, Failure> {
+        let beside = self.address.strip_suffix(&format!("/{}", self.wire)).unwrap_or(&self.address);
+        self.send(session, &format!("{beside}/control/{path}"), &[], body.to_string().into_bytes()).await
+    }
+
+    async fn send(
+        &self,
+        session: &Session,
+        url: &str,
+        headers: &[(&str, String)],
+        body: Vec<u8>,
+    ) -> Result<Value, Failure> {
+        let sent = session.client.http.send(Method::POST, url, headers, body, PATIENCE).await;
+        let reply = sent.map_err(|why| self.unreachable(&why))?;
+        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        if reply.status.is_success() {
+            return Ok(answer);
+        }
+        let words = ["/error/message", "/errors/0/detail", "/detail", "/title", "/error"];
+        let words = words.iter().find_map(|place| answer.optional_text(place)).unwrap_or("it gave no reason");
+        Err(Failure::new(format!("the simulated provider refused: {words}")))
+    }
+}
+
+/// Waits until the server has heard of it, within bounds.
+async fn followed(session: &Session, reference: &str, before: &Value) -> Result<Value, Failure> {
+    let deadline = Instant::now() + FOLLOWED_WITHIN;
+    loop {
+        let story = payments::read(session, reference).await?;
+        let changed = |field: &str| story.field(field) != before.field(field);
+        if changed("/transaction/status")
+            || changed("/transaction/refundedMinor")
+            || changed("/transaction/dispute")
+        {
+            return Ok(story);
+        }
+        if Instant::now() > deadline {
+            return Ok(story);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// What the timeline has that it did not have before.
+fn news(before: &Value, now: &Value) -> Vec<String> {
+    let lines = now.list("timeline").iter().skip(before.list("timeline").len());
+    let told = lines.filter_map(|line| match line.text("kind") {
+        "webhook" => Some(format!("webhook {}", line.text("/detail/type"))),
+        "status" => Some(format!("status {}", line.text("/detail/to"))),
+        "refund" | "dispute" | "exception" => Some(line.text("kind").to_owned()),
+        _ => None,
+    });
+    told.collect()
+}
