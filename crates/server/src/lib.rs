@@ -13,6 +13,7 @@ mod checkout_pages;
 mod client_api;
 mod edge;
 mod error;
+mod error_code;
 mod fields;
 mod json_text;
 mod json_writer;

@@ -4,7 +4,6 @@ use axum::{
     body::Body,
     extract::{Request, State},
 };
-use http::StatusCode;
 use serde::Serialize;
 use tollgate_engine::{WebhookError, ports::Unverified};
 
@@ -14,6 +13,7 @@ use crate::{
     body,
     edge::RequestContext,
     error::ApiError,
+    error_code::ErrorCode,
     location::{Location, nothing_here},
 };
 
@@ -44,8 +44,7 @@ impl From<WebhookError> for ApiError {
         match error {
             WebhookError::Missing => nothing_here(),
             WebhookError::Unverified(Unverified::NoSecret) => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "provider_not_configured",
+                ErrorCode::ProviderNotConfigured,
                 "This provider's webhook secret is not configured, so nothing it sends can be checked.",
             ),
             WebhookError::Unverified(why) => {

@@ -17,6 +17,7 @@ use crate::{
     answer::{self, Answer},
     body,
     error::{ApiError, Detail},
+    error_code::ErrorCode,
     timestamp::rfc3339,
 };
 
@@ -116,8 +117,8 @@ impl From<ConfigureError> for ApiError {
                     .map(|fault| Detail { field: fault.field.into(), message: fault.message.into() });
                 Self::malformed(message).with_details(details.collect())
             }
-            ConfigureError::Stale { current } => Self::conflict(
-                "version_conflict",
+            ConfigureError::Stale { current } => Self::new(
+                ErrorCode::VersionConflict,
                 format!(
                     "Version {current} is in force, not the one you read; read it, and make your change again."
                 ),

@@ -19,6 +19,7 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     json_text::JsonText,
     timestamp::rfc3339,
@@ -144,8 +145,8 @@ impl From<KeyError> for ApiError {
     fn from(error: KeyError) -> Self {
         match error {
             KeyError::Missing => nothing_here(),
-            KeyError::NotLive => Self::conflict(
-                "key_not_live",
+            KeyError::NotLive => Self::new(
+                ErrorCode::KeyNotLive,
                 "The key is revoked, has expired or was rotated before; issue a new one instead.",
             ),
             KeyError::Store(error) => error.into(),

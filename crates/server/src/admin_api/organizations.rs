@@ -13,6 +13,7 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     timestamp::rfc3339,
 };
@@ -67,7 +68,7 @@ impl From<TenantError> for ApiError {
         match error {
             TenantError::ParentMissing => nothing_here(),
             TenantError::NameTaken => {
-                Self::conflict("name_taken", "There is one of this name already; choose another.")
+                Self::new(ErrorCode::NameTaken, "There is one of this name already; choose another.")
             }
             TenantError::Store(error) => error.into(),
             TenantError::Randomness(error) => Self::internal(error.to_string()),

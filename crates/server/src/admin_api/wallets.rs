@@ -19,6 +19,7 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     minor_text::digits,
     timestamp::rfc3339,
@@ -182,18 +183,18 @@ impl From<MoveError> for ApiError {
     fn from(error: MoveError) -> Self {
         match error {
             MoveError::Missing => nothing_here(),
-            MoveError::ReferenceReused { amount } => Self::conflict(
-                "idempotency_conflict",
+            MoveError::ReferenceReused { amount } => Self::new(
+                ErrorCode::IdempotencyConflict,
                 format!(
                     "This reference was used for {amount} before; use a new reference for another movement."
                 ),
             ),
-            MoveError::Insufficient { available } => Self::conflict(
-                "insufficient_wallet_balance",
+            MoveError::Insufficient { available } => Self::new(
+                ErrorCode::InsufficientWalletBalance,
                 format!("Only {available} is available in this wallet; nothing was taken."),
             ),
-            MoveError::TooMuch => Self::conflict(
-                "wallet_full",
+            MoveError::TooMuch => Self::new(
+                ErrorCode::WalletFull,
                 "The wallet would hold more than can be counted; nothing was added.",
             ),
             MoveError::Store(error) => error.into(),

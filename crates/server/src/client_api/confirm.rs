@@ -15,6 +15,7 @@ use crate::{
         payments::no_such_payment,
     },
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     transaction_answer::TransactionAnswer,
 };
@@ -104,7 +105,7 @@ impl From<ConfirmError> for ApiError {
     fn from(error: ConfirmError) -> Self {
         match error {
             ConfirmError::Missing => no_such_payment(),
-            ConfirmError::NotConfirmable(why) => Self::conflict("payment_not_confirmable", why),
+            ConfirmError::NotConfirmable(why) => Self::new(ErrorCode::PaymentNotConfirmable, why),
             ConfirmError::OtherIntent => {
                 let mut faults = Faults::default();
                 faults.add::<()>("paymentIntentId", "is not the one this payment was prepared with");
