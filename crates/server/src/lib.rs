@@ -27,6 +27,7 @@ mod operations;
 mod payment_answer;
 mod provider_webhooks;
 mod quiet;
+mod reference;
 mod router;
 mod timestamp;
 mod transaction_answer;

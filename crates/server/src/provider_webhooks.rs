@@ -6,6 +6,7 @@ use axum::{
 };
 use serde::Serialize;
 use tollgate_engine::{WebhookError, ports::Unverified};
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -17,8 +18,9 @@ use crate::{
     location::{Location, nothing_here},
 };
 
-#[derive(Serialize)]
-struct WebhookAnswer {
+#[derive(Serialize, ToSchema)]
+#[schema(as = WebhookReceipt)]
+pub(crate) struct WebhookAnswer {
     received: bool,
 }
 

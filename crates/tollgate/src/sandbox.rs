@@ -50,7 +50,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let webhooks = webhook_targets(&engine, access.environment);
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
-    let app = App::new(engine, admin_token).with_mounted("/simulator/", mounted);
+    let app = App::new(engine, admin_token).with_key_in_docs(&access.secret_key).with_mounted("/simulator/", mounted);
     let served = node::serve(listener, address, app).await;
     simulator.stop();
     served

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use tollgate_configuration::Configuration;
 use tollgate_engine::{ConfigureError, ports::ConfigVersionSummary};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -18,21 +19,25 @@ use crate::{
     body,
     error::{ApiError, Detail},
     error_code::ErrorCode,
+    reference::scalars,
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ReplacedAnswer<'a> {
+#[schema(as = ConfigurationChange)]
+pub(crate) struct ReplacedAnswer<'a> {
     version: u64,
     changed_by: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct VersionAnswer {
+#[schema(as = ConfigurationVersion)]
+pub(crate) struct VersionAnswer {
     version: u64,
     changed_by: String,
+    #[schema(value_type = scalars::Moment)]
     changed_at: String,
     request_id: String,
 }

@@ -10,6 +10,7 @@ use tollgate_domain::{
     ledger::{Balances, Cause},
 };
 use tollgate_engine::{MoveError, MoveOrder, ports::LedgerLine};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -22,10 +23,13 @@ use crate::{
     error_code::ErrorCode,
     fields::{self, Faults, Raw},
     minor_text::digits,
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
 const LONGEST_REFERENCE: usize = 160;
+
+type ReferenceText = scalars::Line<LONGEST_REFERENCE>;
 
 /// A currency as it stands in a path.
 struct PathCurrency(Currency);
@@ -38,57 +42,75 @@ impl FromStr for PathCurrency {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct MoveBody<'a> {
+#[schema(as = WalletMovementRequest)]
+pub(crate) struct MoveBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = scalars::AmountInput, required)]
     amount_minor: Raw<'a>,
+    /// Makes the movement idempotent: the same reference moves the same amount once.
     #[serde(borrow)]
+    #[schema(value_type = ReferenceText, required, inline)]
     reference: Raw<'a>,
 }
 
 /// What a wallet holds.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Wallet)]
 pub(crate) struct WalletAnswer {
+    #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     available_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     reserved_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     settled_out_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     platform_fees_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     organization_fees_minor: Minor,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct MovedAnswer {
+#[schema(as = WalletMovement)]
+pub(crate) struct MovedAnswer {
     posting_id: String,
     replayed: bool,
     #[serde(flatten)]
     wallet: WalletAnswer,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PostingAnswer {
+#[schema(as = LedgerPosting)]
+pub(crate) struct PostingAnswer {
     posting_id: String,
+    #[schema(value_type = words::PostingCause)]
     cause: &'static str,
     reference: String,
     actor: String,
+    #[schema(value_type = scalars::Moment)]
     at: String,
     entries: Vec<EntryAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EntryAnswer {
+#[schema(as = LedgerEntry)]
+pub(crate) struct EntryAnswer {
+    #[schema(value_type = words::LedgerAccount)]
     account: &'static str,
     /// Signed: negative was taken from the account.
+    #[schema(value_type = scalars::SignedMinorUnits)]
     amount_minor: String,
 }
 

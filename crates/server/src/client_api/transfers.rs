@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use serde::Serialize;
 use tollgate_engine::{TransferError, TransferMade};
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -19,9 +20,10 @@ use crate::{
     transfer_answer::BankAccountAnswer,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TransferAnswer {
+#[schema(as = Transfer)]
+pub(crate) struct TransferAnswer {
     transaction: TransactionAnswer,
     replayed: bool,
     bank_account: BankAccountAnswer,
