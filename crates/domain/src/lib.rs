@@ -14,6 +14,7 @@ pub mod ledger;
 pub mod metadata;
 pub mod money;
 pub mod payment;
+pub mod public_address;
 pub mod reference;
 pub mod routing;
 pub mod search;

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tollgate_domain::{event::EventKind, id::EventId};
 use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer, random_bytes};
 
 use crate::{
     directory::Directory,
     options::Options,
+    outbox::DeliveryTally,
     ports::{Clock, NewEvent, Store, StoreError, Wires},
     sequence::Sequence,
 };
@@ -34,6 +35,10 @@ pub struct Engine {
     pub(crate) request_digester: Digester,
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
+    pub(crate) endpoint_sealer: Sealer,
+    /// Poked when something was written that callers are to be told.
+    pub(crate) outbox_news: Notify,
+    pub(crate) delivery_tally: Arc<DeliveryTally>,
     sequence: Mutex<Sequence>,
 }
 
@@ -86,6 +91,9 @@ impl Engine {
             request_digester: master_key.digester("transfer requests"),
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
+            endpoint_sealer: master_key.sealer("event endpoints"),
+            outbox_news: Notify::new(),
+            delivery_tally: Arc::default(),
             sequence: Mutex::default(),
         })
     }
@@ -98,6 +106,11 @@ impl Engine {
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// How deliveries ended on this node.
+    pub fn delivery_tally(&self) -> &Arc<DeliveryTally> {
+        &self.delivery_tally
     }
 
     /// Whether the store would take a unit of work right now.

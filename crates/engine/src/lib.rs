@@ -14,6 +14,7 @@ mod growing;
 mod keys;
 mod meter;
 mod options;
+mod outbox;
 pub mod ports;
 mod quote;
 mod resolver;
@@ -36,7 +37,11 @@ pub use directory::{Directory, FOLLOW_POLL};
 pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
 pub use meter::{Exhausted, Meter};
-pub use options::{Options, ResolverOptions};
+pub use options::{Options, OutboxOptions, ResolverOptions};
+pub use outbox::{
+    DeliveryOutcome, DeliveryTally, EndpointChange, EndpointError, EndpointMade, EndpointUrl, EventRead, InvalidUrl,
+    NewEndpoint, ResendError, ResentEvents,
+};
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};
 pub use tenants::TenantError;

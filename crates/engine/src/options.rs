@@ -9,6 +9,8 @@ pub struct Options {
     pub public_url: String,
     /// The background work.
     pub resolver: ResolverOptions,
+    /// Telling callers.
+    pub outbox: OutboxOptions,
 }
 
 /// When the resolver looks after what nobody else finishes.
@@ -38,10 +40,43 @@ impl Default for ResolverOptions {
     }
 }
 
+/// How and when callers are told.
+#[derive(Debug, Clone, Copy)]
+pub struct OutboxOptions {
+    /// How often due deliveries are looked for while there are none. What is written on this node goes at once.
+    pub poll: Duration,
+    /// How long whoever took a delivery has for it, before another node may take over. Longer than `timeout`.
+    pub lease: Duration,
+    /// How long a delivery may take, from the look-up of the name to the end of the answer.
+    pub timeout: Duration,
+    /// The pause after a delivery first failed; all later pauses grow from it.
+    pub first_retry: Duration,
+    /// How long a delivery is tried before it is parked.
+    pub span: Duration,
+    /// How often written events are taken into the index while there are none.
+    pub digest_poll: Duration,
+    /// Whether events may go to addresses that are not public, and over plain http.
+    pub allow_private: bool,
+}
+
+impl Default for OutboxOptions {
+    fn default() -> Self {
+        Self {
+            poll: Duration::from_millis(500),
+            lease: Duration::from_secs(45),
+            timeout: Duration::from_secs(15),
+            first_retry: Duration::from_secs(5),
+            span: Duration::from_hours(72),
+            digest_poll: Duration::from_millis(500),
+            allow_private: false,
+        }
+    }
+}
+
 impl Options {
     /// The defaults, at this address.
     pub fn at(public_url: impl Into<String>) -> Self {
         let public_url = public_url.into().trim_end_matches('/').to_owned();
-        Self { public_url, resolver: ResolverOptions::default() }
+        Self { public_url, resolver: ResolverOptions::default(), outbox: OutboxOptions::default() }
     }
 }

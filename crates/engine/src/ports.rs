@@ -1,5 +1,6 @@
 //! What the engine needs from outside, each promise written above its method.
 
+mod courier;
 mod outbox;
 mod payments;
 mod provider;
@@ -9,6 +10,7 @@ mod transfers;
 
 use tollgate_domain::Timestamp;
 
+pub use courier::{Courier, EventBodies, EventSubject, Letter, Receipt, Undelivered};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
     EndpointEffect, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutEvent, OutboxStore, Resend,

@@ -3,7 +3,10 @@
 pub(crate) mod applications;
 pub(crate) mod audit;
 pub(crate) mod config;
+pub(crate) mod deliveries;
 pub(crate) mod environments;
+pub(crate) mod event_endpoints;
+pub(crate) mod events;
 pub(crate) mod exceptions;
 pub(crate) mod explain;
 pub(crate) mod keys;

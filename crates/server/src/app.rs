@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use tollgate_engine::Engine;
+use tollgate_engine::{Engine, ports::Courier};
 use tollgate_vault::{AdminToken, Secret};
 
 use crate::{
@@ -19,6 +19,7 @@ pub struct App {
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
     reference: Reference,
+    courier: Option<Arc<dyn Courier>>,
     mounted: Option<Mounted>,
 }
 
@@ -36,12 +37,13 @@ impl App {
     pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
         let operations = OPERATIONS.iter().map(|operation| operation.name);
         Self {
-            engine: Arc::new(engine),
             admin_token,
             bad_credentials: BadCredentials::default(),
-            metrics: Metrics::new(operations),
+            metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
             readiness: Readiness::default(),
             reference: Reference::new(None),
+            engine: Arc::new(engine),
+            courier: None,
             mounted: None,
         }
     }
@@ -50,6 +52,13 @@ impl App {
     #[must_use]
     pub fn with_key_in_docs(mut self, key: &Secret) -> Self {
         self.reference = Reference::new(Some(key));
+        self
+    }
+
+    /// Delivers events with this courier. Without one they wait for a node that has one.
+    #[must_use]
+    pub fn with_courier(mut self, courier: Arc<dyn Courier>) -> Self {
+        self.courier = Some(courier);
         self
     }
 
@@ -72,6 +81,10 @@ impl App {
             .as_ref()
             .filter(|mounted| path.starts_with(mounted.prefix))
             .map(|mounted| &mounted.router)
+    }
+
+    pub(crate) fn courier(&self) -> Option<&Arc<dyn Courier>> {
+        self.courier.as_ref()
     }
 
     /// The use-cases.

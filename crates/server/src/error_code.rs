@@ -91,6 +91,15 @@ error_codes! {
         KeyNotLive "key_not_live":
             "The key to rotate is revoked, has expired or was rotated before.",
             "Issue a new key instead.";
+        TooManyEndpoints "too_many_endpoints":
+            "The environment has as many event endpoints as it may have.",
+            "Remove one first.";
+        EndpointBusy "endpoint_busy":
+            "Somebody else is changing this event endpoint.",
+            "Send the request again.";
+        EndpointDisabled "endpoint_disabled":
+            "The event endpoint is disabled, so nothing can be sent there again.",
+            "Enable it first.";
         WalletFull "wallet_full":
             "The wallet would hold more than can be counted; nothing was added.",
             "Fund it with less.";

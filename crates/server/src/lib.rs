@@ -14,6 +14,7 @@ mod client_api;
 mod edge;
 mod error;
 mod error_code;
+mod event_bodies;
 mod fields;
 mod json_text;
 mod json_writer;

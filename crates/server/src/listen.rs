@@ -17,11 +17,12 @@ use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
+    task::JoinSet,
     time::{sleep, timeout},
 };
 use tracing::{debug, info, warn};
 
-use crate::{app::App, edge::Edge, quiet::Quiet};
+use crate::{app::App, edge::Edge, event_bodies::ApiEventBodies, quiet::Quiet};
 
 /// Bounds of the transport.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,7 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
     let follower = tokio::spawn(Arc::clone(edge.app().engine().directory()).follow());
     let permits = Arc::new(Semaphore::new(limits.most_connections));
     let (stopping, stopped) = watch::channel(false);
-    let resolver = tokio::spawn(Arc::clone(edge.app().engine()).resolve_until(stopped.clone()));
+    let mut background = background(edge.app(), &stopped);
 
     tokio::pin!(stop);
     loop {
@@ -78,11 +79,23 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
     if timeout(limits.drain, permits.acquire_many(all)).await.is_err() {
         warn!("some requests did not finish in time and were cut off");
     }
-    // What the resolver does not finish in time, another node or the next start takes over.
-    if timeout(limits.drain, resolver).await.is_err() {
-        warn!("the resolver did not finish in time and was cut off");
+    // What is not finished in time, another node or the next start takes over.
+    if timeout(limits.drain, async { while background.join_next().await.is_some() {} }).await.is_err() {
+        warn!("the background work did not finish in time and was cut off");
     }
     follower.abort();
+}
+
+/// What goes on beside the requests, until told to stop: looking after payments, and telling callers.
+fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
+    let mut work = JoinSet::new();
+    let engine = || Arc::clone(app.engine());
+    work.spawn(engine().resolve_until(stopped.clone()));
+    work.spawn(engine().digest_until(stopped.clone()));
+    if let Some(courier) = app.courier() {
+        work.spawn(engine().deliver_until(Arc::clone(courier), Arc::new(ApiEventBodies), stopped.clone()));
+    }
+    work
 }
 
 /// Why a connection is not simply waited for any longer.

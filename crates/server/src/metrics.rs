@@ -17,6 +17,7 @@ use prometheus_client::{
     metrics::{MetricType, gauge::Gauge},
     registry::{Registry, Unit},
 };
+use tollgate_engine::{DeliveryOutcome, DeliveryTally};
 
 /// Upper bounds in nanoseconds; from well under a quote to well over a slow store. What is slower is counted too.
 const LATENCY_BOUNDS_NANOS: [u64; 14] = [
@@ -50,10 +51,14 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Prepares a set for each operation; a request's operation is its place in this list.
-    pub(crate) fn new(operations: impl Iterator<Item = &'static str>) -> Self {
+    pub(crate) fn new(
+        operations: impl Iterator<Item = &'static str>,
+        deliveries: Arc<DeliveryTally>,
+    ) -> Self {
         let mut registry = Registry::with_prefix("tollgate");
         let requests = Arc::new(Requests::new(operations));
         registry.register_collector(Box::new(Arc::clone(&requests)));
+        registry.register_collector(Box::new(Deliveries(deliveries)));
         let connections = Gauge::default();
         registry.register("http_connections", "Open connections", connections.clone());
         let directory_version = Gauge::default();
@@ -166,6 +171,23 @@ impl Requests {
     }
 }
 
+/// Attempts at deliveries, by how they ended.
+#[derive(Debug)]
+struct Deliveries(Arc<DeliveryTally>);
+
+impl Collector for Deliveries {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Attempts to deliver events by outcome";
+        let mut attempts = encoder.encode_descriptor("event_deliveries", help, None, MetricType::Counter)?;
+        for outcome in DeliveryOutcome::ALL {
+            let labels = [("outcome", outcome.as_str())];
+            let count = self.0.count(outcome);
+            attempts.encode_family(&labels)?.encode_counter::<NoLabels, _, u64>(&count, None)?;
+        }
+        Ok(())
+    }
+}
+
 type NoLabels = [(&'static str, &'static str); 0];
 
 fn seconds(nanos: u64) -> f64 {
@@ -187,7 +209,7 @@ mod tests {
 
     #[test]
     fn counts_of_all_threads_add_up() {
-        let metrics = Arc::new(Metrics::new(["a", "b"].into_iter()));
+        let metrics = Arc::new(Metrics::new(["a", "b"].into_iter(), Arc::default()));
         let threads: Vec<_> = (0..20)
             .map(|_| {
                 let metrics = Arc::clone(&metrics);
@@ -208,6 +230,7 @@ mod tests {
             "tollgate_http_requests_total{operation=\"b\",status=\"200\"} 2000",
             "tollgate_http_requests_total{operation=\"b\",status=\"404\"} 2000",
             "tollgate_http_request_duration_seconds_count{operation=\"b\"} 4000",
+            "tollgate_event_deliveries_total{outcome=\"delivered\"} 0",
             "tollgate_http_request_duration_seconds_bucket{le=\"0.00005\",operation=\"b\"} 0",
             "tollgate_http_request_duration_seconds_bucket{le=\"0.0001\",operation=\"b\"} 2000",
             "tollgate_http_request_duration_seconds_bucket{le=\"+Inf\",operation=\"b\"} 4000",

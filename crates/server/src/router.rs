@@ -3,15 +3,15 @@
 use axum::{
     Router,
     extract::Request,
-    routing::{MethodRouter, delete, get, post, put},
+    routing::{MethodRouter, delete, get, patch, post, put},
 };
 use http::Method;
 
 use crate::{
     admin_api::{
-        applications, audit, config, environments, exceptions, explain, keys, organizations,
-        payments as admin_payments, provider_events, providers, transactions as admin_transactions,
-        transfers as admin_transfers, wallets,
+        applications, audit, config, deliveries, environments, event_endpoints, events, exceptions, explain,
+        keys, organizations, payments as admin_payments, provider_events, providers,
+        transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     answer::Answer,
     app::SharedApp,
@@ -91,6 +91,17 @@ operations! {
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
     "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;
+    "event_endpoint_create" POST "/admin/v1/environments/{environment}/event-endpoints" post event_endpoints::create;
+    "event_endpoint_list" GET "/admin/v1/environments/{environment}/event-endpoints" get event_endpoints::list;
+    "event_endpoint_read" GET "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" get event_endpoints::read;
+    "event_endpoint_change" PATCH "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" patch event_endpoints::change;
+    "event_endpoint_remove" DELETE "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" delete event_endpoints::remove;
+    "event_endpoint_rotate" POST "/admin/v1/environments/{environment}/event-endpoints/{endpoint}/rotate-secret" post event_endpoints::rotate;
+    "event_list" GET "/admin/v1/environments/{environment}/events" get events::list;
+    "event_resend_range" POST "/admin/v1/environments/{environment}/events/resend" post events::resend_range;
+    "event_read" GET "/admin/v1/environments/{environment}/events/{event}" get events::read;
+    "event_resend" POST "/admin/v1/environments/{environment}/events/{event}/resend" post events::resend;
+    "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list;
     "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
 
     "openapi" GET "/openapi.json" get reference::openapi;

@@ -2,10 +2,14 @@
 
 pub(crate) mod audit;
 pub(crate) mod cells;
+pub(crate) mod delivery;
+pub(crate) mod endpoint;
 pub(crate) mod event;
 pub(crate) mod exception;
 pub(crate) mod fee;
+pub(crate) mod out_event;
 pub(crate) mod payment;
+pub(crate) mod record;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 

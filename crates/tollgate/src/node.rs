@@ -7,11 +7,12 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
+use tollgate_courier::HttpCourier;
 use tollgate_engine::{Engine, SystemClock, ports::Store};
 use tollgate_providers::Providers;
 use tollgate_server::{App, Limits};
 use tollgate_store::{DatabaseUrl, OpenError, Options};
-use tollgate_vault::MasterKey;
+use tollgate_vault::{AdminToken, MasterKey};
 use tracing::{info, warn};
 
 use crate::{failure::Failure, settings::Settings};
@@ -42,6 +43,14 @@ pub(crate) async fn engine(
     let store = open(&settings.database).await?;
     let options = settings.engine_options(address);
     Ok(Engine::start(store, Arc::new(SystemClock), master_key, wires, options).await?)
+}
+
+/// Puts HTTP and a courier of events around the engine.
+pub(crate) fn app(settings: &Settings, engine: Engine, admin_token: AdminToken) -> Result<App, Failure> {
+    let courier = HttpCourier::new(settings.courier()).map_err(|error| {
+        Failure::new(format!("cannot prepare encrypted connections to receivers: {error}"))
+    })?;
+    Ok(App::new(engine, admin_token).with_courier(Arc::new(courier)))
 }
 
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.

@@ -18,7 +18,6 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, Organization},
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
-use tollgate_server::App;
 use tollgate_simulator::{Config, IncreaseKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire};
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
@@ -38,7 +37,7 @@ pub(crate) struct Access {
 }
 
 pub(crate) async fn run() -> Result<(), Failure> {
-    let settings = Settings::load(None)?;
+    let settings = Settings::load(None)?.with_private_endpoints()?;
     let _log = logging::start(&settings.log)?;
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen).await?;
@@ -50,7 +49,9 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let webhooks = webhook_targets(&engine, access.environment);
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
-    let app = App::new(engine, admin_token).with_key_in_docs(&access.secret_key).with_mounted("/simulator/", mounted);
+    let app = node::app(&settings, engine, admin_token)?
+        .with_key_in_docs(&access.secret_key)
+        .with_mounted("/simulator/", mounted);
     let served = node::serve(listener, address, app).await;
     simulator.stop();
     served

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use tollgate_server::App;
-
 use crate::{failure::Failure, logging, node, sandbox::create_private_dir, settings::Settings};
 
 pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
@@ -16,5 +14,5 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     }
     let (listener, address) = node::bind(&settings.listen).await?;
     let engine = node::engine(&settings, address, &master_key).await?;
-    node::serve(listener, address, App::new(engine, admin_token)).await
+    node::serve(listener, address, node::app(&settings, engine, admin_token)?).await
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde::Deserialize;
-use tollgate_engine::{Options, ResolverOptions};
+use tollgate_engine::{Options, OutboxOptions, ResolverOptions};
 use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
@@ -35,6 +35,13 @@ struct File {
     resolver_lease_ms: Option<u64>,
     resolver_first_check_ms: Option<u64>,
     resolver_first_retry_ms: Option<u64>,
+    events_poll_ms: Option<u64>,
+    events_lease_ms: Option<u64>,
+    events_timeout_ms: Option<u64>,
+    events_first_retry_ms: Option<u64>,
+    events_span_ms: Option<u64>,
+    events_digest_poll_ms: Option<u64>,
+    allow_private_endpoints: Option<bool>,
 }
 
 /// The settings, checked as far as they can be without starting.
@@ -50,6 +57,7 @@ pub(crate) struct Settings {
     public_url: Option<String>,
     pub(crate) providers: tollgate_providers::Settings,
     resolver: ResolverOptions,
+    outbox: OutboxOptions,
 }
 
 impl Settings {
@@ -64,7 +72,9 @@ impl Settings {
             None => format!("sqlite:{}", data_dir.join("tollgate.db").display()).parse()?,
         };
         let usual = ResolverOptions::default();
+        let outbox = outbox(&file)?;
         Ok(Self {
+            outbox,
             listen: text("TOLLGATE_LISTEN")?.or(file.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned()),
             data_dir,
             database,
@@ -97,7 +107,21 @@ impl Settings {
     /// How the engine behaves when it is served at this address.
     pub(crate) fn engine_options(&self, address: SocketAddr) -> Options {
         let public_url = self.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-        Options { resolver: self.resolver, ..Options::at(public_url) }
+        Options { resolver: self.resolver, outbox: self.outbox, ..Options::at(public_url) }
+    }
+
+    /// How events are carried.
+    pub(crate) fn courier(&self) -> tollgate_courier::Settings {
+        let usual = tollgate_courier::Settings::default();
+        let OutboxOptions { timeout, allow_private, .. } = self.outbox;
+        let connect_timeout = usual.connect_timeout.min(timeout);
+        tollgate_courier::Settings { timeout, allow_private, connect_timeout }
+    }
+
+    /// The same settings, with receivers of events on this machine allowed unless somebody decided otherwise.
+    pub(crate) fn with_private_endpoints(mut self) -> Result<Self, Failure> {
+        self.outbox.allow_private = flag("TOLLGATE_ALLOW_PRIVATE_ENDPOINTS", None, true)?;
+        Ok(self)
     }
 
     /// The master key, which production must have.
@@ -114,6 +138,31 @@ impl Settings {
         let text = self.admin_token.as_ref().ok_or_else(|| Failure::new(missing))?;
         Ok(AdminToken::from_setting(text)?)
     }
+}
+
+/// How callers are told: whoever took a delivery must be able to end it before somebody else takes it.
+fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
+    let usual = OutboxOptions::default();
+    let options = OutboxOptions {
+        poll: millis("TOLLGATE_EVENTS_POLL_MS", file.events_poll_ms, usual.poll)?,
+        lease: millis("TOLLGATE_EVENTS_LEASE_MS", file.events_lease_ms, usual.lease)?,
+        timeout: millis("TOLLGATE_EVENTS_TIMEOUT_MS", file.events_timeout_ms, usual.timeout)?,
+        first_retry: millis("TOLLGATE_EVENTS_FIRST_RETRY_MS", file.events_first_retry_ms, usual.first_retry)?,
+        span: millis("TOLLGATE_EVENTS_SPAN_MS", file.events_span_ms, usual.span)?,
+        digest_poll: millis("TOLLGATE_EVENTS_DIGEST_POLL_MS", file.events_digest_poll_ms, usual.digest_poll)?,
+        allow_private: flag(
+            "TOLLGATE_ALLOW_PRIVATE_ENDPOINTS",
+            file.allow_private_endpoints,
+            usual.allow_private,
+        )?,
+    };
+    if options.lease < options.timeout.saturating_mul(2) {
+        return Err(Failure::new(
+            "TOLLGATE_EVENTS_LEASE_MS must be at least twice TOLLGATE_EVENTS_TIMEOUT_MS: a delivery must end before \
+             another node may take it",
+        ));
+    }
+    Ok(options)
 }
 
 /// How providers are called: a deadline leaves room for a second try.
@@ -143,6 +192,16 @@ fn millis(name: &str, from_file: Option<u64>, usual: Duration) -> Result<Duratio
         Some(0) => Err(wrong()),
         Some(millis) => Ok(Duration::from_millis(millis)),
         None => Ok(usual),
+    }
+}
+
+/// Yes or no.
+fn flag(name: &str, from_file: Option<bool>, usual: bool) -> Result<bool, Failure> {
+    match text(name)?.as_deref() {
+        Some("true" | "1") => Ok(true),
+        Some("false" | "0") => Ok(false),
+        Some(_) => Err(Failure::new(format!("{name} must be true or false"))),
+        None => Ok(from_file.unwrap_or(usual)),
     }
 }
 

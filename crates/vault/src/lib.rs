@@ -11,6 +11,7 @@ mod keyed_digest;
 mod random;
 mod seal;
 mod secret;
+mod signing_secret;
 
 pub use admin_token::{AdminToken, AdminTokenFault};
 pub use api_key::{ApiKeyFault, IssuedKey, contains_secret_key, shape_of_key};
@@ -20,3 +21,4 @@ pub use keyed_digest::Digester;
 pub use random::{RandomnessUnavailable, random_bytes};
 pub use seal::{MasterKey, MasterKeyFault, SealError, Sealer};
 pub use secret::Secret;
+pub use signing_secret::{NoSigningSecret, SigningSecret};

@@ -180,6 +180,9 @@ impl<'e> Draft<'e> {
         match engine.store.change_transfer(order.environment, order.id, &change).await? {
             Changed::Done => {
                 failpoint!("transfer.after_change");
+                if change.tells.is_some() {
+                    engine.outbox_news.notify_one();
+                }
                 transfer.revision = self.from_revision.saturating_add(1);
                 Ok(Some(transfer))
             }

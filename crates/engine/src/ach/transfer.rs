@@ -184,6 +184,7 @@ impl Engine {
                 );
             }
         };
+        self.outbox_news.notify_one();
         failpoint!("transfer.before_send");
         let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
         failpoint!("transfer.after_send");

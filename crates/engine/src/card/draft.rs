@@ -210,6 +210,9 @@ impl<'e> Draft<'e> {
         match engine.store.change_payment(order.environment, order.id, &change).await? {
             Changed::Done => {
                 failpoint!("payment.after_change");
+                if !change.tells.is_empty() {
+                    engine.outbox_news.notify_one();
+                }
                 payment.revision = from_revision.saturating_add(1);
                 Ok(Some(payment))
             }

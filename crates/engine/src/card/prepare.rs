@@ -202,6 +202,9 @@ impl Engine {
             self.store.insert_payment(order.environment, &order, &progress, &[], tells.as_slice());
         match inserting.await? {
             Inserted::Done => {
+                if tells.is_some() {
+                    self.outbox_news.notify_one();
+                }
                 Ok(CardPayment { revision: 0, order, progress, transaction: None, attempts: Vec::new() })
             }
             Inserted::EnvironmentMissing => {

@@ -9,13 +9,19 @@ use crate::{
         applications::ApplicationAnswer,
         audit::AuditAnswer,
         config::{ReplacedAnswer, VersionAnswer},
+        deliveries::DeliveryAnswer,
         environments::{EnvironmentAnswer, EnvironmentBody},
+        event_endpoints::{
+            EndpointAnswer, EndpointBody, EndpointMadeAnswer, NewEndpointBody, RemovedAnswer,
+            RotateBody as RotateSecretBody,
+        },
+        events::{EventAnswer, EventDetail, ResendBody, ResendRangeBody, ResentAnswer},
         exceptions::{ExceptionAnswer, ResolveBody, ResolvedAnswer},
         explain::ExplainAnswer,
         keys::{IssueBody, KeyAnswer, NewKeyAnswer, RotateBody},
         organizations::{NameBody, OrganizationAnswer},
         payments::{PaymentDetail, PaymentSummary},
-        provider_events::EventAnswer,
+        provider_events::EventAnswer as ProviderEventAnswer,
         providers::ProviderAnswer,
         transfers::{TransferRead, TransferSummary},
         wallets::{MoveBody, MovedAnswer, PostingAnswer, WalletAnswer},
@@ -34,6 +40,7 @@ use crate::{
 const TENANTS: &str = "Tenants";
 const CONFIGURATION: &str = "Configuration";
 const WALLETS: &str = "Wallets";
+const EVENTS: &str = "Events";
 const OPERATIONS: &str = "Operations";
 
 pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
@@ -43,6 +50,8 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
     operations.extend(configuration(schemas));
     operations.extend(wallets(schemas));
     operations.extend(payments(schemas));
+    operations.extend(event_endpoints(schemas));
+    operations.extend(events(schemas));
     operations.extend(oversight(schemas));
     operations
 }
@@ -182,6 +191,70 @@ fn payments(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
+fn event_endpoints(schemas: &mut Schemas) -> [Described; 6] {
+    [
+        operation("event_endpoint_create", EVENTS, AdminToken, "Add an event endpoint")
+            .says("The secret is shown in this answer only. Events are signed as Standard Webhooks has it.")
+            .with_actor()
+            .takes::<NewEndpointBody>(
+                schemas,
+                json!({"url": "https://shop.example/events", "events": ["transaction.succeeded"]}),
+            )
+            .answers::<EndpointMadeAnswer<'_>>(schemas, StatusCode::CREATED)
+            .fails(&[ErrorCode::TooManyEndpoints]),
+        operation("event_endpoint_list", EVENTS, AdminToken, "List event endpoints")
+            .lists::<EndpointAnswer>(schemas),
+        operation("event_endpoint_read", EVENTS, AdminToken, "Read an event endpoint")
+            .answers::<EndpointAnswer>(schemas, StatusCode::OK),
+        operation("event_endpoint_change", EVENTS, AdminToken, "Change an event endpoint")
+            .says("Fields that are left out stay as they are; `description` is taken away by null.")
+            .with_actor()
+            .takes::<EndpointBody<'_>>(schemas, json!({"events": ["*"], "enabled": true}))
+            .answers::<EndpointAnswer>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::EndpointBusy]),
+        operation("event_endpoint_remove", EVENTS, AdminToken, "Remove an event endpoint")
+            .with_actor()
+            .answers::<RemovedAnswer>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::EndpointBusy]),
+        operation("event_endpoint_rotate", EVENTS, AdminToken, "Rotate an event endpoint's secret")
+            .says("Both secrets sign for a grace period.")
+            .with_actor()
+            .may_take::<RotateSecretBody<'_>>(schemas, json!({"graceSeconds": 86400}))
+            .answers::<EndpointMadeAnswer<'_>>(schemas, StatusCode::CREATED)
+            .fails(&[ErrorCode::EndpointBusy]),
+    ]
+}
+
+fn events(schemas: &mut Schemas) -> [Described; 5] {
+    [
+        operation("event_list", EVENTS, AdminToken, "List events")
+            .says("Newest first, or with `after` oldest first.")
+            .with(parameters::events())
+            .lists::<EventAnswer>(schemas),
+        operation("event_read", EVENTS, AdminToken, "Read an event")
+            .says("With its body as receivers get it, and where it was sent.")
+            .answers::<EventDetail<'_>>(schemas, StatusCode::OK),
+        operation("event_resend", EVENTS, AdminToken, "Send an event again")
+            .with_actor()
+            .may_take::<ResendBody<'_>>(schemas, json!({}))
+            .answers::<ResentAnswer>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::EndpointDisabled]),
+        operation("event_resend_range", EVENTS, AdminToken, "Send the events of a time again")
+            .says("In slices: where `hasMore`, go on with `nextFrom`.")
+            .with_actor()
+            .takes::<ResendRangeBody<'_>>(
+                schemas,
+                json!({"from": "2026-11-15T00:00:00.000Z", "parkedOnly": true}),
+            )
+            .answers::<ResentAnswer>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::EndpointDisabled]),
+        operation("delivery_list", EVENTS, AdminToken, "List deliveries")
+            .says("Which event is on its way whereto, and what came of it, newest first.")
+            .with(parameters::deliveries())
+            .lists::<DeliveryAnswer>(schemas),
+    ]
+}
+
 fn oversight(schemas: &mut Schemas) -> [Described; 4] {
     [
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
@@ -196,7 +269,7 @@ fn oversight(schemas: &mut Schemas) -> [Described; 4] {
         operation("provider_event_list", OPERATIONS, AdminToken, "List providers' events")
             .says("What providers sent, and what became of it, newest first.")
             .with(parameters::provider_events())
-            .lists::<EventAnswer>(schemas),
+            .lists::<ProviderEventAnswer>(schemas),
         operation("audit", OPERATIONS, AdminToken, "Audit the books")
             .says("Recomputes every balance from its entries and checks every invariant.")
             .answers::<AuditAnswer>(schemas, StatusCode::OK),

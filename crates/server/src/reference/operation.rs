@@ -19,6 +19,7 @@ pub(crate) const TAGS: &[(&str, &str)] = &[
     ("Tenants", "Organizations, applications, environments and their keys. For operators."),
     ("Configuration", "Providers, routing, fees and settings of an environment. For operators."),
     ("Wallets", "Funds of an environment and their ledger. For operators."),
+    ("Events", "What callers are told, whereto, and telling it again. For operators."),
     ("Operations", "Payments with their timelines, exceptions, provider events, audit. For operators."),
     ("Service", "What providers, customers and monitoring ask for."),
 ];

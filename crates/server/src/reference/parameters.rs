@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tollgate_domain::id::{
-    ApplicationId, EnvironmentId, ExceptionId, KeyId, OrganizationId, PaymentId, PostingId, TransactionId,
-    TransferId,
+    ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
+    PostingId, TransactionId, TransferId,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -27,6 +27,8 @@ fn path_parameter(name: &str) -> Value {
         "application" => ("The application's id.", id(&[ApplicationId::PREFIX])),
         "environment" => ("The environment's id.", id(&[EnvironmentId::PREFIX])),
         "key" => ("The key's id, not the key.", id(&[KeyId::PREFIX])),
+        "endpoint" => ("The event endpoint's id.", id(&[EndpointId::PREFIX])),
+        "event" => ("The event's id.", id(&[EventId::PREFIX])),
         "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
         "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
         "currency" => ("The wallet's currency.", reference::<scalars::CurrencyInput>()),
@@ -111,6 +113,32 @@ pub(crate) fn provider_events() -> Vec<Value> {
     vec![
         query("state", "Only those in this state.", inline::<words::ProviderEventState>()),
         query("before", cursor, json!({"type": "string", "format": "event-cursor"})),
+        limit(),
+    ]
+}
+
+/// What events can be picked by.
+pub(crate) fn events() -> Vec<Value> {
+    let forwards = "The last slice's `nextCursor`, oldest first; not together with `before`.";
+    let mut parameters = vec![
+        query("type", "Only those of this kind.", inline::<words::EventKind>()),
+        query("reference", "Only those of this payment.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
+        query("after", forwards, id(&[EventId::PREFIX])),
+    ];
+    parameters.extend(before(EventId::PREFIX));
+    parameters
+}
+
+/// What deliveries can be picked by.
+pub(crate) fn deliveries() -> Vec<Value> {
+    let cursor = json!({
+        "type": "string", "pattern": format!("^{}_{ID_DIGITS},{}_{ID_DIGITS}$", EventId::PREFIX, EndpointId::PREFIX),
+    });
+    vec![
+        query("endpointId", "Only those to this endpoint.", id(&[EndpointId::PREFIX])),
+        query("eventId", "Only those of this event.", id(&[EventId::PREFIX])),
+        query("state", "Only those in this state.", inline::<words::DeliveryState>()),
+        query("before", "The last slice's `nextCursor`.", cursor),
         limit(),
     ]
 }

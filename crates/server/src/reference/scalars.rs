@@ -137,6 +137,25 @@ scalars! {
         "description": "A token from `customer_token_issue`, of the same environment.",
         "type": "string", "format": "jwe", "minLength": 1, "maxLength": 32768
     }
+    /// Where events are sent.
+    EndpointUrlInput {
+        "description": "An https address. Private and loopback addresses, and http, only where the operator allows them.",
+        "type": "string", "format": "endpoint-url", "maxLength": 2000, "pattern": "^https?://[!-~]+$",
+        "examples": ["https://shop.example/events"]
+    }
+    /// Which events are sent.
+    EventNamesInput {
+        "description": "The events to be sent, or `[\"*\"]` for all.",
+        "type": "array", "minItems": 1, "maxItems": 64,
+        "items": {"type": "string", "enum": [
+            "payment.prepared", "transaction.pending", "transaction.processing", "transaction.succeeded",
+            "transaction.failed", "transaction.canceled", "transaction.refunded", "*"
+        ]}
+    }
+    /// An event endpoint's id.
+    EndpointIdInput {
+        "type": "string", "format": "ep-id", "pattern": "^ep_[0-7][0-9abcdefghjkmnpqrstvwxyz]{25}$"
+    }
     /// An environment's name.
     EnvironmentNameInput {
         "type": "string", "pattern": "^[a-z][a-z0-9]{0,31}$", "examples": ["test"]

@@ -63,6 +63,15 @@ words! {
     ExceptionKind = domain::card::DisagreementKind::ALL.map(domain::card::DisagreementKind::as_str);
     /// What became of a provider's event.
     ProviderEventState = EventState::ALL.map(EventState::as_str);
+    /// What happened.
+    EventKind = domain::event::EventKind::ALL.map(domain::event::EventKind::as_str);
+    /// What an endpoint can ask for: a kind of event, or all.
+    EventName = domain::event::EventKind::ALL
+        .map(domain::event::EventKind::as_str)
+        .into_iter()
+        .chain([domain::event::EventFilter::EVERYTHING]);
+    /// Where a delivery stands.
+    DeliveryState = tollgate_engine::ports::DeliveryState::ALL.map(tollgate_engine::ports::DeliveryState::as_str);
     /// A provider's wire.
     Adapter = tollgate_configuration::Adapter::ALL.map(tollgate_configuration::Adapter::as_str);
     /// Why money moved in a wallet.

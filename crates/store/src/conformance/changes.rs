@@ -261,7 +261,7 @@ pub async fn one_change_at_once_is_made_once(nodes: &Nodes) {
     let entries = [nodes.new_entry("request")];
     at_once(nodes, 20, |_, node| {
         let (order, entries) = (order.clone(), entries.clone());
-        async move { node.insert_payment(environment, &order, &preparing(), &entries).await.unwrap() }
+        async move { node.insert_payment(environment, &order, &preparing(), &entries, &[]).await.unwrap() }
     })
     .await;
     assert_eq!(nodes.two.timeline(environment, card(order.id)).await.unwrap(), entries);

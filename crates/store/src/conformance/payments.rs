@@ -68,7 +68,7 @@ pub async fn insertion_is_repeatable(nodes: &Nodes) {
     let order = nodes.new_full_order(environment);
     let entries = [nodes.new_entry("request"), nodes.new_entry("routed")];
     for node in [&nodes.one, &nodes.two, &nodes.one] {
-        let inserted = node.insert_payment(environment, &order, &due(at(1)), &entries).await.unwrap();
+        let inserted = node.insert_payment(environment, &order, &due(at(1)), &entries, &[]).await.unwrap();
         assert_eq!(inserted, Inserted::Done);
     }
     assert_eq!(nodes.two.timeline(environment, card(order.id)).await.unwrap(), entries);
@@ -76,7 +76,7 @@ pub async fn insertion_is_repeatable(nodes: &Nodes) {
     let changed = nodes.change(environment, order.id, &nodes.full_change(0, "evt_1")).await;
     let lines = nodes.two.timeline(environment, card(order.id)).await.unwrap();
     let late = [nodes.new_entry("late")];
-    let inserted = nodes.two.insert_payment(environment, &order, &preparing(), &late).await.unwrap();
+    let inserted = nodes.two.insert_payment(environment, &order, &preparing(), &late, &[]).await.unwrap();
     assert_eq!(inserted, Inserted::Done);
     assert_eq!(nodes.read(environment, order.id).await, changed);
     assert_eq!(nodes.two.timeline(environment, card(order.id)).await.unwrap(), lines);
@@ -86,15 +86,19 @@ pub async fn insertion_needs_its_environment(nodes: &Nodes) {
     let nowhere = EnvironmentId::from_bytes([9; 16]);
     let order = nodes.new_order(nowhere);
     let entries = [nodes.new_entry("request")];
-    let inserted = nodes.one.insert_payment(nowhere, &order, &preparing(), &entries).await.unwrap();
+    let inserted = nodes.one.insert_payment(nowhere, &order, &preparing(), &entries, &[]).await.unwrap();
     assert_eq!(inserted, Inserted::EnvironmentMissing);
     assert_eq!(nodes.two.payment(nowhere, order.id).await.unwrap(), None);
     assert!(nodes.two.timeline(nowhere, card(order.id)).await.unwrap().is_empty());
     // Nor is a payment slipped into another environment than its own.
     let environment = nodes.environment().await.id;
-    assert!(nodes.one.insert_payment(environment, &order, &preparing(), &[]).await.is_err());
+    assert!(nodes.one.insert_payment(environment, &order, &preparing(), &[], &[]).await.is_err());
     assert!(
-        nodes.one.insert_payment(nowhere, &nodes.new_order(environment), &preparing(), &[]).await.is_err()
+        nodes
+            .one
+            .insert_payment(nowhere, &nodes.new_order(environment), &preparing(), &[], &[])
+            .await
+            .is_err()
     );
     assert!(nodes.two.payments(environment, PaymentFilter::default(), None, ALL).await.unwrap().is_empty());
 }
@@ -147,7 +151,7 @@ pub async fn the_timeline_is_oldest_first(nodes: &Nodes) {
     lines[3].at = at(-5);
     nodes
         .one
-        .insert_payment(environment, &order, &preparing(), &[lines[4].clone(), lines[1].clone()])
+        .insert_payment(environment, &order, &preparing(), &[lines[4].clone(), lines[1].clone()], &[])
         .await
         .unwrap();
     for (from, places) in [(0, [5, 0]), (1, [3, 2])] {

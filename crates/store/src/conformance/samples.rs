@@ -226,6 +226,7 @@ impl Nodes {
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,
+            tells: Vec::new(),
         }
     }
 
@@ -264,7 +265,7 @@ impl Nodes {
     }
 
     pub async fn payment_with(&self, order: &CardOrder, progress: &Progress) -> PaymentId {
-        let inserted = self.one.insert_payment(order.environment, order, progress, &[]).await.unwrap();
+        let inserted = self.one.insert_payment(order.environment, order, progress, &[], &[]).await.unwrap();
         assert_eq!(inserted, Inserted::Done);
         order.id
     }

@@ -97,7 +97,7 @@ pub async fn payments_are_of_one_environment(nodes: &Nodes) {
     // All the same names are free in another environment, and stand for something else there.
     let mut twin = nodes.new_order(mine);
     (twin.id, twin.description) = (id, Some("mine".to_owned()));
-    assert_eq!(nodes.one.insert_payment(mine, &twin, &preparing(), &[]).await.unwrap(), Inserted::Done);
+    assert_eq!(nodes.one.insert_payment(mine, &twin, &preparing(), &[], &[]).await.unwrap(), Inserted::Done);
     let mut change = nodes.full_change(0, "evt_1");
     change.transaction.as_mut().unwrap().0 = before.transaction.as_ref().unwrap().id;
     let changed = nodes.change(mine, id, &change).await;

@@ -7,7 +7,7 @@ use tollgate_domain::{
     ach::{BankAccountType, TransferOrder},
     card::DisagreementKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
-    id::{ChangeId, EnvironmentId, PostingId, TransactionId, TransferId},
+    id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     ledger::{Cause, TransferStep},
     routing::Matched,
     transaction::{Failure, Status, TransactionState},
@@ -78,6 +78,11 @@ impl Nodes {
         PostingId::new(at, random)
     }
 
+    pub fn new_event_id(&self) -> EventId {
+        let (at, random) = self.next();
+        EventId::new(at, random)
+    }
+
     /// A transfer with nothing in it that can be left out, of 1,000 and fees of 25 and 10 unless its fee is replaced.
     pub fn new_transfer(&self, environment: EnvironmentId) -> NewTransfer {
         let (created_at, random) = self.next();
@@ -115,6 +120,7 @@ impl Nodes {
             fingerprints: "{}".to_owned(),
             progress: sending(),
             posting: self.new_posting_id(),
+            event: self.new_event_id(),
         }
     }
 
@@ -168,6 +174,7 @@ impl Nodes {
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,
+            tells: None,
         }
     }
 

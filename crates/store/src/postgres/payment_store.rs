@@ -8,7 +8,7 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, PaymentChange, PaymentFilter,
+    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, NewEvent, PaymentChange, PaymentFilter,
     PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
     StoredException, TransactionFilter,
 };
@@ -25,6 +25,7 @@ impl PaymentStore for PostgresStore {
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
+        _tells: &[NewEvent],
     ) -> Result<Inserted, StoreError> {
         attempt!(self, Write, |client| payments::insert(client, environment, order, progress, entries))
     }

@@ -7,7 +7,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -23,6 +23,7 @@ const MIGRATIONS: [Migration; 3] = [
         name: "transfers",
         sql: include_str!("../../migrations/sqlite/0003_transfers.sql"),
     },
+    Migration { version: 5, name: "events", sql: include_str!("../../migrations/sqlite/0005_events.sql") },
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -9,7 +9,13 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Changed, PaymentChange};
 
-use super::{events, exceptions, fault::Fault, timeline, writer::Effect};
+use super::{
+    events, exceptions,
+    fault::Fault,
+    out_events::{About, tell},
+    timeline,
+    writer::Effect,
+};
 use crate::convert;
 
 pub(super) fn change(
@@ -42,6 +48,8 @@ pub(super) fn change(
     if let Some(settled) = &change.event {
         events::settle(connection, environment, settled)?;
     }
+    let state = change.transaction.as_ref().map(|(_, state)| state);
+    tell(connection, &change.tells, About { environment, reference, at: change.at, state })?;
     Ok(Effect::Written(Changed::Done))
 }
 

@@ -8,7 +8,7 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, PaymentChange, PaymentFilter,
+    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, NewEvent, PaymentChange, PaymentFilter,
     PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
     StoredException, TransactionFilter,
 };
@@ -25,10 +25,14 @@ impl PaymentStore for SqliteStore {
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
+        tells: &[NewEvent],
     ) -> Result<Inserted, StoreError> {
-        let (order, progress, entries) = (order.clone(), progress.clone(), entries.to_vec());
+        let (order, progress) = (order.clone(), progress.clone());
+        let (entries, tells) = (entries.to_vec(), tells.to_vec());
         self.writer
-            .write(move |connection| payments::insert(connection, environment, &order, &progress, &entries))
+            .write(move |connection| {
+                payments::insert(connection, environment, &order, &progress, &entries, &tells)
+            })
             .await
     }
 

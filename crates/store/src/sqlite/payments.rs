@@ -6,9 +6,16 @@ use tollgate_domain::{
     card::CardOrder,
     id::{EnvironmentId, PaymentId},
 };
-use tollgate_engine::ports::{CardPayment, Entry, Inserted, PaymentFilter, Progress};
+use tollgate_engine::ports::{CardPayment, Entry, Inserted, NewEvent, PaymentFilter, Progress};
 
-use super::{cells::RowCells, directory, fault::Fault, timeline, writer::Effect};
+use super::{
+    cells::RowCells,
+    directory,
+    fault::Fault,
+    out_events::{About, tell},
+    timeline,
+    writer::Effect,
+};
 use crate::convert::{
     self,
     payment::{attempt_columns, payment_columns, read_attempt, read_order, read_progress},
@@ -21,6 +28,7 @@ pub(super) fn insert(
     order: &CardOrder,
     progress: &Progress,
     entries: &[Entry],
+    tells: &[NewEvent],
 ) -> Result<Effect<Inserted>, Fault> {
     if order.environment != environment {
         return Err(Fault::Misuse("a payment was to be stored in another environment than its own"));
@@ -76,7 +84,9 @@ pub(super) fn insert(
         let known = directory::stamp(connection, environment)?.is_some();
         return Ok(Effect::Nothing(if known { Inserted::Done } else { Inserted::EnvironmentMissing }));
     }
-    timeline::add(connection, environment, ServiceReference::Card(order.id), entries)?;
+    let reference = ServiceReference::Card(order.id);
+    timeline::add(connection, environment, reference, entries)?;
+    tell(connection, tells, About { environment, reference, at: order.created_at, state: None })?;
     Ok(Effect::Written(Inserted::Done))
 }
 

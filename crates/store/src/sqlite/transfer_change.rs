@@ -8,7 +8,14 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Changed, TransferChange, TransferPosting};
 
-use super::{events, exceptions, fault::Fault, postings::Posting, timeline, writer::Effect};
+use super::{
+    events, exceptions,
+    fault::Fault,
+    out_events::{About, tell},
+    postings::Posting,
+    timeline,
+    writer::Effect,
+};
 use crate::convert;
 
 pub(super) fn change(
@@ -32,6 +39,8 @@ pub(super) fn change(
     if let Some(settled) = &change.event {
         events::settle(connection, environment, settled)?;
     }
+    let about = About { environment, reference, at: change.at, state: change.state.as_ref() };
+    tell(connection, change.tells.as_slice(), about)?;
     Ok(Effect::Written(Changed::Done))
 }
 

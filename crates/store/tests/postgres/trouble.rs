@@ -116,7 +116,8 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
         warm().await;
         let (order, entries) = (nodes.new_order(environment), [nodes.new_entry("request")]);
         proxy.swallow_answer(1);
-        let answer = nodes.one.insert_payment(environment, &order, &preparing(), &entries).await.unwrap();
+        let answer =
+            nodes.one.insert_payment(environment, &order, &preparing(), &entries, &[]).await.unwrap();
         assert!(proxy.has_swallowed());
         assert_eq!(answer, Inserted::Done);
 

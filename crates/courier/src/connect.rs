@@ -1,0 +1,95 @@
+//! Connections: to an address that was looked at, and to no other.
+
+use std::{io, net::IpAddr};
+
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+use tollgate_domain::public_address::is_public;
+use tollgate_engine::ports::Undelivered;
+use url::{Host, Url};
+
+use crate::HttpCourier;
+
+/// Addresses of one name that are tried.
+const ADDRESSES_TRIED: usize = 4;
+
+/// What bytes go over.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+impl HttpCourier {
+    /// A connection to the address's host, encrypted where the address says so.
+    pub(crate) async fn connect(&self, url: &Url) -> Result<TokioIo<Box<dyn Stream>>, Undelivered> {
+        let is_encrypted = match url.scheme() {
+            "https" => true,
+            "http" if self.settings.allow_private => false,
+            _ => return Err(refused("the address is not https")),
+        };
+        let host = url.host().ok_or_else(|| refused("the address has no host"))?;
+        let port = url.port_or_known_default().ok_or_else(|| refused("the address has no port"))?;
+        let addresses = self.checked_addresses(&host).await?;
+        let tcp = connect_to_one(&addresses, port).await?;
+        if !is_encrypted {
+            return Ok(TokioIo::new(Box::new(tcp)));
+        }
+        let name = match host {
+            Host::Domain(name) => ServerName::try_from(name.trim_end_matches('.').to_owned())
+                .map_err(|_| refused("the host's name cannot be in a certificate"))?,
+            Host::Ipv4(address) => IpAddr::V4(address).into(),
+            Host::Ipv6(address) => IpAddr::V6(address).into(),
+        };
+        let tls = self.tls.connect(name, tcp).await;
+        let tls = tls.map_err(|error| failed(format!("no encrypted connection: {error}")))?;
+        Ok(TokioIo::new(Box::new(tls)))
+    }
+
+    /// The host's addresses, once every single one of them was found fit to be connected to. A name that leads to a
+    /// public address and to a private one is meant to deceive.
+    async fn checked_addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, Undelivered> {
+        let addresses = match host {
+            Host::Ipv4(address) => vec![IpAddr::V4(*address)],
+            Host::Ipv6(address) => vec![IpAddr::V6(*address)],
+            Host::Domain(name) => {
+                let found = self.resolver.addresses(name).await;
+                found.map_err(|error| failed(format!("the host's name does not resolve: {error}")))?
+            }
+        };
+        if addresses.is_empty() {
+            return Err(failed("the host's name has no address"));
+        }
+        if !self.settings.allow_private
+            && let Some(private) = addresses.iter().find(|address| !is_public(**address))
+        {
+            return Err(refused(format!("the host is at {private}, which is not a public address")));
+        }
+        Ok(addresses)
+    }
+}
+
+async fn connect_to_one(addresses: &[IpAddr], port: u16) -> Result<TcpStream, Undelivered> {
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in addresses.iter().take(ADDRESSES_TRIED) {
+        match TcpStream::connect((*address, port)).await {
+            Ok(stream) => {
+                // Without it a delivery is a little slower, and that is all.
+                drop(stream.set_nodelay(true));
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(failed(format!("no connection: {last}")))
+}
+
+pub(crate) fn refused(why: impl Into<String>) -> Undelivered {
+    Undelivered::Refused(format!("refused: {}", why.into()))
+}
+
+pub(crate) fn failed(why: impl Into<String>) -> Undelivered {
+    Undelivered::Failed(why.into())
+}

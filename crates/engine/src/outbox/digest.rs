@@ -1,0 +1,33 @@
+//! Taking events into the index of payments and into the counts of their hour, a moment after they were written.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::watch, time::sleep};
+use tracing::warn;
+
+use crate::engine::Engine;
+
+/// Events taken in one unit of work.
+const TAKEN: u32 = 500;
+/// How long the store is left alone after it gave no answer.
+const STORE_PAUSE: Duration = Duration::from_secs(2);
+
+impl Engine {
+    /// Takes in whatever was written, until told to stop.
+    pub async fn digest_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+        while !*stop.borrow() {
+            let pause = match self.store.digest_events(TAKEN).await {
+                Ok(taken) if taken >= TAKEN => continue,
+                Ok(_) => self.options.outbox.digest_poll,
+                Err(error) => {
+                    warn!(%error, "events cannot be taken into the index; they will be later");
+                    STORE_PAUSE
+                }
+            };
+            tokio::select! {
+                () = sleep(pause) => {}
+                _ = stop.wait_for(|stopped| *stopped) => {}
+            }
+        }
+    }
+}

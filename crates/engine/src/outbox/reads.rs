@@ -1,0 +1,138 @@
+//! Reading events and deliveries, and having them sent again.
+
+use tollgate_domain::{
+    ServiceReference, Timestamp,
+    card::Preparation,
+    event::EventKind,
+    id::{EndpointId, EnvironmentId, EventId},
+};
+
+use crate::{
+    card::ReadError,
+    engine::Engine,
+    ports::{
+        DeliveryQuery, EventDelivery, EventQuery, EventSubject, EventsFrom, OutEvent, Resend, ResendWhich,
+        Resent, StoreError,
+    },
+};
+
+/// Deliveries that one wish makes wait again.
+const RESENT_AT_ONCE: u32 = 1_000;
+/// More than an event can have, with one for each endpoint.
+const DELIVERIES_OF_ONE: u32 = 200;
+
+/// An event with all that is known of it.
+#[derive(Debug)]
+pub struct EventRead {
+    /// The event.
+    pub event: OutEvent,
+    /// What it tells of.
+    pub subject: EventSubject,
+    /// Its deliveries.
+    pub deliveries: Vec<EventDelivery>,
+}
+
+/// What is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResentEvents {
+    /// How many deliveries wait again.
+    pub deliveries: u32,
+    /// Where to go on, if there may be more.
+    pub next_from: Option<Timestamp>,
+}
+
+/// Why nothing is sent again.
+#[derive(Debug, thiserror::Error)]
+pub enum ResendError {
+    /// There is no such event or endpoint in this environment.
+    #[error("there is no such event or endpoint")]
+    Missing,
+    /// The endpoint is disabled.
+    #[error("the endpoint is disabled")]
+    Disabled,
+    /// The store gave no answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Engine {
+    /// Events of an environment.
+    pub async fn out_events(
+        &self,
+        environment: EnvironmentId,
+        query: EventQuery,
+        from: EventsFrom,
+        limit: u32,
+    ) -> Result<Vec<OutEvent>, StoreError> {
+        self.store.out_events(environment, query, from, limit).await
+    }
+
+    /// An event, what it tells of, and where it is delivered to.
+    pub async fn out_event(&self, environment: EnvironmentId, id: EventId) -> Result<EventRead, ReadError> {
+        let event = self.store.out_event(environment, id).await?.ok_or(ReadError::Missing)?;
+        let subject = self.event_subject(environment, &event).await?.ok_or(ReadError::Missing)?;
+        let query = DeliveryQuery { event: Some(id), ..DeliveryQuery::default() };
+        let deliveries = self.store.deliveries(environment, query, None, DELIVERIES_OF_ONE).await?;
+        Ok(EventRead { event, subject, deliveries })
+    }
+
+    /// Deliveries of an environment, those of the newest events first.
+    pub async fn deliveries(
+        &self,
+        environment: EnvironmentId,
+        query: DeliveryQuery,
+        before: Option<(EventId, EndpointId)>,
+        limit: u32,
+    ) -> Result<Vec<EventDelivery>, StoreError> {
+        self.store.deliveries(environment, query, before, limit).await
+    }
+
+    /// Has events sent again, a bounded number of them.
+    pub async fn resend(
+        &self,
+        environment: EnvironmentId,
+        resend: Resend,
+    ) -> Result<ResentEvents, ResendError> {
+        let resent = self.store.resend(environment, resend, self.clock.now(), RESENT_AT_ONCE).await?;
+        let (deliveries, last) = match resent {
+            Resent::Done { deliveries, last } => (deliveries, last),
+            Resent::Missing => return Err(ResendError::Missing),
+            Resent::Disabled => return Err(ResendError::Disabled),
+        };
+        self.outbox_news.notify_one();
+        let is_range = matches!(resend.which, ResendWhich::Between { .. });
+        let next_from = match last {
+            Some(last) if is_range && deliveries >= RESENT_AT_ONCE => {
+                self.store.out_event(environment, last).await?.map(|event| event.at)
+            }
+            _ => None,
+        };
+        Ok(ResentEvents { deliveries, next_from })
+    }
+
+    /// What an event tells of, as it was then. `None` where the payment is gone.
+    pub(super) async fn event_subject(
+        &self,
+        environment: EnvironmentId,
+        event: &OutEvent,
+    ) -> Result<Option<EventSubject>, StoreError> {
+        if event.kind == EventKind::PaymentPrepared {
+            let ServiceReference::Card(id) = event.reference else { return Ok(None) };
+            let payment = self.store.payment(environment, id).await?;
+            return Ok(payment.map(|mut payment| {
+                // What became of it afterwards is told by events of its own.
+                payment.progress.preparation = Preparation::Prepared;
+                payment.transaction = None;
+                EventSubject::Payment(Box::new(payment))
+            }));
+        }
+        let transaction = self.store.transaction(environment, event.reference).await?;
+        Ok(transaction.map(|mut transaction| {
+            if let Some(state) = &event.state {
+                transaction.state.clone_from(state);
+                transaction.updated_at = event.at;
+            }
+            EventSubject::Transaction(Box::new(transaction))
+        }))
+    }
+}

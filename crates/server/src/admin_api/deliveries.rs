@@ -1,0 +1,88 @@
+//! `GET /admin/v1/environments/<id>/deliveries`: which event is on its way whereto, and what came of it.
+
+use serde::Serialize;
+use tollgate_domain::id::{EndpointId, EventId};
+use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery};
+use utoipa::ToSchema;
+
+use crate::{
+    admin_api::{operator::Operator, paging::ListAnswer},
+    answer::{self, Answer},
+    reference::{scalars, words},
+    timestamp::rfc3339,
+};
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Delivery)]
+pub(crate) struct DeliveryAnswer {
+    event_id: String,
+    #[schema(value_type = words::EventKind)]
+    r#type: &'static str,
+    service_reference: String,
+    endpoint_id: String,
+    #[schema(value_type = words::DeliveryState)]
+    state: &'static str,
+    /// Since when it has been tried.
+    #[schema(value_type = scalars::Moment)]
+    since: String,
+    tries: u32,
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    next_try_at: Option<String>,
+    #[schema(required)]
+    last_try: Option<LastTryAnswer>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DeliveryTry)]
+pub(crate) struct LastTryAnswer {
+    #[schema(value_type = scalars::Moment)]
+    at: String,
+    /// The receiver's status; null where it gave no answer.
+    #[schema(required)]
+    status: Option<u16>,
+    took_ms: u32,
+    note: String,
+}
+
+impl DeliveryAnswer {
+    pub(crate) fn of(delivery: &EventDelivery) -> Self {
+        Self {
+            event_id: delivery.event.id.to_string(),
+            r#type: delivery.event.kind.as_str(),
+            service_reference: delivery.event.reference.to_string(),
+            endpoint_id: delivery.endpoint.to_string(),
+            state: delivery.state.as_str(),
+            since: rfc3339(delivery.since),
+            tries: delivery.tries,
+            next_try_at: delivery.due.map(rfc3339),
+            last_try: delivery.last.as_ref().map(|last| LastTryAnswer {
+                at: rfc3339(last.at),
+                status: last.status,
+                took_ms: last.took_millis,
+                note: last.note.clone(),
+            }),
+        }
+    }
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let rule = "must be one of: waiting, delivered, parked";
+    let query = DeliveryQuery {
+        endpoint: operator.query("endpointId")?,
+        event: operator.query("eventId")?,
+        state: operator.location.query_as("state", rule, DeliveryState::parse)?,
+    };
+    let before = operator.location.query_as("before", "must be a cursor of this list", place)?;
+    let found = operator.app.engine.deliveries(environment, query, before, limit).await?;
+    let last = found.last().map(|delivery| format!("{},{}", delivery.event.id, delivery.endpoint));
+    answer::ok(&ListAnswer::new(found.iter().map(DeliveryAnswer::of).collect(), limit, last))
+}
+
+/// The place a cursor means: an event, and an endpoint within it.
+fn place(text: &str) -> Option<(EventId, EndpointId)> {
+    let (event, endpoint) = text.split_once(',')?;
+    Some((event.parse().ok()?, endpoint.parse().ok()?))
+}

@@ -1,0 +1,319 @@
+//! `/admin/v1/environments/<id>/event-endpoints`: who is told what happens.
+
+use std::{borrow::Cow, time::Duration};
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use serde_json::{json, value::RawValue};
+use tollgate_domain::{
+    event::EventFilter,
+    id::{EndpointId, EnvironmentId},
+};
+use tollgate_engine::{
+    EndpointChange, EndpointError, EndpointMade, EndpointUrl, Engine, NewEndpoint, ports::Endpoint,
+};
+use tracing::info;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
+
+use crate::{
+    admin_api::{
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+    },
+    answer::{self, Answer},
+    body,
+    error::ApiError,
+    error_code::ErrorCode,
+    fields::{self, Faults, Raw},
+    json_text::JsonText,
+    reference::{scalars, words},
+    timestamp::rfc3339,
+};
+
+const LONGEST_DESCRIPTION: usize = 500;
+
+type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
+
+/// A day, in which every instance of the receiver can be given the new secret.
+const USUAL_GRACE_SECONDS: u64 = 86_400;
+const LONGEST_GRACE_SECONDS: u64 = 30 * 86_400;
+/// More names than there are events, in a list that is read whole.
+const MOST_NAMES: usize = 64;
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EventEndpoint)]
+pub(crate) struct EndpointAnswer {
+    id: String,
+    url: String,
+    #[schema(required)]
+    description: Option<String>,
+    #[schema(value_type = Vec<words::EventName>)]
+    events: Vec<&'static str>,
+    enabled: bool,
+    /// Why nothing is sent there, in words.
+    #[schema(required)]
+    disabled_reason: Option<String>,
+    /// Deliveries that failed since one last succeeded.
+    failures: u32,
+    /// Left alone until then because it did not answer.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    rests_until: Option<String>,
+    /// When the secrets that were rotated away cease to sign, the latest first.
+    #[schema(value_type = Vec<scalars::Moment>)]
+    old_secrets_until: Vec<String>,
+    #[schema(value_type = scalars::Moment)]
+    created_at: String,
+    #[schema(value_type = scalars::Moment)]
+    updated_at: String,
+}
+
+/// The one answer that shows a secret.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewEventEndpoint)]
+pub(crate) struct EndpointMadeAnswer<'a> {
+    secret: &'a str,
+    #[serde(flatten)]
+    endpoint: EndpointAnswer,
+}
+
+impl EndpointAnswer {
+    fn of(endpoint: &Endpoint, engine: &Engine) -> Self {
+        let now = engine.clock().now();
+        let mut ends: Vec<_> = endpoint.secrets.iter().filter_map(|secret| secret.until).collect();
+        ends.retain(|until| *until > now);
+        ends.sort_unstable_by(|one, other| other.cmp(one));
+        Self {
+            id: endpoint.id.to_string(),
+            url: endpoint.url.clone(),
+            description: endpoint.description.clone(),
+            events: endpoint.filter.names(),
+            enabled: endpoint.disabled.is_none(),
+            disabled_reason: endpoint.disabled.clone(),
+            failures: endpoint.failures,
+            rests_until: endpoint.rests_until.filter(|until| *until > now).map(rfc3339),
+            old_secrets_until: ends.into_iter().map(rfc3339).collect(),
+            created_at: rfc3339(endpoint.created_at),
+            updated_at: rfc3339(endpoint.updated_at),
+        }
+    }
+}
+
+/// Not every field is of one type, so each is looked at by its own rule.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = EventEndpointChange)]
+pub(crate) struct EndpointBody<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EndpointUrlInput>)]
+    url: Raw<'a>,
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EventNamesInput>)]
+    events: Raw<'a>,
+    /// Null counts: it takes the description away.
+    #[serde(borrow, default, deserialize_with = "given")]
+    #[schema(value_type = Option<DescriptionText>, inline)]
+    description: Option<&'a RawValue>,
+    #[serde(borrow)]
+    #[schema(value_type = Option<bool>)]
+    enabled: Raw<'a>,
+}
+
+/// The same body for a new endpoint, which must say where and what.
+pub(crate) struct NewEndpointBody;
+
+impl PartialSchema for NewEndpointBody {
+    fn schema() -> RefOr<Schema> {
+        scalars::schema(json!({
+            "type": "object",
+            "required": ["url", "events"],
+            "properties": {
+                "url": scalars::EndpointUrlInput::schema(),
+                "events": scalars::EventNamesInput::schema(),
+                "description": {"oneOf": [{"type": "null"}, DescriptionText::schema()]},
+            },
+        }))
+    }
+}
+
+impl ToSchema for NewEndpointBody {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("EventEndpointRequest")
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SecretRotationRequest)]
+pub(crate) struct RotateBody<'a> {
+    /// How long the old secret goes on signing beside the new one; a day where it is left out.
+    #[serde(borrow)]
+    #[schema(value_type = Option<u64>, maximum = 2592000)]
+    grace_seconds: Raw<'a>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = EventEndpointRemoved)]
+pub(crate) struct RemovedAnswer {
+    removed: bool,
+}
+
+pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+    let environment = operator.known_environment()?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let new = read_new(&body, &operator.app.engine)?;
+    let made = operator.app.engine.add_endpoint(environment, new).await?;
+    noted(&operator, made.endpoint.id, "an event endpoint was added");
+    answer::created(&shown_once(&operator, &made))
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let endpoints = operator.app.engine.endpoints(operator.known_environment()?).await?;
+    let items = endpoints.iter().map(|endpoint| EndpointAnswer::of(endpoint, &operator.app.engine)).collect();
+    answer::ok(&ListAnswer::new(items, u32::MAX, None::<EndpointId>))
+}
+
+pub(crate) async fn read(operator: Operator) -> Answer {
+    let (environment, endpoint) = path(&operator)?;
+    let endpoint = operator.app.engine.endpoint(environment, endpoint).await?;
+    answer::ok(&EndpointAnswer::of(&endpoint, &operator.app.engine))
+}
+
+pub(crate) async fn change(operator: Operator, body: Body) -> Answer {
+    let (environment, endpoint) = path(&operator)?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let engine = &operator.app.engine;
+    let change = read_change(&body, engine)?;
+    let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin.actor).await?;
+    noted(&operator, endpoint, "an event endpoint was changed");
+    answer::ok(&EndpointAnswer::of(&changed, engine))
+}
+
+pub(crate) async fn remove(operator: Operator) -> Answer {
+    let (environment, endpoint) = path(&operator)?;
+    operator.app.engine.remove_endpoint(environment, endpoint).await?;
+    noted(&operator, endpoint, "an event endpoint was removed");
+    answer::ok(&RemovedAnswer { removed: true })
+}
+
+pub(crate) async fn rotate(operator: Operator, body: Body) -> Answer {
+    let (environment, endpoint) = path(&operator)?;
+    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let grace = read_grace(&body)?;
+    let made = operator.app.engine.rotate_endpoint_secret(environment, endpoint, grace).await?;
+    noted(&operator, endpoint, "an event endpoint's secret was rotated");
+    answer::created(&shown_once(&operator, &made))
+}
+
+fn path(operator: &Operator) -> Result<(EnvironmentId, EndpointId), ApiError> {
+    Ok((operator.known_environment()?, operator.path("endpoint")?))
+}
+
+/// Who did it, for whoever asks later.
+fn noted(operator: &Operator, endpoint: EndpointId, what: &'static str) {
+    let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
+    info!(request_id, actor, %endpoint, "{what}");
+}
+
+fn shown_once<'a>(operator: &Operator, made: &'a EndpointMade) -> EndpointMadeAnswer<'a> {
+    let endpoint = EndpointAnswer::of(&made.endpoint, &operator.app.engine);
+    EndpointMadeAnswer { secret: made.secret.expose(), endpoint }
+}
+
+fn read_new(body: &[u8], engine: &Engine) -> Result<NewEndpoint, ApiError> {
+    let body: EndpointBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let url = match body.url {
+        None => faults.add("url", "is required"),
+        Some(raw) => url(raw, engine, &mut faults),
+    };
+    let filter = match body.events {
+        None => faults.add("events", "is required: the events to be sent, or [\"*\"] for all"),
+        Some(raw) => filter(raw, &mut faults),
+    };
+    let description = description(body.description, &mut faults).flatten();
+    let new = url.zip(filter).map(|(url, filter)| NewEndpoint { url, filter, description });
+    fields::complete(faults, new)
+}
+
+fn read_change(body: &[u8], engine: &Engine) -> Result<EndpointChange, ApiError> {
+    let body: EndpointBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let enabled = match body.enabled.map(JsonText::of) {
+        None => None,
+        Some(JsonText::Boolean(enabled)) => Some(enabled),
+        Some(_) => faults.add("enabled", "must be true or false"),
+    };
+    let change = EndpointChange {
+        url: body.url.and_then(|raw| url(raw, engine, &mut faults)),
+        filter: body.events.and_then(|raw| filter(raw, &mut faults)),
+        description: description(body.description, &mut faults),
+        enabled,
+    };
+    fields::complete(faults, Some(change))
+}
+
+fn url(raw: &RawValue, engine: &Engine, faults: &mut Faults) -> Option<EndpointUrl> {
+    let JsonText::String(text) = JsonText::of(raw) else {
+        return faults.add("url", "must be a text such as https://shop.example/events");
+    };
+    match engine.endpoint_url(&text) {
+        Ok(url) => Some(url),
+        Err(error) => faults.add("url", error.to_string()),
+    }
+}
+
+fn filter(raw: &RawValue, faults: &mut Faults) -> Option<EventFilter> {
+    const RULE: &str = "must be a list of events' names, or [\"*\"] for all";
+    let names: Option<Vec<String>> = match JsonText::of(raw) {
+        JsonText::Array(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    let Some(names) = names.filter(|names| names.len() <= MOST_NAMES) else {
+        return faults.add("events", RULE);
+    };
+    match EventFilter::parse(names.iter().map(String::as_str)) {
+        Ok(filter) => Some(filter),
+        Err(error) => faults.add("events", error.to_string()),
+    }
+}
+
+/// `None` where it is left out, `Some(None)` where it is null or empty.
+fn description(raw: Option<&RawValue>, faults: &mut Faults) -> Option<Option<String>> {
+    let raw = raw?;
+    let raw = Some(raw).filter(|raw| JsonText::of(raw) != JsonText::Null);
+    Some(fields::optional_text("description", raw, LONGEST_DESCRIPTION, faults))
+}
+
+/// Tells a null from a field that is left out.
+fn given<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(value).map(Some)
+}
+
+fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
+    let body: RotateBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let (usual, longest) = (USUAL_GRACE_SECONDS, LONGEST_GRACE_SECONDS);
+    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut faults);
+    fields::complete(faults, seconds.map(Duration::from_secs))
+}
+
+impl From<EndpointError> for ApiError {
+    fn from(error: EndpointError) -> Self {
+        match error {
+            EndpointError::Missing => nothing_here(),
+            EndpointError::TooMany => Self::new(
+                ErrorCode::TooManyEndpoints,
+                "This environment has as many event endpoints as it may have; remove one first.",
+            ),
+            EndpointError::Busy => {
+                Self::new(ErrorCode::EndpointBusy, "Somebody else is changing this endpoint; try again.")
+            }
+            EndpointError::Store(error) => error.into(),
+            EndpointError::Seal(error) => Self::internal(error.to_string()),
+            EndpointError::Randomness(error) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! `/admin/v1/environments/<id>/events`: what callers are told, and telling it again.
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_domain::{
+    Timestamp,
+    event::EventKind,
+    id::{EndpointId, EventId},
+};
+use tollgate_engine::{
+    ResendError, ResentEvents,
+    ports::{EventQuery, EventsFrom, OutEvent, Resend, ResendWhich},
+};
+use tracing::info;
+use utoipa::ToSchema;
+
+use crate::{
+    admin_api::{
+        deliveries::DeliveryAnswer,
+        operator::{Operator, nothing_here},
+        paging::ListAnswer,
+        payments::of_reading,
+    },
+    answer::{self, Answer},
+    body,
+    error::ApiError,
+    error_code::ErrorCode,
+    event_bodies::{self, EventBody},
+    fields::{self, Faults, Raw},
+    json_text::JsonText,
+    reference::{scalars, words},
+    timestamp::rfc3339,
+};
+
+const MOMENT_RULE: &str = "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z";
+const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
+                         transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded";
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Event)]
+pub(crate) struct EventAnswer {
+    id: String,
+    #[schema(value_type = words::EventKind)]
+    r#type: &'static str,
+    service_reference: String,
+    #[schema(value_type = scalars::Moment)]
+    timestamp: String,
+}
+
+impl EventAnswer {
+    fn of(event: &OutEvent) -> Self {
+        Self {
+            id: event.id.to_string(),
+            r#type: event.kind.as_str(),
+            service_reference: event.reference.to_string(),
+            timestamp: rfc3339(event.at),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = EventWithDeliveries)]
+pub(crate) struct EventDetail<'a> {
+    #[serde(flatten)]
+    event: EventAnswer,
+    /// What receivers get, word for word.
+    body: EventBody<'a>,
+    deliveries: Vec<DeliveryAnswer>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EventsResent)]
+pub(crate) struct ResentAnswer {
+    /// How many deliveries wait again.
+    deliveries: u32,
+    has_more: bool,
+    /// Send it as `from` to go on; an event or two of that moment come again.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    next_from: Option<String>,
+}
+
+impl From<ResentEvents> for ResentAnswer {
+    fn from(resent: ResentEvents) -> Self {
+        Self {
+            deliveries: resent.deliveries,
+            has_more: resent.next_from.is_some(),
+            next_from: resent.next_from.map(rfc3339),
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EventResendRequest)]
+pub(crate) struct ResendBody<'a> {
+    /// Only there; to every endpoint that wants it where it is left out.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EndpointIdInput>)]
+    endpoint_id: Raw<'a>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EventRangeResendRequest)]
+pub(crate) struct ResendRangeBody<'a> {
+    /// Only there; to every endpoint that wants them where it is left out.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EndpointIdInput>)]
+    endpoint_id: Raw<'a>,
+    /// Events of this moment and later.
+    #[serde(borrow)]
+    #[schema(value_type = scalars::Moment, required)]
+    from: Raw<'a>,
+    /// Events before this moment, which is later than `from`; up to now where it is left out.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::Moment>)]
+    until: Raw<'a>,
+    /// Only deliveries that were given up.
+    #[serde(borrow)]
+    #[schema(value_type = Option<bool>)]
+    parked_only: Raw<'a>,
+}
+
+pub(crate) async fn list(operator: Operator) -> Answer {
+    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let query = EventQuery {
+        kind: operator.location.query_as("type", KIND_RULE, EventKind::parse)?,
+        reference: operator.query("reference")?,
+    };
+    let from = match (operator.query::<EventId>("before")?, operator.query::<EventId>("after")?) {
+        (None, None) => EventsFrom::Newest,
+        (Some(before), None) => EventsFrom::Before(before),
+        (None, Some(after)) => EventsFrom::After(after),
+        (Some(_), Some(_)) => {
+            let mut faults = Faults::default();
+            faults.add::<()>(
+                "after",
+                "goes with no `before`: the one lists the oldest first, the other the newest",
+            );
+            return Err(faults.into_error());
+        }
+    };
+    let found = operator.app.engine.out_events(environment, query, from, limit).await?;
+    let last = found.last().map(|event| event.id);
+    answer::ok(&ListAnswer::new(found.iter().map(EventAnswer::of).collect(), limit, last))
+}
+
+pub(crate) async fn read(operator: Operator) -> Answer {
+    let (environment, event) = (operator.known_environment()?, operator.path("event")?);
+    let read = operator.app.engine.out_event(environment, event).await.map_err(of_reading)?;
+    answer::ok(&EventDetail {
+        event: EventAnswer::of(&read.event),
+        body: event_bodies::body(&read.event, &read.subject),
+        deliveries: read.deliveries.iter().map(DeliveryAnswer::of).collect(),
+    })
+}
+
+pub(crate) async fn resend(operator: Operator, body: Body) -> Answer {
+    let event = operator.path("event")?;
+    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body: ResendBody<'_> = body::parse_object(&body)?;
+    let mut faults = Faults::default();
+    let endpoint = endpoint(body.endpoint_id, &mut faults);
+    let endpoint = fields::complete(faults, Some(endpoint))?;
+    send_again(&operator, Resend { endpoint, which: ResendWhich::Event(event) }).await
+}
+
+pub(crate) async fn resend_range(operator: Operator, body: Body) -> Answer {
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let resend = read_range(&body, operator.app.engine.clock().now())?;
+    send_again(&operator, resend).await
+}
+
+async fn send_again(operator: &Operator, resend: Resend) -> Answer {
+    let resent = operator.app.engine.resend(operator.known_environment()?, resend).await?;
+    let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
+    info!(request_id, actor, deliveries = resent.deliveries, "events are sent again");
+    answer::ok(&ResentAnswer::from(resent))
+}
+
+fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
+    let body: ResendRangeBody<'_> = body::parse_object(body)?;
+    let mut faults = Faults::default();
+    let endpoint = endpoint(body.endpoint_id, &mut faults);
+    let from = match body.from {
+        None => faults.add("from", "is required"),
+        Some(_) => moment("from", body.from, &mut faults),
+    };
+    let until = match body.until {
+        // Up to now: the moment itself is not included.
+        None => Some(Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))),
+        Some(_) => moment("until", body.until, &mut faults),
+    };
+    let parked_only = match body.parked_only.map(JsonText::of) {
+        None => Some(false),
+        Some(JsonText::Boolean(parked_only)) => Some(parked_only),
+        Some(_) => faults.add("parkedOnly", "must be true or false"),
+    };
+    if let (Some(from), Some(until)) = (from, until)
+        && from >= until
+    {
+        faults.add::<()>("until", "must be later than from");
+    }
+    let range = from.zip(until).zip(parked_only);
+    let resend = range.map(|((from, until), parked_only)| Resend {
+        endpoint,
+        which: ResendWhich::Between { from, until, parked_only },
+    });
+    fields::complete(faults, resend)
+}
+
+/// `None` where it is left out, and where it is faulty.
+fn endpoint(raw: Raw<'_>, faults: &mut Faults) -> Option<EndpointId> {
+    let read = match JsonText::of(raw?) {
+        JsonText::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    read.or_else(|| faults.add("endpointId", "must be the id of an event endpoint"))
+}
+
+fn moment(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<Timestamp> {
+    let read = match raw.map(JsonText::of) {
+        Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),
+        _ => None,
+    };
+    let read = read.map(|moment| Timestamp::from_unix_millis(moment.as_millisecond()));
+    read.or_else(|| faults.add(field, MOMENT_RULE))
+}
+
+impl From<ResendError> for ApiError {
+    fn from(error: ResendError) -> Self {
+        match error {
+            ResendError::Missing => nothing_here(),
+            ResendError::Disabled => Self::new(
+                ErrorCode::EndpointDisabled,
+                "The endpoint is disabled; enable it before something is sent there again.",
+            ),
+            ResendError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Events as receivers get them: made of the very answers the API gives.
+
+use serde::Serialize;
+use tollgate_engine::ports::{EventBodies, EventSubject, OutEvent};
+use utoipa::ToSchema;
+
+use crate::{
+    payment_answer::{self, PaymentReadAnswer},
+    reference::{scalars, words},
+    timestamp::rfc3339,
+    transaction_answer::TransactionAnswer,
+};
+
+/// Writes events' bodies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ApiEventBodies;
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventBody<'a> {
+    #[schema(value_type = words::EventKind)]
+    r#type: &'static str,
+    #[schema(value_type = scalars::Moment)]
+    timestamp: String,
+    data: EventData<'a>,
+}
+
+/// What an event is about, under its own name.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum EventData<'a> {
+    #[schema(title = "TransactionEventData")]
+    Transaction(Box<TransactionAnswer>),
+    #[schema(title = "PaymentEventData")]
+    Payment(Box<PaymentReadAnswer<'a>>),
+}
+
+/// An event's body.
+pub(crate) fn body<'a>(event: &OutEvent, subject: &'a EventSubject) -> EventBody<'a> {
+    let data = match subject {
+        EventSubject::Transaction(transaction) => {
+            EventData::Transaction(Box::new(TransactionAnswer::of(transaction)))
+        }
+        EventSubject::Payment(payment) => EventData::Payment(Box::new(payment_answer::read_back(payment))),
+    };
+    EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
+}
+
+impl EventBodies for ApiEventBodies {
+    fn body(&self, event: &OutEvent, subject: &EventSubject) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(&body(event, subject)).map_err(|error| error.to_string())
+    }
+}
