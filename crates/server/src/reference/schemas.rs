@@ -159,10 +159,16 @@ fn simplify(schema: &mut Value) {
         Value::Object(map) => {
             map.values_mut().for_each(simplify);
             let Some(Value::Array(variants)) = map.get("oneOf") else { return };
-            let [null, Value::Object(other)] = variants.as_slice() else { return };
-            if *null != json!({"type": "null"}) || !other.get("type").is_some_and(Value::is_string) {
+            let null = json!({"type": "null"});
+            let (Some(other), 2, true) =
+                (variants.iter().find(|it| **it != null), variants.len(), variants.contains(&null))
+            else {
                 return;
-            }
+            };
+            let Some(other) = other.as_object().filter(|it| it.get("type").is_some_and(Value::is_string))
+            else {
+                return;
+            };
             let mut merged = other.clone();
             merged["type"] = json!([other.get("type"), "null"]);
             map.remove("oneOf");
