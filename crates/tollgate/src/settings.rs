@@ -63,6 +63,7 @@ pub(crate) struct Settings {
 impl Settings {
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, Failure> {
         let file = file.map_or_else(|| Ok(File::default()), read)?;
+        let outbox = outbox(&file)?;
         let data_dir = text("TOLLGATE_DATA_DIR")?
             .map(PathBuf::from)
             .or(file.data_dir)
@@ -72,7 +73,6 @@ impl Settings {
             None => format!("sqlite:{}", data_dir.join("tollgate.db").display()).parse()?,
         };
         let usual = ResolverOptions::default();
-        let outbox = outbox(&file)?;
         Ok(Self {
             outbox,
             listen: text("TOLLGATE_LISTEN")?.or(file.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned()),
