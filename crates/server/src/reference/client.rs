@@ -76,10 +76,12 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
         operation("component_prepare", CARDS, AnyKey, "Prepare an embedded component")
             .says(
                 "Draw the provider's component in the browser with `component`, then confirm from your backend. \
-                 `successUrl` and `cancelUrl` are ignored here. An environment can demand a secret key.",
+                 An environment can demand a secret key here.",
             )
-            .takes::<PrepareBody<'_>>(
+            .takes_without::<PrepareBody<'_>>(
                 schemas,
+                "ComponentRequest",
+                &["successUrl", "cancelUrl"],
                 json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer}),
             )
             .answers::<PaymentAnswer<'_>>(schemas, StatusCode::CREATED)

@@ -113,6 +113,17 @@ impl Described {
         self.takes_body(schemas.reference::<T>(), true, example)
     }
 
+    /// Takes the same body as another operation but for some fields.
+    pub(crate) fn takes_without<T: ToSchema>(
+        self,
+        schemas: &mut Schemas,
+        name: &str,
+        fields: &[&str],
+        example: Value,
+    ) -> Self {
+        self.takes_body(schemas.reference_without::<T>(name, fields), true, example)
+    }
+
     /// Takes a JSON body that may be left out.
     pub(crate) fn may_take<T: ToSchema>(self, schemas: &mut Schemas, example: Value) -> Self {
         self.takes_body(schemas.reference::<T>(), false, example)

@@ -29,6 +29,16 @@ impl Schemas {
         place(&name)
     }
 
+    /// The same under another name, without fields that an operation does not look at.
+    pub(crate) fn reference_without<T: ToSchema>(&mut self, name: &str, fields: &[&str]) -> Value {
+        self.reference::<T>();
+        let mut schema = self.0.get(&*T::name()).cloned().unwrap_or_default();
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, _| !fields.contains(&name.as_str()));
+        }
+        self.put(name, schema)
+    }
+
     /// A schema that is written as JSON.
     pub(crate) fn put(&mut self, name: &str, schema: Value) -> Value {
         self.0.insert(name.to_owned(), schema);

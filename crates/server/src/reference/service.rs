@@ -26,27 +26,27 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
             .fails(&[ErrorCode::Unauthenticated, ErrorCode::ProviderNotConfigured]),
         open("checkout_paid", "Thank a customer")
             .says("Where a hosted checkout ends without a `successUrl`.")
-            .answers_bare("text/html; charset=utf-8", page())
+            .answers_bare("text/html", page())
             .without_store(),
         open("checkout_canceled", "Tell a customer that nothing was paid")
             .says("Where a hosted checkout ends without a `cancelUrl`.")
-            .answers_bare("text/html; charset=utf-8", page())
+            .answers_bare("text/html", page())
             .without_store(),
         open("health", "Is it alive?").answers::<StatusAnswer>(schemas, StatusCode::OK).without_store(),
         open("ready", "Would it take work?")
             .says("Its database answers and can be written to.")
             .answers::<StatusAnswer>(schemas, StatusCode::OK),
         open("metrics", "Read the metrics")
-            .answers_bare("application/openmetrics-text; version=1.0.0; charset=utf-8", page())
+            .answers_bare("application/openmetrics-text", page())
             .without_store(),
         open("openapi", "Read this document")
             .answers_bare("application/json", json!({"type": "object", "additionalProperties": true}))
             .without_store(),
         open("docs", "Show this document")
-            .answers_bare("text/html; charset=utf-8", page())
+            .answers_bare("text/html", page())
             .without_store(),
         open("docs_script", "Read the script of that page")
-            .answers_bare("text/javascript; charset=utf-8", page())
+            .answers_bare("text/javascript", page())
             .without_store(),
     ]
 }
