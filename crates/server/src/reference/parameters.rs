@@ -32,7 +32,7 @@ fn path_parameter(name: &str) -> Value {
         "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
         "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
         "currency" => ("The wallet's currency.", reference::<scalars::CurrencyInput>()),
-        "version" => ("The version's number.", json!({"type": "integer", "format": "int64", "minimum": 0})),
+        "version" => ("The version's number.", json!({"type": "integer", "minimum": 0})),
         "provider" => {
             ("The provider's name in the configuration.", json!({"type": "string", "minLength": 1}))
         }
@@ -151,7 +151,7 @@ pub(crate) fn postings() -> [Value; 2] {
 
 /// For lists numbered by version.
 pub(crate) fn versions() -> [Value; 2] {
-    let number = json!({"type": "integer", "format": "int64", "minimum": 0});
+    let number = json!({"type": "integer", "minimum": 0});
     [query("before", "The last slice's `nextCursor`.", number), limit()]
 }
 

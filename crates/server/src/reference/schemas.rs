@@ -162,12 +162,27 @@ fn place(name: &str) -> Value {
     json!({"$ref": format!("{PLACE}{name}")})
 }
 
+/// A type written in place and what is said of the field come as two parts that must both hold, the second of which is
+/// nothing but words (and, as the library has it, an object). They are one.
+fn described_type(map: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let [Value::Object(kind), Value::Object(words)] = map.get("allOf")?.as_array()?.as_slice() else {
+        return None;
+    };
+    let description = words.get("description").filter(|_| words.get("properties").is_none())?;
+    let mut described = kind.clone();
+    described.insert("description".to_owned(), description.clone());
+    Some(described)
+}
+
 /// `oneOf` null and a plain type is one type that may be null.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(simplify),
         Value::Object(map) => {
             map.values_mut().for_each(simplify);
+            if let Some(said) = described_type(map) {
+                *map = said;
+            }
             let Some(Value::Array(variants)) = map.get("oneOf") else { return };
             let null = json!({"type": "null"});
             let (Some(other), 2, true) =

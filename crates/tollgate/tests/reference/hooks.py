@@ -31,7 +31,7 @@ def routing_number(first: str) -> str:
 
 schemathesis.openapi.format("iso-4217", st.sampled_from(["USD", "EUR", "usd", "Gbp", "JPY", "KWD"]))
 schemathesis.openapi.format(
-    "aba-routing-number", st.text("0123456789", min_size=8, max_size=8).map(routing_number)
+    "aba-routing-number", st.text("0123456789", min_size=8, max_size=8).map(routing_number).filter(lambda it: it != "000000000")
 )
 schemathesis.openapi.format("jwe", st.sampled_from(FACTS["customerTokens"]))
 schemathesis.openapi.format(
@@ -51,19 +51,26 @@ def whole(value):
     if isinstance(value, list):
         return [whole(item) for item in value]
     if isinstance(value, dict):
-        return {name: whole(item) for name, item in value.items()}
+        return {name: item if name == "metadata" else whole(item) for name, item in value.items()}
     return value
 
 
 @schemathesis.hook
-def map_body(context, body):
-    if isinstance(body, dict) and str(body.get("customerToken", "")).endswith("…"):
+def before_call(context, case, kwargs):
+    if isinstance(case.body, (dict, list)):
+        case.body = whole(case.body)
+    if isinstance(case.body, dict) and str(case.body.get("customerToken", "")).endswith("…"):
         # The document's example cannot know a token of this environment.
-        body = {**body, "customerToken": FACTS["customerTokens"][0]}
-    return whole(body)
+        case.body["customerToken"] = FACTS["customerTokens"][0]
 
 
 @schemathesis.hook
-def filter_query(context, query):
-    """An empty field of a query counts as left out, which the check for refused values does not know."""
-    return not query or all(value != "" for value in dict(query).values())
+def filter_failure(context, failure, case, response):
+    """What schemathesis expects of every API, and this one's contract settles otherwise."""
+    if type(failure).__name__ == "MissingHeaderNotRejected":
+        # Without any credential, bank transfers answer 403.
+        return not (response.status_code == 403 and "/client/v1/ach/" in response.request.url)
+    if type(failure).__name__ == "AcceptedNegativeData":
+        # An empty field of a query counts as left out.
+        return "" not in dict(case.query or {}).values()
+    return True
