@@ -69,12 +69,18 @@ fn request(url: &Url, letter: Letter) -> Result<Request<Full<Bytes>>, Undelivere
     let mut request = Request::builder().method(Method::POST).uri(target).body(Full::from(letter.body));
     if let Ok(request) = &mut request {
         let headers = request.headers_mut();
-        headers.insert(header::HOST, HeaderValue::try_from(host).map_err(|_| refused("the host cannot be written into a request"))?);
+        headers.insert(
+            header::HOST,
+            HeaderValue::try_from(host).map_err(|_| refused("the host cannot be written into a request"))?,
+        );
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         for (name, value) in letter.headers {
             let value = HeaderValue::try_from(value);
-            headers.insert(HeaderName::from_static(name), value.map_err(|_| refused("a header cannot be written"))?);
+            headers.insert(
+                HeaderName::from_static(name),
+                value.map_err(|_| refused("a header cannot be written"))?,
+            );
         }
     }
     request.map_err(unwritable)

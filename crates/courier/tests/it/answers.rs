@@ -44,8 +44,14 @@ async fn the_request_is_as_it_should_be() {
     headers.sort_unstable();
     let host = format!("host: {address}");
     let agent = concat!("user-agent: Tollgate/", env!("CARGO_PKG_VERSION"));
-    let expected =
-        ["connection: close", "content-length: 2", "content-type: application/json", &host, agent, "webhook-id: evt_1"];
+    let expected = [
+        "connection: close",
+        "content-length: 2",
+        "content-type: application/json",
+        &host,
+        agent,
+        "webhook-id: evt_1",
+    ];
     assert_eq!(headers, expected);
 }
 

@@ -24,7 +24,8 @@ async fn a_receiver_is_believed_by_its_certificate() {
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["shop.example".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    let certificate =
+        CertificateParams::new(vec!["shop.example".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     let certificate = certificate.signed_by(&key, &authority).unwrap();
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -46,9 +47,8 @@ async fn a_receiver_is_believed_by_its_certificate() {
 
     let mut roots = RootCertStore::empty();
     roots.add(authority.der().clone()).unwrap();
-    let names = Names::default()
-        .with("shop.example", &[&["127.0.0.1"]])
-        .with("other.example", &[&["127.0.0.1"]]);
+    let names =
+        Names::default().with("shop.example", &[&["127.0.0.1"]]).with("other.example", &[&["127.0.0.1"]]);
     let names = Arc::new(names);
     let believing = HttpCourier::with(settings(true), names.clone(), client_config(roots));
     let doubting = HttpCourier::with(settings(true), names, client_config(RootCertStore::empty()));

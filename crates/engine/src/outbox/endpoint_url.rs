@@ -94,9 +94,17 @@ mod tests {
         let grows = format!("https://shop.example/{}", "é".repeat(1_000));
         for (text, public, private) in [
             ("https://shop.example", Ok("https://shop.example/"), Ok("https://shop.example/")),
-            ("https://shop.example/a?b=c", Ok("https://shop.example/a?b=c"), Ok("https://shop.example/a?b=c")),
+            (
+                "https://shop.example/a?b=c",
+                Ok("https://shop.example/a?b=c"),
+                Ok("https://shop.example/a?b=c"),
+            ),
             ("HTTPS://SHOP.example:443/", Ok("https://shop.example/"), Ok("https://shop.example/")),
-            ("https://bücher.example/", Ok("https://xn--bcher-kva.example/"), Ok("https://xn--bcher-kva.example/")),
+            (
+                "https://bücher.example/",
+                Ok("https://xn--bcher-kva.example/"),
+                Ok("https://xn--bcher-kva.example/"),
+            ),
             ("https://8.8.8.8:8443/", Ok("https://8.8.8.8:8443/"), Ok("https://8.8.8.8:8443/")),
             ("http://shop.example/", Err(NotHttps), Ok("http://shop.example/")),
             ("http://127.0.0.1:9/x", Err(NotHttps), Ok("http://127.0.0.1:9/x")),
@@ -125,7 +133,11 @@ mod tests {
         ] {
             for (allow_private, expected) in [(false, public), (true, private)] {
                 let found = EndpointUrl::parse(text, allow_private);
-                assert_eq!(found.as_ref().map(EndpointUrl::as_str), expected.as_ref().map(|url| *url), "{text}");
+                assert_eq!(
+                    found.as_ref().map(EndpointUrl::as_str),
+                    expected.as_ref().map(|url| *url),
+                    "{text}"
+                );
             }
         }
     }

@@ -201,7 +201,8 @@ impl Engine {
         let live = endpoint.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
         let context = context(environment, endpoint.id);
         live.map(|secret| {
-            let text = self.endpoint_sealer.open(&context, &secret.sealed).map_err(|error| error.to_string())?;
+            let text =
+                self.endpoint_sealer.open(&context, &secret.sealed).map_err(|error| error.to_string())?;
             SigningSecret::parse(&text).map_err(|error| error.to_string())
         })
         .collect()

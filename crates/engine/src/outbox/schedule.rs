@@ -202,7 +202,10 @@ mod tests {
         for (tries, seconds) in table {
             assert_eq!(pause(tries, None, JITTER_MOST / 2, first), Duration::from_secs(seconds));
             let (least, most) = (pause(tries, None, 0, first), pause(tries, None, JITTER_MOST, first));
-            assert_eq!((least * 10, most * 10), (Duration::from_secs(seconds) * 9, Duration::from_secs(seconds) * 11));
+            assert_eq!(
+                (least * 10, most * 10),
+                (Duration::from_secs(seconds) * 9, Duration::from_secs(seconds) * 11)
+            );
         }
     }
 
@@ -223,9 +226,19 @@ mod tests {
     #[test]
     fn endpoints_rest_the_longer_the_more_often_they_fail() {
         let first = Duration::from_secs(5);
-        for (failures, seconds) in
-            [(0, 0), (1, 0), (3, 0), (4, 1), (7, 1), (8, 2), (12, 4), (16, 8), (32, 128), (36, 256), (40, 300)]
-        {
+        for (failures, seconds) in [
+            (0, 0),
+            (1, 0),
+            (3, 0),
+            (4, 1),
+            (7, 1),
+            (8, 2),
+            (12, 4),
+            (16, 8),
+            (32, 128),
+            (36, 256),
+            (40, 300),
+        ] {
             assert_eq!(rest(failures, None, first), Duration::from_secs(seconds), "{failures}");
         }
         assert_eq!(rest(u32::MAX, None, first), LONGEST_REST);

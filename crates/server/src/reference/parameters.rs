@@ -32,7 +32,7 @@ fn path_parameter(name: &str) -> Value {
         "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
         "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
         "currency" => ("The wallet's currency.", reference::<scalars::CurrencyInput>()),
-        "version" => ("The version's number.", json!({"type": "integer", "minimum": 0})),
+        "version" => ("The version's number.", version()),
         "provider" => {
             ("The provider's name in the configuration.", json!({"type": "string", "minLength": 1}))
         }
@@ -50,6 +50,10 @@ fn id(prefixes: &[&str]) -> Value {
     // The format tells which kind of id it is, to generators of test data among others.
     let format = format!("{}-id", prefixes.join("-or-"));
     json!({"type": "string", "format": format, "pattern": format!("^{prefix}_{ID_DIGITS}$")})
+}
+
+fn version() -> Value {
+    json!({"type": "integer", "minimum": 0, "maximum": u64::MAX})
 }
 
 fn reference<T: ToSchema>() -> Value {
@@ -151,7 +155,7 @@ pub(crate) fn postings() -> [Value; 2] {
 
 /// For lists numbered by version.
 pub(crate) fn versions() -> [Value; 2] {
-    let number = json!({"type": "integer", "minimum": 0});
+    let number = version();
     [query("before", "The last slice's `nextCursor`.", number), limit()]
 }
 

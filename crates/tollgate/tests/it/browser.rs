@@ -25,14 +25,18 @@ const WHOLE_RUN_MAX: Duration = Duration::from_mins(4);
 #[test]
 fn customers_pay_by_card_in_a_real_browser() {
     let _turn = alone();
+    drive("run.mjs", &Start::sandbox().run(), "browser-screenshots");
+}
+
+/// Runs a script of cases in the browser; its screenshots go into a folder of their own.
+pub fn drive(script: &str, server: &Server, screenshots: &str) {
     let started = Instant::now();
     let modules = modules();
-    let server = Start::sandbox().run();
-    let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser-screenshots");
+    let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join(screenshots);
     // Pictures of an earlier run would only mislead.
     drop(fs::remove_dir_all(&screenshots));
     println!("screenshots of every page: {}", screenshots.display());
-    let driver = Driver::start(&server, &modules, &screenshots);
+    let driver = Driver::start(script, server, &modules, &screenshots);
 
     let (mut passed, mut failed, mut sum) = (0, Vec::new(), Value::Null);
     while let Some(line) = driver.next_line(started + WHOLE_RUN_MAX) {
@@ -65,10 +69,10 @@ struct Driver {
 }
 
 impl Driver {
-    fn start(server: &Server, modules: &Path, screenshots: &Path) -> Self {
+    fn start(script: &str, server: &Server, modules: &Path, screenshots: &Path) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut child = Command::new("node")
-            .arg(format!("{SCRIPTS}/run.mjs"))
+            .arg(format!("{SCRIPTS}/{script}"))
             .env("CHROMIUM", chromium())
             .env("MODULES", modules)
             .env("SCREENSHOTS", screenshots)
@@ -130,10 +134,15 @@ fn chromium() -> PathBuf {
         .expect("Chromium is not installed: run the tests with `make test`, which installs it")
 }
 
-/// Where the packages the script needs are: installed once and kept.
+/// Where the packages the script needs are.
 fn modules() -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser-modules");
-    let wanted = fs::read_to_string(format!("{SCRIPTS}/package-lock.json")).unwrap();
+    npm_modules(SCRIPTS, "browser-modules")
+}
+
+/// Where the packages of a folder's `package.json` are: installed once and kept.
+pub fn npm_modules(folder: &str, name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let wanted = fs::read_to_string(format!("{folder}/package-lock.json")).unwrap();
     let stamp = place.join("installed.json");
     fs::create_dir_all(&place).unwrap();
     // One installer at a time; whoever waits finds it done.
@@ -143,7 +152,7 @@ fn modules() -> PathBuf {
         return place;
     }
     for file in ["package.json", "package-lock.json"] {
-        fs::copy(format!("{SCRIPTS}/{file}"), place.join(file)).unwrap();
+        fs::copy(format!("{folder}/{file}"), place.join(file)).unwrap();
     }
     let output = Command::new("npm")
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"])

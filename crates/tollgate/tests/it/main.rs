@@ -38,6 +38,7 @@ mod crash;
 mod hostile_bodies;
 mod nodes;
 mod quote;
+mod reference;
 mod sandbox;
 mod secrets;
 mod shutdown;
