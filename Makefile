@@ -22,5 +22,5 @@ bench-cards: ## Card preparations on SQLite and PostgreSQL beside HTTP, provider
 bench-transfers: ## Bank transfers on SQLite and PostgreSQL beside raw SQLite and pgbench.
 	@cargo xtask bench -- transfers $(ARGS)
 
-crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number).
+crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number), and of deliveries.
 	@cargo xtask crash -- $(ARGS)

@@ -39,8 +39,8 @@ pub use keys::{KeyError, NewKey};
 pub use meter::{Exhausted, Meter};
 pub use options::{Options, OutboxOptions, ResolverOptions};
 pub use outbox::{
-    DeliveryOutcome, DeliveryTally, EndpointChange, EndpointError, EndpointMade, EndpointUrl, EventRead,
-    InvalidUrl, NewEndpoint, ResendError, ResentEvents,
+    DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError, EndpointMade,
+    EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};

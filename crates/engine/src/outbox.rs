@@ -13,6 +13,6 @@ mod schedule;
 mod tally;
 
 pub use endpoint_url::{EndpointUrl, InvalidUrl};
-pub use endpoints::{EndpointChange, EndpointError, EndpointMade, NewEndpoint};
+pub use endpoints::{DescriptionChange, EndpointChange, EndpointError, EndpointMade, NewEndpoint};
 pub use reads::{EventRead, ResendError, ResentEvents};
 pub use tally::{DeliveryOutcome, DeliveryTally};

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod cells;
 pub(crate) mod delivery;
+pub(crate) mod digest;
 pub(crate) mod endpoint;
 pub(crate) mod event;
 pub(crate) mod exception;

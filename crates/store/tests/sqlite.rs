@@ -12,7 +12,8 @@ use tollgate_domain::{
     ledger::{Cause, TransferStep},
 };
 use tollgate_engine::ports::{
-    Changed, DirectoryVersion, Moved, PaymentStore as _, Reserved, Store, StoreError, TransferStore as _,
+    Changed, DeliveryState, DirectoryVersion, EndpointEffect, Moved, OutboxStore as _, PaymentStore as _,
+    RecordStore as _, Reserved, Store, StoreError, TransferStore as _,
 };
 use tollgate_store::{
     OpenError, Options,
@@ -20,8 +21,10 @@ use tollgate_store::{
         Nodes, at,
         audit::every_damage_is_found,
         created, minor,
+        outbox_samples::{SUCCEEDED, attempted},
         samples::due,
         transfer_samples::{ach, fees},
+        upgrade,
         wallet::books_balance,
     },
     sqlite::{Settings, SqliteStore},
@@ -372,6 +375,34 @@ async fn another_schema_is_refused() {
     folder.stranger().execute("UPDATE schema_migrations SET checksum = 'x'", []).unwrap();
     let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
     assert!(matches!(error, OpenError::SchemaDiffers { version: 1, .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_there_before_is_found_and_counted() {
+    let folder = Folder::new();
+    let before = upgrade::before(&nodes(&folder.open().await)).await;
+    folder.stranger().execute_batch(upgrade::UNDO).unwrap();
+    upgrade::after(&nodes(&folder.open().await), &before).await;
+}
+
+/// Looking for work writes nothing while there is none, also where much waits for one who rests.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_for_work_commits_nothing() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let environment = nodes.environment().await.id;
+    let endpoint = nodes.endpoint(environment, &["*"]).await;
+    let event = nodes.told(environment, SUCCEEDED).await;
+    let rests = attempted(DeliveryState::Waiting, Some(event.at), EndpointEffect::Rests(at(9_000)));
+    nodes.settle(environment, endpoint.id, event.id, &rests).await;
+    assert_eq!(store.digest_events(9).await.unwrap(), 1);
+    let before = store.commits();
+    for _ in 0..3 {
+        assert!(store.claim_deliveries(at(8_000), at(9_000), 5, 5).await.unwrap().is_empty());
+        assert_eq!(store.digest_events(9).await.unwrap(), 0);
+    }
+    assert_eq!(store.commits(), before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

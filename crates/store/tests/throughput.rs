@@ -17,6 +17,7 @@ use std::{
 };
 
 use tollgate_domain::{
+    event::EventKind,
     id::{EnvironmentId, TransferId},
     ledger::TransferStep,
     transaction::{Status, TransactionState},
@@ -176,6 +177,7 @@ async fn one(nodes: &Nodes, environment: EnvironmentId, what: What) {
     let mut sent = TransferChange {
         state: Some(TransactionState { status, provider_reference, ..TransactionState::pending() }),
         entries: lines(nodes),
+        tells: Some(nodes.new_tell(EventKind::Transaction(status))),
         ..nodes.transfer_change(0, sending())
     };
     sent.progress.due = Some(new.order.created_at);

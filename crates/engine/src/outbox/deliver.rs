@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
-    task::JoinSet,
+    task::{JoinError, JoinSet},
     time::{Instant, sleep_until},
 };
 use tollgate_domain::{Timestamp, id::EndpointId};
@@ -40,7 +40,7 @@ const STORE_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_NOTE: usize = 300;
 
 impl Engine {
-    /// Delivers whatever is due, until told to stop; what is begun is finished.
+    /// Delivers whatever is due, until told to stop; what was taken is finished.
     pub async fn deliver_until(
         self: Arc<Self>,
         courier: Arc<dyn Courier>,
@@ -59,12 +59,14 @@ impl Engine {
             tokio::select! {
                 () = sleep_until(round.next_claim), if has_room => {}
                 () = engine.outbox_news.notified(), if has_room => round.heard_news(),
-                Some(done) = round.work.join_next() => note(done),
+                Some(done) = round.work.join_next() => round.go_on(done),
                 _ = stop.wait_for(|stopped| *stopped) => {}
             }
         }
+        round.begin_waiting();
         while let Some(done) = round.work.join_next().await {
-            note(done);
+            round.go_on(done);
+            round.begin_waiting();
         }
     }
 }
@@ -76,12 +78,21 @@ struct Waiting {
     begin_before: Timestamp,
 }
 
+/// What became of a piece of work.
+enum Step {
+    /// The letter was carried, or could not be: what that means is to be recorded. The endpoint has room for another
+    /// meanwhile.
+    Carried(Box<(ClaimedDelivery, Attempted)>),
+    /// Nothing is left to do.
+    Over,
+}
+
 /// What is under way, and what is next.
 struct Round {
     engine: Arc<Engine>,
     courier: Arc<dyn Courier>,
     bodies: Arc<dyn EventBodies>,
-    work: JoinSet<()>,
+    work: JoinSet<Step>,
     turns: HashMap<EndpointId, Arc<Semaphore>>,
     waiting: VecDeque<Waiting>,
     last_claim: Instant,
@@ -180,22 +191,42 @@ impl Round {
         let engine = Arc::clone(&self.engine);
         let (courier, bodies) = (Arc::clone(&self.courier), Arc::clone(&self.bodies));
         self.work.spawn(async move {
-            engine.deliver(&claimed, &*courier, &*bodies).await;
+            let attempted = engine.attempt(&claimed, &*courier, &*bodies).await;
             drop(turn);
+            attempted.map_or(Step::Over, |attempted| Step::Carried(Box::new((claimed, attempted))))
         });
+    }
+
+    /// Does what follows a piece of work.
+    fn go_on(&mut self, done: Result<Step, JoinError>) {
+        match done {
+            Ok(Step::Carried(carried)) => {
+                let engine = Arc::clone(&self.engine);
+                self.work.spawn(async move {
+                    engine.record_attempt(&carried.0, &carried.1).await;
+                    Step::Over
+                });
+            }
+            Ok(Step::Over) => {}
+            Err(error) => warn!(%error, "a delivery stopped half way; it will be made again"),
+        }
     }
 }
 
 impl Engine {
-    /// Makes one delivery and records what came of it. Where that cannot be recorded it is made again later: receivers
-    /// know a repetition by its id.
-    async fn deliver(&self, claimed: &ClaimedDelivery, courier: &dyn Courier, bodies: &dyn EventBodies) {
+    /// Makes one delivery and says what came of it; `None` where the store does not even tell what to deliver.
+    async fn attempt(
+        &self,
+        claimed: &ClaimedDelivery,
+        courier: &dyn Courier,
+        bodies: &dyn EventBodies,
+    ) -> Option<Attempted> {
         let began = Instant::now();
         let outcome = match self.letter(claimed, bodies).await {
             Ok(letter) => carried(courier.carry(letter).await),
             Err(Unwritten::Store(error)) => {
                 warn!(%error, "an event cannot be read; it will be delivered later");
-                return;
+                return None;
             }
             Err(Unwritten::Broken(why)) => {
                 warn!(event = %claimed.delivery.event.id, endpoint = %claimed.endpoint.id, why, "an event cannot be put together");
@@ -205,10 +236,11 @@ impl Engine {
         let drawn = u32::from(random_bytes::<2>().map_or(0, u16::from_be_bytes));
         let jitter = drawn % JITTER_MOST.saturating_add(1);
         let moment = Moment { now: self.clock.now(), took: began.elapsed(), jitter };
-        let attempted = schedule::judge(claimed, outcome, moment, &self.options.outbox);
-        self.record_attempt(claimed, &attempted).await;
+        Some(schedule::judge(claimed, outcome, moment, &self.options.outbox))
     }
 
+    /// Records what came of an attempt. Where that cannot be recorded the delivery is made again later: receivers know a
+    /// repetition by its id.
     async fn record_attempt(&self, claimed: &ClaimedDelivery, attempted: &Attempted) {
         let (environment, endpoint) = (claimed.environment, claimed.endpoint.id);
         let (event, tries) = (claimed.delivery.event.id, claimed.delivery.tries);
@@ -280,11 +312,5 @@ fn carried(answer: Result<crate::ports::Receipt, Undelivered>) -> Outcome {
             let note = error.to_string().chars().take(LONGEST_NOTE).collect();
             Outcome { status: None, retry_after: None, note }
         }
-    }
-}
-
-fn note(done: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = done {
-        warn!(%error, "a delivery stopped half way; it will be made again");
     }
 }

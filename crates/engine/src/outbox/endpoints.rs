@@ -39,10 +39,22 @@ pub struct EndpointChange {
     pub url: Option<EndpointUrl>,
     /// Which events.
     pub filter: Option<EventFilter>,
-    /// What it is for; `Some(None)` takes the words away.
-    pub description: Option<Option<String>>,
+    /// What it is for.
+    pub description: DescriptionChange,
     /// Whether it is told anything.
     pub enabled: Option<bool>,
+}
+
+/// What becomes of an endpoint's description.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum DescriptionChange {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is taken away.
+    Clear,
+    /// It is this from now on.
+    Set(String),
 }
 
 /// An endpoint and the only sight of its secret.
@@ -141,8 +153,10 @@ impl Engine {
             if let Some(filter) = &change.filter {
                 endpoint.filter.clone_from(filter);
             }
-            if let Some(description) = &change.description {
-                endpoint.description.clone_from(description);
+            match &change.description {
+                DescriptionChange::Keep => {}
+                DescriptionChange::Clear => endpoint.description = None,
+                DescriptionChange::Set(text) => endpoint.description = Some(text.clone()),
             }
             match change.enabled {
                 Some(true) => endpoint.disabled = None,

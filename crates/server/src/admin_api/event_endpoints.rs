@@ -10,7 +10,8 @@ use tollgate_domain::{
     id::{EndpointId, EnvironmentId},
 };
 use tollgate_engine::{
-    EndpointChange, EndpointError, EndpointMade, EndpointUrl, Engine, NewEndpoint, ports::Endpoint,
+    DescriptionChange, EndpointChange, EndpointError, EndpointMade, EndpointUrl, Engine, NewEndpoint,
+    ports::Endpoint,
 };
 use tracing::info;
 use utoipa::{
@@ -233,7 +234,10 @@ fn read_new(body: &[u8], engine: &Engine) -> Result<NewEndpoint, ApiError> {
         None => faults.add("events", "is required: the events to be sent, or [\"*\"] for all"),
         Some(raw) => filter(raw, &mut faults),
     };
-    let description = description(body.description, &mut faults).flatten();
+    let description = match description(body.description, &mut faults) {
+        DescriptionChange::Set(text) => Some(text),
+        DescriptionChange::Keep | DescriptionChange::Clear => None,
+    };
     let new = url.zip(filter).map(|(url, filter)| NewEndpoint { url, filter, description });
     fields::complete(faults, new)
 }
@@ -280,11 +284,12 @@ fn filter(raw: &RawValue, faults: &mut Faults) -> Option<EventFilter> {
     }
 }
 
-/// `None` where it is left out, `Some(None)` where it is null or empty.
-fn description(raw: Option<&RawValue>, faults: &mut Faults) -> Option<Option<String>> {
-    let raw = raw?;
-    let raw = Some(raw).filter(|raw| JsonText::of(raw) != JsonText::Null);
-    Some(fields::optional_text("description", raw, LONGEST_DESCRIPTION, faults))
+/// Left out it stays; null or empty takes it away.
+fn description(raw: Option<&RawValue>, faults: &mut Faults) -> DescriptionChange {
+    let Some(raw) = raw else { return DescriptionChange::Keep };
+    let text = Some(raw).filter(|raw| JsonText::of(raw) != JsonText::Null);
+    let text = fields::optional_text("description", text, LONGEST_DESCRIPTION, faults);
+    text.map_or(DescriptionChange::Clear, DescriptionChange::Set)
 }
 
 /// Tells a null from a field that is left out.

@@ -98,7 +98,7 @@ CREATE TABLE activity (
 -- What is already there is found and counted like the rest: one event for each transaction, of the moment of its last
 -- change, which its id begins with like every other.
 INSERT INTO out_events (environment_id, id, kind, method, reference, at)
-SELECT environment_id, unhex(printf('%012x', updated_at) || substr(hex(id), 13)), 'transaction.' || status, method,
+SELECT environment_id, unhex(printf('%012x', updated_at & 281474976710655) || substr(hex(id), 13)), 'transaction.' || status, method,
     reference, updated_at
 FROM transactions ORDER BY environment_id, updated_at;
 

@@ -19,19 +19,26 @@ pub mod changes;
 pub mod claims;
 pub mod concurrency;
 pub mod config;
+pub mod deliveries;
 pub mod directory;
+pub mod endpoints;
 pub mod events;
 pub mod exceptions;
 pub mod keys;
+pub mod outbox_samples;
 pub mod payments;
+pub mod records;
+pub mod resending;
 pub mod samples;
 pub mod tenancy;
+pub mod told;
 pub mod transactions;
 pub mod transfer_changes;
 pub mod transfer_model;
 pub mod transfer_races;
 pub mod transfer_samples;
 pub mod transfers;
+pub mod upgrade;
 pub mod wallet;
 
 use std::sync::{
@@ -109,6 +116,24 @@ macro_rules! conformance_suite {
             exceptions:
                 the_same_is_recorded_once, the_first_resolution_stays, one_of_many_resolutions_stays,
                 exceptions_are_listed_newest_first;
+            told:
+                a_unit_is_told_with_it, what_did_not_happen_is_not_told,
+                a_transaction_is_not_told_of_without_one, one_of_many_changes_is_told,
+                events_are_listed_in_slices;
+            endpoints:
+                an_endpoint_goes_round, a_change_takes_its_revision, what_waits_is_parked_with_its_endpoint,
+                removal_takes_the_deliveries, there_are_never_too_many, one_of_many_changes_wins;
+            deliveries:
+                those_who_want_it_get_it, deliveries_are_listed_newest_first, claims_are_fair,
+                who_rests_or_is_disabled_is_left_alone, many_claimers_share_no_delivery,
+                a_settled_delivery_stays, an_attempt_tells_of_its_endpoint;
+            resending:
+                one_event_is_sent_again, a_span_is_sent_again, what_was_parked_is_sent_again,
+                nothing_is_sent_where_nobody_is;
+            records:
+                events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
+                payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
+                attention_is_counted_up_to_a_limit;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,
@@ -117,7 +142,8 @@ macro_rules! conformance_suite {
             tenancy:
                 keys_are_of_one_environment, configurations_are_of_one_environment,
                 wallets_are_of_one_environment, wallets_are_of_one_currency, payments_are_of_one_environment,
-                events_are_of_one_environment, exceptions_are_of_one_environment, transfers_are_of_one_environment;
+                events_are_of_one_environment, exceptions_are_of_one_environment, transfers_are_of_one_environment,
+                the_outbox_is_of_one_environment, records_are_of_one_environment;
         }
     };
     (@each $database:path; $($module:ident: $($name:ident),+;)+) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tollgate_domain::{
     BasisPoints, Channel, Currency, Flow, Minor, Principal, ServiceReference, Timestamp,
     card::{Attempt, AttemptState, CardOrder, DisagreementKind, Preparation},
+    event::EventKind,
     fee::{Bound, FeeEntry, FeeLayer, FeeSnapshot, LayerFee},
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
     routing::Matched,
@@ -15,7 +16,7 @@ use tollgate_engine::ports::{
     SettledEvent,
 };
 
-use super::{Nodes, at, minor};
+use super::{Nodes, at, minor, outbox_samples::FAILED};
 
 pub const PROVIDER: &str = "stripe-main";
 
@@ -243,6 +244,7 @@ impl Nodes {
                 self.new_exception(DisagreementKind::Currency, LETTERS),
             ],
             event: Some(settled(event, EventState::Applied)),
+            tells: vec![self.new_tell(EventKind::PaymentPrepared), self.new_tell(FAILED)],
             ..self.change_to(
                 from_revision,
                 Progress {

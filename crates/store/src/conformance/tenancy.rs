@@ -1,13 +1,16 @@
 //! What belongs to one environment is not there for any other.
 
-use tollgate_domain::{Currency, card::DisagreementKind, ledger::Cause};
+use tollgate_domain::{Currency, card::DisagreementKind, ledger::Cause, search::amount_term};
 use tollgate_engine::ports::{
-    Changed, ConfigPut, EventState, Inserted, Moved, PaymentFilter, Received, Reserved, Resolution, Revoked,
-    Rotated, TransactionFilter,
+    Changed, ConfigPut, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
+    EndpointEffect, EventState, Inserted, Moved, PaymentFilter, Received, Resend, ResendWhich, Resent,
+    Reserved, Resolution, Revoked, Rotated, TransactionFilter,
 };
 
 use super::{
-    ALL, Nodes, at, minor, put,
+    ALL, Nodes, at, minor,
+    outbox_samples::{SUCCEEDED, attempted},
+    put,
     samples::{PROVIDER, card, preparing, settled},
     transfer_samples::ach,
     wallet::books_balance,
@@ -181,4 +184,61 @@ pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
     assert_eq!(books_balance(nodes, mine, Currency::USD).await, 2_000);
     assert_eq!(books_balance(nodes, theirs, Currency::USD).await, 5_000);
     nodes.audit_is_clean().await;
+}
+
+pub async fn the_outbox_is_of_one_environment(nodes: &Nodes) {
+    let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
+    let endpoint = nodes.endpoint(theirs, &["*"]).await;
+    let event = nodes.told(theirs, SUCCEEDED).await;
+    nodes.park(theirs, endpoint.id, event.id).await;
+    let before = nodes.all_deliveries(theirs).await;
+
+    assert!(nodes.two.endpoints(mine).await.unwrap().is_empty());
+    assert_eq!(nodes.two.endpoint(mine, endpoint.id).await.unwrap(), None);
+    let changed = nodes.two.change_endpoint(mine, &endpoint).await.unwrap();
+    assert_eq!(changed, EndpointChanged::Missing);
+    assert!(!nodes.two.remove_endpoint(mine, endpoint.id).await.unwrap());
+    assert!(nodes.all_told(mine).await.is_empty());
+    assert_eq!(nodes.two.out_event(mine, event.id).await.unwrap(), None);
+    for query in [
+        DeliveryQuery::default(),
+        DeliveryQuery { endpoint: Some(endpoint.id), ..DeliveryQuery::default() },
+        DeliveryQuery { event: Some(event.id), ..DeliveryQuery::default() },
+    ] {
+        assert!(nodes.two.deliveries(mine, query, None, ALL).await.unwrap().is_empty());
+    }
+    let delivered = attempted(DeliveryState::Delivered, None, EndpointEffect::Answers);
+    assert!(!nodes.two.settle_delivery(mine, endpoint.id, event.id, &delivered).await.unwrap());
+    // Neither their endpoint nor their event can be named, not even with one of mine.
+    let own = nodes.endpoint(mine, &["*"]).await;
+    let own_event = nodes.told(mine, SUCCEEDED).await;
+    for (endpoint, event) in [(Some(endpoint.id), own_event.id), (Some(own.id), event.id), (None, event.id)] {
+        let wish = Resend { endpoint, which: ResendWhich::Event(event) };
+        assert_eq!(nodes.two.resend(mine, wish, at(9), 9).await.unwrap(), Resent::Missing);
+    }
+    let span = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: false };
+    let resent = nodes.two.resend(mine, Resend { endpoint: None, which: span }, at(9), 9).await.unwrap();
+    assert_eq!(resent, Resent::Done { deliveries: 1, last: Some(own_event.id) });
+    // The same id is free in another environment, and stands for something else there.
+    let twin = Endpoint { url: "https://mine.example".to_owned(), ..endpoint.clone() };
+    assert_eq!(nodes.two.add_endpoint(mine, &twin, 9).await.unwrap(), EndpointAdded::Done);
+    let off = Endpoint { disabled: Some("no".to_owned()), ..twin };
+    assert_eq!(nodes.two.change_endpoint(mine, &off).await.unwrap(), EndpointChanged::Done);
+    assert!(nodes.two.remove_endpoint(mine, endpoint.id).await.unwrap());
+    assert_eq!(nodes.read_endpoint(theirs, endpoint.id).await, endpoint);
+    assert_eq!(nodes.all_deliveries(theirs).await, before);
+}
+
+pub async fn records_are_of_one_environment(nodes: &Nodes) {
+    let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
+    let event = nodes.told(theirs, SUCCEEDED).await;
+    nodes.one.digest_events(9).await.unwrap();
+    let term = amount_term(minor(10_000));
+    assert!(nodes.two.find_payments(mine, &term, None, ALL).await.unwrap().is_empty());
+    assert!(nodes.two.activity(mine, at(0), at(99_999)).await.unwrap().is_empty());
+    assert!(nodes.two.past_payments(mine, None, ALL).await.unwrap().is_empty());
+    let found = nodes.two.find_payments(theirs, &term, None, ALL).await.unwrap();
+    assert_eq!(found.iter().map(|found| found.reference).collect::<Vec<_>>(), [event.reference]);
+    assert_eq!(nodes.two.activity(theirs, at(0), at(99_999)).await.unwrap().len(), 1);
+    assert_eq!(nodes.two.past_payments(theirs, None, ALL).await.unwrap().len(), 1);
 }

@@ -6,6 +6,7 @@ use tollgate_domain::{
     Channel, Currency, Principal, ServiceReference, Timestamp,
     ach::{BankAccountType, TransferOrder},
     card::DisagreementKind,
+    event::EventKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
     id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     ledger::{Cause, TransferStep},
@@ -188,6 +189,7 @@ impl Nodes {
                 entries: step.entries(fee),
             }),
             entries: vec![self.new_entry("status")],
+            tells: Some(self.new_tell(EventKind::Transaction(state_after(step).status))),
             ..self.transfer_change(from_revision, sending())
         }
     }

@@ -56,9 +56,22 @@ pub(crate) fn due(attempted: &Attempted) -> Option<i64> {
     attempted.due.filter(|_| attempted.state == DeliveryState::Waiting).map(Timestamp::unix_millis)
 }
 
-/// The last event of a list, and the endpoint within it that the list begins behind.
-pub(crate) fn behind(before: Option<(EventId, EndpointId)>) -> ([u8; 16], [u8; 16]) {
-    before.map_or(([0xff; 16], [0; 16]), |(event, endpoint)| (event.to_bytes(), endpoint.to_bytes()))
+/// Where in a list of deliveries the wanted ones can lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// The first event and the last, both included.
+    pub(crate) events: ([u8; 16], [u8; 16]),
+    /// The delivery that the list begins behind: its event and its endpoint.
+    pub(crate) behind: ([u8; 16], [u8; 16]),
+}
+
+impl Bounds {
+    pub(crate) fn new(event: Option<EventId>, before: Option<(EventId, EndpointId)>) -> Self {
+        let behind =
+            before.map_or(([0xff; 16], [0; 16]), |(event, endpoint)| (event.to_bytes(), endpoint.to_bytes()));
+        let events = event.map_or(([0; 16], [0xff; 16]), |event| (event.to_bytes(), event.to_bytes()));
+        Self { events: (events.0, events.1.min(behind.0)), behind }
+    }
 }
 
 /// The condition of a list beside its bounds. It is written so that both databases see that the partial index holds all

@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -29,6 +29,7 @@ const MIGRATIONS: [Migration; 4] = [
         name: "entries",
         sql: include_str!("../../migrations/postgres/0004_entries.sql"),
     },
+    Migration { version: 5, name: "events", sql: include_str!("../../migrations/postgres/0005_events.sql") },
 ];
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

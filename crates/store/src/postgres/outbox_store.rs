@@ -1,4 +1,4 @@
-//! The methods of the outbox's port, each handed to the writer or to a reader.
+//! The methods of the outbox's port, each attempted within bounds.
 
 use async_trait::async_trait;
 use tollgate_domain::{
@@ -10,102 +10,98 @@ use tollgate_engine::ports::{
     EventQuery, EventsFrom, OutEvent, OutboxStore, Resend, Resent, StoreError,
 };
 
-use super::PostgresStore;
+use super::{PostgresStore, attempts::attempt, deliveries, delivery_claims, endpoints, out_events, resend};
 
 #[async_trait]
 impl OutboxStore for PostgresStore {
     async fn add_endpoint(
         &self,
-        _environment: EnvironmentId,
-        _endpoint: &Endpoint,
-        _most: u32,
+        environment: EnvironmentId,
+        endpoint: &Endpoint,
+        most: u32,
     ) -> Result<EndpointAdded, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Write, |client| endpoints::add(client, environment, endpoint, most))
     }
 
-    async fn endpoints(&self, _environment: EnvironmentId) -> Result<Vec<Endpoint>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+    async fn endpoints(&self, environment: EnvironmentId) -> Result<Vec<Endpoint>, StoreError> {
+        attempt!(self, Read, |client| endpoints::list(client, environment))
     }
 
     async fn endpoint(
         &self,
-        _environment: EnvironmentId,
-        _id: EndpointId,
+        environment: EnvironmentId,
+        id: EndpointId,
     ) -> Result<Option<Endpoint>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| endpoints::find(client, environment, id))
     }
 
     async fn change_endpoint(
         &self,
-        _environment: EnvironmentId,
-        _endpoint: &Endpoint,
+        environment: EnvironmentId,
+        endpoint: &Endpoint,
     ) -> Result<EndpointChanged, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Write, |client| endpoints::change(client, environment, endpoint))
     }
 
-    async fn remove_endpoint(
-        &self,
-        _environment: EnvironmentId,
-        _id: EndpointId,
-    ) -> Result<bool, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+    async fn remove_endpoint(&self, environment: EnvironmentId, id: EndpointId) -> Result<bool, StoreError> {
+        attempt!(self, Write, |client| endpoints::remove(client, environment, id))
     }
 
     async fn out_events(
         &self,
-        _environment: EnvironmentId,
-        _query: EventQuery,
-        _from: EventsFrom,
-        _limit: u32,
+        environment: EnvironmentId,
+        query: EventQuery,
+        from: EventsFrom,
+        limit: u32,
     ) -> Result<Vec<OutEvent>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| out_events::list(client, environment, query, from, limit))
     }
 
     async fn out_event(
         &self,
-        _environment: EnvironmentId,
-        _id: EventId,
+        environment: EnvironmentId,
+        id: EventId,
     ) -> Result<Option<OutEvent>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| out_events::find(client, environment, id))
     }
 
     async fn deliveries(
         &self,
-        _environment: EnvironmentId,
-        _query: DeliveryQuery,
-        _before: Option<(EventId, EndpointId)>,
-        _limit: u32,
+        environment: EnvironmentId,
+        query: DeliveryQuery,
+        before: Option<(EventId, EndpointId)>,
+        limit: u32,
     ) -> Result<Vec<EventDelivery>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| deliveries::list(client, environment, query, before, limit))
     }
 
     async fn claim_deliveries(
         &self,
-        _now: Timestamp,
-        _until: Timestamp,
-        _each: u32,
-        _limit: u32,
+        now: Timestamp,
+        until: Timestamp,
+        each: u32,
+        limit: u32,
     ) -> Result<Vec<ClaimedDelivery>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Write, |client| delivery_claims::claim(client, now, until, each, limit))
     }
 
     async fn settle_delivery(
         &self,
-        _environment: EnvironmentId,
-        _endpoint: EndpointId,
-        _event: EventId,
-        _attempted: &Attempted,
+        environment: EnvironmentId,
+        endpoint: EndpointId,
+        event: EventId,
+        attempted: &Attempted,
     ) -> Result<bool, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Write, |client| deliveries::settle(client, environment, endpoint, event, attempted))
     }
 
     async fn resend(
         &self,
-        _environment: EnvironmentId,
-        _resend: Resend,
-        _now: Timestamp,
-        _limit: u32,
+        environment: EnvironmentId,
+        resend: Resend,
+        now: Timestamp,
+        limit: u32,
     ) -> Result<Resent, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Write, |client| resend::resend(client, environment, resend, now, limit))
     }
 }

@@ -12,7 +12,13 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Changed, PaymentChange};
 use uuid::Uuid;
 
-use super::{exceptions::Found, fault::Fault, timeline::Lines, uuid};
+use super::{
+    exceptions::Found,
+    fault::Fault,
+    out_events::{Tells, tell},
+    timeline::Lines,
+    uuid,
+};
 use crate::convert;
 
 /// What every change does.
@@ -83,8 +89,35 @@ macro_rules! more {
     };
 }
 
-const SHORT: &str = concat!(begin!(), " SELECT EXISTS (SELECT 1 FROM gate)");
-const LONG: &str = concat!(begin!(), more!(), " SELECT EXISTS (SELECT 1 FROM gate)");
+/// What a change does that is told, with the numbers of the values that tell it.
+macro_rules! told {
+    ($at:literal, $ids:literal, $kinds:literal, $states:literal) => {
+        concat!(
+            ", tells AS MATERIALIZED (
+                 SELECT gate.environment_id, t.id, t.kind, 'web_card' AS method, gate.id AS reference, ",
+            $at,
+            "::bigint AS at, t.state FROM gate CROSS JOIN unnest(",
+            $ids,
+            "::uuid[], ",
+            $kinds,
+            "::text[], ",
+            $states,
+            "::text[]) AS t (id, kind, state)), ",
+            tell!()
+        )
+    };
+}
+
+macro_rules! end {
+    () => {
+        " SELECT EXISTS (SELECT 1 FROM gate)"
+    };
+}
+
+const SHORT: &str = concat!(begin!(), end!());
+const SHORT_TOLD: &str = concat!(begin!(), told!("$19", "$20", "$21", "$22"), end!());
+const LONG: &str = concat!(begin!(), more!(), end!());
+const LONG_TOLD: &str = concat!(begin!(), more!(), told!("$47", "$48", "$49", "$50"), end!());
 
 pub(super) async fn change(
     client: &ClientWrapper,
@@ -139,13 +172,26 @@ async fn pass_gate(
         && change.attempt.is_none()
         && change.exceptions.is_empty()
         && change.event.is_none();
-    if is_short {
-        let statement = client.prepare_cached(SHORT).await?;
-        return Ok(client.query_one(&statement, &values).await?.try_get(0)?);
+    let more;
+    if !is_short {
+        more = More::new(change);
+        more.extend(&mut values);
     }
-    let more = More::new(change);
-    more.extend(&mut values);
-    let statement = client.prepare_cached(LONG).await?;
+    let (at, tells) = (
+        change.at.unix_millis(),
+        Tells::new(&change.tells, change.transaction.as_ref().map(|(_, state)| state))?,
+    );
+    let is_told = !tells.ids.is_empty();
+    if is_told {
+        values.extend::<[&(dyn ToSql + Sync); 4]>([&at, &tells.ids, &tells.kinds, &tells.states]);
+    }
+    let sql = match (is_short, is_told) {
+        (true, false) => SHORT,
+        (true, true) => SHORT_TOLD,
+        (false, false) => LONG,
+        (false, true) => LONG_TOLD,
+    };
+    let statement = client.prepare_cached(sql).await?;
     Ok(client.query_one(&statement, &values).await?.try_get(0)?)
 }
 

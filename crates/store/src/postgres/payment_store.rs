@@ -25,9 +25,9 @@ impl PaymentStore for PostgresStore {
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
-        _tells: &[NewEvent],
+        tells: &[NewEvent],
     ) -> Result<Inserted, StoreError> {
-        attempt!(self, Write, |client| payments::insert(client, environment, order, progress, entries))
+        attempt!(self, Write, |client| payments::insert(client, environment, order, progress, entries, tells))
     }
 
     async fn payment(

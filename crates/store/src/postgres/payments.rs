@@ -1,20 +1,64 @@
 //! Card payments as they are stored, found, listed and claimed.
 
 use deadpool_postgres::ClientWrapper;
+use tokio_postgres::types::ToSql;
 use tollgate_domain::{
     Minor, Timestamp,
     card::CardOrder,
     id::{EnvironmentId, PaymentId},
 };
-use tollgate_engine::ports::{CardPayment, Entry, Inserted, PaymentFilter, Progress};
+use tollgate_engine::ports::{CardPayment, Entry, Inserted, NewEvent, PaymentFilter, Progress};
 use uuid::Uuid;
 
-use super::{cells::RowCells, fault::Fault, timeline::Lines, uuid};
+use super::{
+    cells::RowCells,
+    fault::Fault,
+    out_events::{Tells, tell},
+    timeline::Lines,
+    uuid,
+};
 use crate::convert::{
     self,
     payment::{attempt_columns, payment_columns, read_attempt, read_order, read_progress},
     transaction::{self, state_columns},
 };
+
+/// What every insertion does.
+macro_rules! insert {
+    () => {
+        "WITH payment AS (
+             INSERT INTO card_payments (environment_id, id, flow, provider, adapter, channel, matched,
+                 config_version, currency, principal_minor, platform_fee_minor, organization_fee_minor,
+                 fee_minor, total_debit_minor, fee_layers, description, customer_name, customer_email, metadata,
+                 success_url, cancel_url, request, created_at, expires_at, preparation, object, checkout_url,
+                 prepared_at, confirmed, due_at, tries, waiting, revision)
+             SELECT e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+                 $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, 0
+             FROM environments e WHERE e.id = $1
+             ON CONFLICT (environment_id, id) DO NOTHING
+             RETURNING environment_id, id),
+         lines AS (
+             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
+             SELECT payment.environment_id, 'web_card', payment.id, l.id, l.at, l.kind, l.request, l.detail
+             FROM payment CROSS JOIN
+                 unnest($33::uuid[], $34::bigint[], $35::text[], $36::text[], $37::text[])
+                     AS l (id, at, kind, request, detail)
+             ON CONFLICT DO NOTHING)"
+    };
+}
+
+const INSERT: &str = concat!(insert!(), " SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)");
+
+/// Where a provider has to be asked first, nothing is told yet, and the statement is spared the rest.
+const INSERT_AND_TELL: &str = concat!(
+    insert!(),
+    ", tells AS MATERIALIZED (
+         SELECT payment.environment_id, t.id, t.kind, 'web_card' AS method, payment.id AS reference, $23::bigint AS at,
+             t.state
+         FROM payment CROSS JOIN unnest($38::uuid[], $39::text[], $40::text[]) AS t (id, kind, state)), ",
+    tell!(),
+    " SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)"
+);
 
 pub(super) async fn insert(
     client: &ClientWrapper,
@@ -22,78 +66,59 @@ pub(super) async fn insert(
     order: &CardOrder,
     progress: &Progress,
     entries: &[Entry],
+    tells: &[NewEvent],
 ) -> Result<Inserted, Fault> {
     if order.environment != environment {
         return Err(Fault::Misuse("a payment was to be stored in another environment than its own"));
     }
-    let statement = client
-        .prepare_cached(
-            "WITH payment AS (
-                 INSERT INTO card_payments (environment_id, id, flow, provider, adapter, channel, matched,
-                     config_version, currency, principal_minor, platform_fee_minor, organization_fee_minor,
-                     fee_minor, total_debit_minor, fee_layers, description, customer_name, customer_email, metadata,
-                     success_url, cancel_url, request, created_at, expires_at, preparation, object, checkout_url,
-                     prepared_at, confirmed, due_at, tries, waiting, revision)
-                 SELECT e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-                     $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, 0
-                 FROM environments e WHERE e.id = $1
-                 ON CONFLICT (environment_id, id) DO NOTHING
-                 RETURNING environment_id, id),
-             lines AS (
-                 INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
-                 SELECT payment.environment_id, 'web_card', payment.id, l.id, l.at, l.kind, l.request, l.detail
-                 FROM payment CROSS JOIN
-                     unnest($33::uuid[], $34::bigint[], $35::text[], $36::text[], $37::text[])
-                         AS l (id, at, kind, request, detail)
-                 ON CONFLICT DO NOTHING)
-             SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)",
-        )
-        .await?;
+    let tells = Tells::new(tells, None)?;
     let lines = Lines::new(entries);
-    let row = client
-        .query_one(
-            &statement,
-            &[
-                &uuid(environment.to_bytes()),
-                &uuid(order.id.to_bytes()),
-                &order.flow.as_str(),
-                &order.provider,
-                &order.adapter,
-                &order.channel.as_str(),
-                &order.matched.as_ref().map(convert::payment::matched),
-                &convert::version(order.config_version),
-                &order.currency.code(),
-                &Minor::from(order.fee.principal).signed(),
-                &order.fee.platform.fee.signed(),
-                &order.fee.organization.fee.signed(),
-                &order.fee.fee.signed(),
-                &order.fee.total_debit.signed(),
-                &convert::fee::layers(&order.fee),
-                &order.description,
-                &order.customer_name,
-                &order.customer_email,
-                &order.metadata,
-                &order.success_url,
-                &order.cancel_url,
-                &order.request,
-                &order.created_at.unix_millis(),
-                &order.expires_at.unix_millis(),
-                &progress.preparation.as_str(),
-                &progress.object,
-                &progress.checkout_url,
-                &progress.prepared_at.map(Timestamp::unix_millis),
-                &progress.confirmed,
-                &progress.due.map(Timestamp::unix_millis),
-                &i64::from(progress.tries),
-                &progress.waiting,
-                &lines.ids,
-                &lines.moments,
-                &lines.kinds,
-                &lines.requests,
-                &lines.details,
-            ],
-        )
-        .await?;
+    let values: [&(dyn ToSql + Sync); 37] = [
+        &uuid(environment.to_bytes()),
+        &uuid(order.id.to_bytes()),
+        &order.flow.as_str(),
+        &order.provider,
+        &order.adapter,
+        &order.channel.as_str(),
+        &order.matched.as_ref().map(convert::payment::matched),
+        &convert::version(order.config_version),
+        &order.currency.code(),
+        &Minor::from(order.fee.principal).signed(),
+        &order.fee.platform.fee.signed(),
+        &order.fee.organization.fee.signed(),
+        &order.fee.fee.signed(),
+        &order.fee.total_debit.signed(),
+        &convert::fee::layers(&order.fee),
+        &order.description,
+        &order.customer_name,
+        &order.customer_email,
+        &order.metadata,
+        &order.success_url,
+        &order.cancel_url,
+        &order.request,
+        &order.created_at.unix_millis(),
+        &order.expires_at.unix_millis(),
+        &progress.preparation.as_str(),
+        &progress.object,
+        &progress.checkout_url,
+        &progress.prepared_at.map(Timestamp::unix_millis),
+        &progress.confirmed,
+        &progress.due.map(Timestamp::unix_millis),
+        &i64::from(progress.tries),
+        &progress.waiting,
+        &lines.ids,
+        &lines.moments,
+        &lines.kinds,
+        &lines.requests,
+        &lines.details,
+    ];
+    let (mut values, mut sql) = (values.to_vec(), INSERT);
+    if !tells.ids.is_empty() {
+        values.extend::<[&(dyn ToSql + Sync); 3]>([&tells.ids, &tells.kinds, &tells.states]);
+        sql = INSERT_AND_TELL;
+    }
+    let statement = client.prepare_cached(sql).await?;
+    let row = client.query_one(&statement, &values).await?;
     Ok(if row.try_get(0)? { Inserted::Done } else { Inserted::EnvironmentMissing })
 }
 

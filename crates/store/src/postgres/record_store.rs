@@ -1,46 +1,46 @@
-//! The methods of the records' port, each handed to the writer or to a reader.
+//! The methods of the records' port, each attempted within bounds.
 
 use async_trait::async_trait;
 use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{Activity, Attention, Found, FoundPlace, PastPayment, RecordStore, StoreError};
 
-use super::PostgresStore;
+use super::{PostgresStore, attempts::attempt, digest, records};
 
 #[async_trait]
 impl RecordStore for PostgresStore {
-    async fn digest_events(&self, _limit: u32) -> Result<u32, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+    async fn digest_events(&self, limit: u32) -> Result<u32, StoreError> {
+        attempt!(self, Write, |client| digest::digest(client, limit))
     }
 
     async fn find_payments(
         &self,
-        _environment: EnvironmentId,
-        _term: &str,
-        _before: Option<FoundPlace>,
-        _limit: u32,
+        environment: EnvironmentId,
+        term: &str,
+        before: Option<FoundPlace>,
+        limit: u32,
     ) -> Result<Vec<Found>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| records::find(client, environment, term, before, limit))
     }
 
     async fn activity(
         &self,
-        _environment: EnvironmentId,
-        _from: Timestamp,
-        _until: Timestamp,
+        environment: EnvironmentId,
+        from: Timestamp,
+        until: Timestamp,
     ) -> Result<Vec<Activity>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| records::activity(client, environment, from, until))
     }
 
     async fn past_payments(
         &self,
-        _environment: EnvironmentId,
-        _method: Option<PaymentMethod>,
-        _limit: u32,
+        environment: EnvironmentId,
+        method: Option<PaymentMethod>,
+        limit: u32,
     ) -> Result<Vec<PastPayment>, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+        attempt!(self, Read, |client| records::past_payments(client, environment, method, limit))
     }
 
-    async fn attention(&self, _environment: EnvironmentId, _most: u32) -> Result<Attention, StoreError> {
-        Err(StoreError::Broken("not yet".to_owned()))
+    async fn attention(&self, environment: EnvironmentId, most: u32) -> Result<Attention, StoreError> {
+        attempt!(self, Read, |client| records::attention(client, environment, most))
     }
 }

@@ -16,7 +16,7 @@ use super::{
     batches,
     fault::Fault,
     lanes::Unit,
-    transfer_change_rows::{LONG, More, SHORT, Short},
+    transfer_change_rows::{LONG, More, SHORT, Short, Told},
     uuid,
 };
 
@@ -86,6 +86,7 @@ async fn pass_gate(
 ) -> Result<Vec<Row>, Fault> {
     let short = Short::new(wanted);
     let mut values = short.values();
+    let told = Told::new(wanted)?;
     let is_short = wanted.iter().all(|wanted| {
         let change = &wanted.change;
         change.posting.is_none() && change.exceptions.is_empty() && change.event.is_none()
@@ -98,6 +99,7 @@ async fn pass_gate(
         values.extend(more.values());
         LONG
     };
+    values.extend(told.values());
     let lock = client.prepare_cached(LOCK).await.map_err(Fault::Uncommitted)?;
     let change = client.prepare_cached(sql).await.map_err(Fault::Uncommitted)?;
     let (scopes, references): (Vec<Uuid>, Vec<Uuid>) = wanted

@@ -8,7 +8,13 @@ use tollgate_domain::{Minor, Timestamp, transaction::TransactionState};
 use tollgate_engine::ports::{NewException, TransferChange};
 use uuid::Uuid;
 
-use super::{exceptions::Found, fault::Fault, transfer_change::Wanted, uuid};
+use super::{
+    exceptions::Found,
+    fault::Fault,
+    out_events::{Tells, tell},
+    transfer_change::Wanted,
+    uuid,
+};
 use crate::convert::{
     self,
     transfer::{ACTOR, amount_moved},
@@ -96,10 +102,32 @@ macro_rules! more {
     };
 }
 
-/// Takes [`Short::values`].
-pub(super) const SHORT: &str = concat!(begin!(), " SELECT place FROM gate");
-/// Takes [`Short::values`], and then [`More::values`].
-pub(super) const LONG: &str = concat!(begin!(), more!(), " SELECT place FROM gate");
+/// What a change does that is told, with the numbers of the values that tell it.
+macro_rules! told {
+    ($places:literal, $ids:literal, $kinds:literal, $states:literal) => {
+        concat!(
+            ", tells AS MATERIALIZED (
+                 SELECT gate.environment_id, t.id, t.kind, 'ach' AS method, gate.reference, gate.at, t.state
+                 FROM gate JOIN unnest(",
+            $places,
+            "::bigint[], ",
+            $ids,
+            "::uuid[], ",
+            $kinds,
+            "::text[], ",
+            $states,
+            "::text[]) AS t (place, id, kind, state) ON t.place = gate.place), ",
+            tell!()
+        )
+    };
+}
+
+/// Takes [`Short::values`], and then [`Told::values`].
+pub(super) const SHORT: &str =
+    concat!(begin!(), told!("$27", "$28", "$29", "$30"), " SELECT place FROM gate");
+/// Takes [`Short::values`], then [`More::values`], and then [`Told::values`].
+pub(super) const LONG: &str =
+    concat!(begin!(), more!(), told!("$50", "$51", "$52", "$53"), " SELECT place FROM gate");
 
 /// The number a statement knows a change by: its place, from 1.
 fn places<'a>(wanted: &'a [&'a Wanted]) -> impl Iterator<Item = (i64, &'a TransferChange)> {
@@ -223,6 +251,31 @@ impl<'a> Short<'a> {
             &self.lines.requests,
             &self.lines.details,
         ]
+    }
+}
+
+/// What is told of the changes, a column each.
+#[derive(Default)]
+pub(super) struct Told {
+    places: Vec<i64>,
+    tells: Tells,
+}
+
+impl Told {
+    pub(super) fn new(wanted: &[&Wanted]) -> Result<Self, Fault> {
+        let mut told = Self::default();
+        for (place, change) in places(wanted) {
+            if let Some(event) = &change.tells {
+                told.places.push(place);
+                told.tells.add(event, change.state.as_ref())?;
+            }
+        }
+        Ok(told)
+    }
+
+    /// The values in the statement's order.
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 4] {
+        [&self.places, &self.tells.ids, &self.tells.kinds, &self.tells.states]
     }
 }
 

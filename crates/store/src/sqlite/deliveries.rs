@@ -6,29 +6,34 @@ use tollgate_domain::{
     id::{EndpointId, EnvironmentId, EventId},
 };
 use tollgate_engine::ports::{
-    Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointEffect, EventDelivery,
+    Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventDelivery,
 };
 
 use super::{cells::RowCells, endpoints, fault::Fault, writer::Effect};
 use crate::convert::{
     self,
-    delivery::{behind, delivery_columns, newest_first, read, state_condition},
+    delivery::{Bounds, delivery_columns, newest_first, read, state_condition},
     endpoint::endpoint_columns,
 };
 
-/// Those of one endpoint.
+/// Those of one endpoint. SQLite would rather read all of them than look for the rest of a few elsewhere.
 pub(super) fn list_sql(query: DeliveryQuery) -> String {
-    let event = if query.event.is_some() { " AND d.event_id = ?6" } else { "" };
+    let index = match query.state {
+        Some(DeliveryState::Waiting | DeliveryState::Parked) => " INDEXED BY event_deliveries_by_state",
+        Some(DeliveryState::Delivered) | None => "",
+    };
+    let event = if query.event.is_some() { "=" } else { "<=" };
     format!(
         concat!(
             "SELECT ",
             delivery_columns!(),
-            " FROM event_deliveries d
+            " FROM event_deliveries d{}
              CROSS JOIN out_events e ON e.environment_id = d.environment_id AND e.id = d.event_id
-             WHERE d.environment_id = ?1 AND d.endpoint_id = ?2 AND d.event_id <= ?3
-                 AND (d.event_id < ?3 OR d.endpoint_id > ?4){}{}
-             ORDER BY d.event_id DESC LIMIT ?5"
+             WHERE d.environment_id = ?1 AND d.endpoint_id = ?2 AND d.event_id {} ?3
+                 AND (d.event_id < ?4 OR d.endpoint_id > ?5){}
+             ORDER BY d.event_id DESC LIMIT ?6"
         ),
+        index,
         event,
         state_condition(query)
     )
@@ -41,7 +46,10 @@ pub(super) fn list(
     before: Option<(EventId, EndpointId)>,
     limit: u32,
 ) -> Result<Vec<EventDelivery>, Fault> {
-    let (last, after) = behind(before);
+    let Bounds { events, behind } = Bounds::new(query.event, before);
+    if events.0 > events.1 {
+        return Ok(Vec::new());
+    }
     let asked = match query.endpoint {
         Some(endpoint) => vec![endpoint.to_bytes()],
         None => connection
@@ -52,13 +60,10 @@ pub(super) fn list(
     let mut statement = connection.prepare_cached(&list_sql(query))?;
     let mut deliveries = Vec::new();
     for endpoint in asked {
-        let mut values: Vec<&dyn rusqlite::ToSql> = Vec::new();
-        let (scope, event) = (environment.to_bytes(), query.event.map(EventId::to_bytes));
-        values.extend::<[&dyn rusqlite::ToSql; 5]>([&scope, &endpoint, &last, &after, &limit]);
-        if event.is_some() {
-            values.push(&event);
-        }
-        let rows = statement.query_and_then(values.as_slice(), |row| read(&mut RowCells::new(row, 0)))?;
+        let rows = statement.query_and_then(
+            params![environment.to_bytes(), endpoint, events.1, behind.0, behind.1, limit],
+            |row| read(&mut RowCells::new(row, 0)),
+        )?;
         for delivery in rows {
             deliveries.push(delivery?);
         }

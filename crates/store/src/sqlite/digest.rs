@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{cells::RowCells, fault::Fault, writer::Effect};
-use crate::convert::record::{
+use crate::convert::digest::{
     Digest, Digestible, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
     read_transfer,
 };
@@ -15,7 +15,8 @@ pub(super) fn is_any_undigested(connection: &Connection) -> Result<bool, Fault> 
         .query_row([], |row| row.get(0))?)
 }
 
-const UNDIGESTED: &str = "SELECT event_id, environment_id FROM undigested_events ORDER BY event_id LIMIT ?1";
+pub(super) const UNDIGESTED: &str =
+    "SELECT event_id, environment_id FROM undigested_events ORDER BY event_id LIMIT ?1";
 
 pub(super) const CARD: &str = concat!(
     "SELECT ",
@@ -80,7 +81,7 @@ fn write(connection: &Connection, digest: &Digest) -> Result<(), Fault> {
          ON CONFLICT DO NOTHING",
     )?;
     for one in &digest.terms {
-        term.execute(params![one.environment, one.term, one.place, one.method, one.reference])?;
+        term.execute(params![one.environment, one.text, one.place, one.method, one.reference])?;
     }
     let mut sums = connection.prepare_cached(concat!(
         "INSERT INTO activity (environment_id, hour, currency, method, provider, kind, count, principal_minor,

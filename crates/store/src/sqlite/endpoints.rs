@@ -123,18 +123,17 @@ pub(super) fn change(
     Ok(Effect::Written(EndpointChanged::Done))
 }
 
+pub(super) const PARK: &str =
+    "UPDATE event_deliveries INDEXED BY event_deliveries_by_state SET state = 'parked', due_at = NULL
+     WHERE environment_id = ?1 AND endpoint_id = ?2 AND state = 'waiting' AND state <> 'delivered'";
+
 /// Gives up what waits for an endpoint that is told nothing any more.
 pub(super) fn park_waiting(
     connection: &Connection,
     environment: EnvironmentId,
     id: EndpointId,
 ) -> Result<(), Fault> {
-    connection
-        .prepare_cached(
-            "UPDATE event_deliveries SET state = 'parked', due_at = NULL
-             WHERE environment_id = ?1 AND endpoint_id = ?2 AND state = 'waiting' AND state <> 'delivered'",
-        )?
-        .execute(params![environment.to_bytes(), id.to_bytes()])?;
+    connection.prepare_cached(PARK)?.execute(params![environment.to_bytes(), id.to_bytes()])?;
     Ok(())
 }
 

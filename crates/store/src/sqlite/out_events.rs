@@ -77,17 +77,23 @@ pub(super) fn find(
         .transpose()
 }
 
-/// A text for each, so that what is given is looked up in its index.
+/// A text for each, so that what is given is looked up in its index: SQLite would rather not look elsewhere for the rest.
 pub(super) fn list_sql(query: EventQuery, slice: Slice) -> String {
+    let index = match query {
+        EventQuery { reference: Some(_), .. } => " INDEXED BY out_events_by_reference",
+        EventQuery { kind: Some(_), .. } => " INDEXED BY out_events_by_kind",
+        EventQuery { kind: None, reference: None } => "",
+    };
     let kind = if query.kind.is_some() { " AND e.kind = ?5" } else { "" };
     let reference = if query.reference.is_some() { " AND e.method = ?6 AND e.reference = ?7" } else { "" };
     format!(
         concat!(
             "SELECT ",
             out_event_columns!(),
-            " FROM out_events e WHERE e.environment_id = ?1 AND e.id BETWEEN ?2 AND ?3{}{}
+            " FROM out_events e{} WHERE e.environment_id = ?1 AND e.id BETWEEN ?2 AND ?3{}{}
              ORDER BY e.id {} LIMIT ?4"
         ),
+        index,
         kind,
         reference,
         slice.direction()

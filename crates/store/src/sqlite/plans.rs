@@ -1,10 +1,14 @@
 //! Lists and claims read only their part of a table: SQLite is asked how it would run the very statements.
 
 use rusqlite::Connection;
-use tollgate_domain::card::Preparation;
-use tollgate_engine::ports::PaymentFilter;
+use tollgate_domain::{ServiceReference, card::Preparation, event::EventKind, id::PaymentId};
+use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventQuery, EventsFrom, PaymentFilter};
 
-use super::{events, exceptions, migrate, payments, timeline, transactions, transfers};
+use super::{
+    deliveries, digest, endpoints, events, exceptions, migrate, out_events, payments, records, resend,
+    timeline, transactions, transfers,
+};
+use crate::convert::out_event::Slice;
 
 /// The steps of a plan, one after the other.
 fn plan(connection: &Connection, sql: &str) -> String {
@@ -24,6 +28,13 @@ fn every_list_and_claim_has_its_index() {
     let connection = Connection::open_in_memory().unwrap();
     migrate::migrate(&connection).unwrap();
     let of = |preparation, waiting| payments::list_sql(PaymentFilter { preparation, waiting });
+    let told = |kind, reference| {
+        out_events::list_sql(EventQuery { kind, reference }, Slice::new(EventsFrom::Newest).unwrap())
+    };
+    let (kind, payment) =
+        (Some(EventKind::PaymentPrepared), Some(ServiceReference::Card(PaymentId::from_bytes([1; 16]))));
+    let sent = |state| deliveries::list_sql(DeliveryQuery { state, ..DeliveryQuery::default() });
+    let (delivered, parked) = (Some(DeliveryState::Delivered), Some(DeliveryState::Parked));
     for (sql, index, range) in [
         (payments::ANY_DUE, "card_payments_due", "due_at<?"),
         (payments::DUE, "card_payments_due", "due_at<?"),
@@ -50,6 +61,38 @@ fn every_list_and_claim_has_its_index() {
             "sqlite_autoindex_reconciliation_exceptions_2",
             "environment_id=? AND method=? AND reference=?",
         ),
+        (out_events::DELIVER, "event_endpoints", "environment_id=?"),
+        (&told(None, None), "PRIMARY KEY", "environment_id=? AND id>? AND id<?"),
+        (&told(kind, None), "out_events_by_kind", "environment_id=? AND kind=? AND id>? AND id<?"),
+        (&told(None, payment), "out_events_by_reference", "method=? AND reference=? AND id>? AND id<?"),
+        (&told(kind, payment), "out_events_by_reference", "method=? AND reference=? AND id>? AND id<?"),
+        (endpoints::LIST, "sqlite_autoindex_event_endpoints_1", "environment_id=?"),
+        (&sent(None), "PRIMARY KEY", "environment_id=? AND endpoint_id=? AND event_id<?"),
+        (&sent(delivered), "PRIMARY KEY", "environment_id=? AND endpoint_id=? AND event_id<?"),
+        (&sent(parked), "event_deliveries_by_state", "endpoint_id=? AND state=? AND event_id<?"),
+        (deliveries::NEXT_WAITED_FOR, "event_deliveries_due", "(environment_id,endpoint_id)>(?,?)"),
+        (deliveries::DUE, "event_deliveries_due", "environment_id=? AND endpoint_id=? AND due_at<?"),
+        (endpoints::PARK, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
+        (resend::OF_KIND, "out_events_by_kind", "environment_id=? AND kind=? AND id>? AND id<?"),
+        (resend::PARKED, "event_deliveries_by_state", "endpoint_id=? AND state=? AND event_id>?"),
+        (digest::UNDIGESTED, "undigested_events", ""),
+        (digest::CARD, "sqlite_autoindex_card_payments_1", "environment_id=? AND id=?"),
+        (digest::CARD, "sqlite_autoindex_transactions_2", "environment_id=? AND method=? AND reference=?"),
+        (
+            digest::TRANSFER,
+            "sqlite_autoindex_transactions_2",
+            "environment_id=? AND method=? AND reference=?",
+        ),
+        (digest::TRANSFER, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),
+        (records::FIND, "PRIMARY KEY", "environment_id=? AND term=? AND place<?"),
+        (records::ACTIVITY, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
+        (records::PAST_CARDS, "sqlite_autoindex_card_payments_1", "environment_id=?"),
+        (records::PAST_TRANSFERS, "sqlite_autoindex_transfers_1", "environment_id=?"),
+        (records::ATTENTION, "card_payments_waiting", "environment_id=?"),
+        (records::ATTENTION, "transfers_waiting", "environment_id=?"),
+        (records::ATTENTION, "reconciliation_exceptions_open", "environment_id=?"),
+        (records::ATTENTION, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
+        (records::ATTENTION, "provider_events_by_state", "environment_id=? AND state=?"),
     ] {
         let plan = plan(&connection, sql);
         assert!(plan.contains(index) && plan.contains(range), "{sql}\n{plan}");

@@ -68,7 +68,7 @@ fn enabled(connection: &Connection, environment: EnvironmentId) -> Result<Vec<Ta
         .collect()
 }
 
-pub(super) const OF_KIND: &str = "SELECT e.id FROM out_events e
+pub(super) const OF_KIND: &str = "SELECT e.id FROM out_events e INDEXED BY out_events_by_kind
      WHERE e.environment_id = ?1 AND e.kind = ?2 AND e.id BETWEEN ?3 AND ?4 AND e.at BETWEEN ?5 AND ?6
      ORDER BY e.id LIMIT ?7";
 
@@ -102,7 +102,8 @@ fn events(
     Ok(events)
 }
 
-pub(super) const PARKED: &str = "SELECT d.event_id, e.kind FROM event_deliveries d
+pub(super) const PARKED: &str = "SELECT d.event_id, e.kind
+     FROM event_deliveries d INDEXED BY event_deliveries_by_state
      CROSS JOIN out_events e ON e.environment_id = d.environment_id AND e.id = d.event_id
      WHERE d.environment_id = ?1 AND d.endpoint_id = ?2 AND d.state = 'parked' AND d.state <> 'delivered'
          AND d.event_id BETWEEN ?3 AND ?4 AND e.at BETWEEN ?5 AND ?6

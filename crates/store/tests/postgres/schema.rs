@@ -15,7 +15,7 @@ async fn many_nodes_may_start_at_once() {
         for opened in opening.join_all().await {
             opened.unwrap();
         }
-        assert_eq!(database.count("SELECT count(*) FROM schema_migrations").await, 4);
+        assert_eq!(database.count("SELECT count(*) FROM schema_migrations").await, 5);
         assert_eq!(database.count("SELECT count(*) FROM directory").await, 1);
     })
     .await;
@@ -47,7 +47,7 @@ async fn a_user_without_rights_to_create_can_serve() {
         let user = format!("{}_user", database.name);
         let sql = format!(
             "CREATE ROLE {user} LOGIN PASSWORD 'x';
-             GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO {user};
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {user};
              REVOKE CREATE ON SCHEMA public FROM PUBLIC"
         );
         database.stranger.batch_execute(&sql).await.unwrap();

@@ -74,6 +74,11 @@ pub(crate) fn settings() -> Settings {
 }
 
 impl Database {
+    /// One more session, which ends when it is dropped.
+    pub(crate) async fn visitor(&self) -> Client {
+        connect(&url_of(&self.name)).await
+    }
+
     pub(crate) fn url(&self) -> DatabaseUrl {
         url_of(&self.name).parse().unwrap()
     }

@@ -22,7 +22,7 @@ use tollgate_store::{
 
 use crate::{
     proxy::Weather,
-    server::{settings, with_database},
+    server::{Database, settings, with_database},
     trouble::{behind_a_proxy, two_nodes},
 };
 
@@ -388,6 +388,15 @@ async fn a_full_queue_is_unavailable() {
     .await;
 }
 
+/// Sessions tell what they did when they end.
+async fn sessions_have_ended(database: &Database) {
+    let others = "SELECT count(*) FROM pg_stat_activity
+                  WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    while database.count(others).await > 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// Once the tables are large, batches keep their plans, and none of these reads a table whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_tables_are_never_read_whole() {
@@ -404,6 +413,7 @@ async fn large_tables_are_never_read_whole() {
              SELECT environment_id, id, '', '', 0, '', '', '', '', '', '', '', '', repeat('y', 500), '', 0, 0
              FROM transactions";
         database.stranger.batch_execute(fill).await.unwrap();
+        sessions_have_ended(database).await;
         let scans = "SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('transactions', 'transfers')";
         let before = database.count(scans).await;
         let nodes = two_nodes(database).await;
@@ -421,12 +431,7 @@ async fn large_tables_are_never_read_whole() {
         running.join_all().await;
         assert_eq!(books_balance(&nodes, environment, Currency::USD).await, 10_000_000 - 120 * 1_035);
         drop(nodes);
-        // Sessions tell what they did when they end.
-        let others = "SELECT count(*) FROM pg_stat_activity
-                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
-        while database.count(others).await > 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        sessions_have_ended(database).await;
         assert_eq!(database.count(scans).await, before);
     })
     .await;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
-use tollgate_domain::{Currency, ledger::Cause};
+use tollgate_domain::{Currency, event::EventKind, ledger::Cause};
 use tollgate_engine::ports::{
     Changed, ConfigPut, DirectoryVersion, Inserted, Issued, Moved, PaymentChange, Rotated, StoreError,
 };
@@ -109,21 +109,26 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
         // its statements along.
         let warm = async || {
             let id = nodes.payment(environment).await;
-            nodes.change(environment, id, &nodes.change_to(0, preparing())).await;
+            let mut change = nodes.change_to(0, preparing());
+            change.tells = vec![nodes.new_tell(EventKind::PaymentPrepared)];
+            nodes.change(environment, id, &change).await;
             nodes.change(environment, id, &nodes.full_change(1, "evt_0")).await;
+            nodes.told(environment, EventKind::PaymentPrepared).await;
             nodes.one.receive_event(environment, &nodes.new_event("evt_0"), at(1)).await.unwrap();
         };
         warm().await;
         let (order, entries) = (nodes.new_order(environment), [nodes.new_entry("request")]);
+        let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
         proxy.swallow_answer(1);
         let answer =
-            nodes.one.insert_payment(environment, &order, &preparing(), &entries, &[]).await.unwrap();
+            nodes.one.insert_payment(environment, &order, &preparing(), &entries, &tells).await.unwrap();
         assert!(proxy.has_swallowed());
         assert_eq!(answer, Inserted::Done);
 
         let short = PaymentChange {
             objects: vec!["cs_1".to_owned()],
             entries: vec![nodes.new_entry("provider_call")],
+            tells: vec![nodes.new_tell(EventKind::PaymentPrepared)],
             ..nodes.change_to(0, preparing())
         };
         for change in [short, nodes.full_change(1, "evt_1")] {
@@ -135,6 +140,9 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
         }
         assert_eq!(nodes.read(environment, order.id).await.revision, 2, "each was made once");
         assert_eq!(nodes.two.timeline(environment, card(order.id)).await.unwrap().len(), 4);
+        let told = nodes.all_told(environment).await;
+        let of_this = told.iter().filter(|event| event.reference == card(order.id)).count();
+        assert_eq!(of_this, 1 + 1 + 2, "each was told once");
 
         warm().await;
         proxy.swallow_answer(1);

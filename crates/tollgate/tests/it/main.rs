@@ -35,6 +35,8 @@ mod card_webhooks;
 mod cards;
 mod configuration;
 mod crash;
+mod events;
+mod events_crash;
 mod hostile_bodies;
 mod nodes;
 mod quote;

@@ -37,7 +37,7 @@ fn a_generated_python_client_pays() {
         .args(["generate", "--path", DOCUMENT, "--meta", "none", "--output-path"])
         .arg(place.path().join("tollgate_client")));
     // What it cannot make something of, it says; it has no way to type the one answer that is not JSON.
-    let said = String::from_utf8_lossy(&generated.stdout).into_owned();
+    let said = String::from_utf8_lossy(&generated.stderr).into_owned();
     let left_out: Vec<_> = said.lines().filter(|line| line.starts_with("WARNING parsing")).collect();
     assert_eq!(left_out, ["WARNING parsing GET /metrics within service."], "{said}");
     let server = Start::sandbox().run();

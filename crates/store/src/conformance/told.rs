@@ -1,0 +1,244 @@
+//! What happened is told, once, and nothing else is.
+
+use tollgate_domain::{
+    Minor,
+    event::EventKind,
+    id::{EnvironmentId, EventId, PaymentId},
+    ledger::TransferStep,
+    transaction::{Status, TransactionState},
+};
+use tollgate_engine::ports::{Changed, EventQuery, EventsFrom, Inserted, NewEvent, OutEvent, Reserved};
+
+use super::{
+    ALL, Nodes,
+    concurrency::at_once,
+    outbox_samples::{FAILED, SUCCEEDED},
+    samples::{card, full_state, in_status, preparing},
+    transfer_samples::{ach, fees, sending},
+};
+
+fn ids(events: &[OutEvent]) -> Vec<EventId> {
+    events.iter().map(|event| event.id).collect()
+}
+
+pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 5_000, "f").await;
+    let mut expected = Vec::new();
+
+    let order = nodes.new_order(environment);
+    let prepared = nodes.new_tell(EventKind::PaymentPrepared);
+    let entries = [nodes.new_entry("request")];
+    nodes.one.insert_payment(environment, &order, &preparing(), &entries, &[prepared]).await.unwrap();
+    let reference = card(order.id);
+    let NewEvent { id, kind } = prepared;
+    expected.push(OutEvent { id, kind, reference, at: order.created_at, state: None });
+
+    // Of all a change tells, only what is about the transaction shows it.
+    let mut change = nodes.change_to(0, preparing());
+    change.transaction = Some((nodes.new_transaction_id(), full_state()));
+    change.tells = vec![nodes.new_tell(EventKind::PaymentPrepared), nodes.new_tell(FAILED)];
+    nodes.change(environment, order.id, &change).await;
+    for (event, state) in change.tells.iter().zip([None, Some(full_state())]) {
+        let NewEvent { id, kind } = *event;
+        expected.push(OutEvent { id, kind, reference, at: change.at, state });
+    }
+
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    let reference = ach(new.order.id);
+    expected.push(OutEvent {
+        id: new.event,
+        kind: EventKind::Transaction(Status::Pending),
+        reference,
+        at: new.order.created_at,
+        state: Some(TransactionState::pending()),
+    });
+    for change in
+        [nodes.full_transfer_change(0, "evt_1", &new.order.fee), nodes.transfer_change(1, sending())]
+    {
+        nodes.change_transfer(&new, &change).await;
+        if let Some(NewEvent { id, kind }) = change.tells {
+            expected.push(OutEvent { id, kind, reference, at: change.at, state: change.state });
+        }
+    }
+    assert_eq!(expected.len(), 5, "what changes no status is not told");
+    assert_eq!(nodes.all_told(environment).await, expected);
+    for event in &expected {
+        assert_eq!(nodes.two.out_event(environment, event.id).await.unwrap().as_ref(), Some(event));
+    }
+    assert_eq!(nodes.two.out_event(environment, nodes.new_event_id()).await.unwrap(), None);
+}
+
+pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.endpoint(environment, &["*"]).await;
+    nodes.fund(environment, 1_500, "f").await;
+    let nowhere = EnvironmentId::from_bytes([9; 16]);
+    let prepared = || [nodes.new_tell(EventKind::PaymentPrepared)];
+
+    let mut order = nodes.new_order(nowhere);
+    let missing = nodes.one.insert_payment(nowhere, &order, &preparing(), &[], &prepared()).await.unwrap();
+    assert_eq!(missing, Inserted::EnvironmentMissing);
+    order.environment = environment;
+    let event = prepared();
+    for _ in 0..2 {
+        nodes.one.insert_payment(environment, &order, &preparing(), &[], &event).await.unwrap();
+        nodes.two.insert_payment(environment, &order, &preparing(), &[], &prepared()).await.unwrap();
+    }
+    let mut expected = vec![event[0].id];
+
+    let change = nodes.full_change(0, "evt_1");
+    for node in [&nodes.one, &nodes.two] {
+        let changed = node.change_payment(environment, order.id, &change).await.unwrap();
+        assert_eq!(changed, Changed::Done, "made once, answered twice");
+    }
+    expected.extend(change.tells.iter().map(|event| event.id));
+    for from in [0, 2] {
+        let stale = nodes.full_change(from, "evt_1");
+        assert_eq!(nodes.one.change_payment(environment, order.id, &stale).await.unwrap(), Changed::Stale);
+    }
+    let unknown = PaymentId::from_bytes([8; 16]);
+    let missing = nodes.one.change_payment(environment, unknown, &nodes.full_change(0, "evt_1")).await;
+    assert_eq!(missing.unwrap(), Changed::Missing);
+
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    expected.push(new.event);
+    let mut again = new.clone();
+    again.event = nodes.new_event_id();
+    for repeated in [&new, &again] {
+        let existing = nodes.two.reserve_transfer(environment, repeated).await.unwrap();
+        assert!(matches!(existing, Reserved::Existing(_)));
+    }
+    let poor = nodes.new_transfer(environment);
+    let refused = nodes.one.reserve_transfer(environment, &poor).await.unwrap();
+    assert_eq!(refused, Reserved::Insufficient { available: Minor::new(465).unwrap() });
+    let stale = nodes.transfer_step(1, TransferStep::Settle, &new.order.fee);
+    let changed = nodes.one.change_transfer(environment, new.order.id, &stale).await.unwrap();
+    assert_eq!(changed, Changed::Stale);
+    // The books refuse it, and so nothing is told of it either.
+    let too_much = nodes.transfer_step(0, TransferStep::Settle, &fees(9_000, 0, 0));
+    assert!(nodes.one.change_transfer(environment, new.order.id, &too_much).await.is_err());
+    let settled = nodes.transfer_step(0, TransferStep::Settle, &new.order.fee);
+    for node in [&nodes.one, &nodes.two] {
+        let changed = node.change_transfer(environment, new.order.id, &settled).await.unwrap();
+        assert_eq!(changed, Changed::Done);
+    }
+    expected.push(settled.tells.unwrap().id);
+
+    assert_eq!(ids(&nodes.all_told(environment).await), expected);
+    assert_eq!(nodes.all_deliveries(environment).await.len(), expected.len());
+    assert!(nodes.all_told(nowhere).await.is_empty());
+    nodes.audit_is_clean().await;
+}
+
+/// A unit that tells of a transaction without having one is a defect of whoever asks, and is not done by half.
+pub async fn a_transaction_is_not_told_of_without_one(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 5_000, "f").await;
+    let order = nodes.new_order(environment);
+    let tells = [nodes.new_tell(SUCCEEDED)];
+    assert!(nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.is_err());
+    assert_eq!(nodes.two.payment(environment, order.id).await.unwrap(), None);
+
+    let id = nodes.payment(environment).await;
+    let mut change = nodes.change_to(0, preparing());
+    change.tells = tells.to_vec();
+    assert!(nodes.one.change_payment(environment, id, &change).await.is_err());
+    assert_eq!(nodes.read(environment, id).await.revision, 0);
+
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    let mut change = nodes.transfer_change(0, sending());
+    change.tells = Some(tells[0]);
+    assert!(nodes.one.change_transfer(environment, new.order.id, &change).await.is_err());
+    assert_eq!(nodes.read_transfer(&new).await.revision, 0);
+    assert_eq!(ids(&nodes.all_told(environment).await), [new.event]);
+}
+
+pub async fn one_of_many_changes_is_told(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.endpoint(environment, &["*"]).await;
+    nodes.fund(environment, 50_000, "f").await;
+    let id = nodes.payment(environment).await;
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    let (card_change, step) =
+        (nodes.full_change(0, "evt_1"), nodes.transfer_step(0, TransferStep::Settle, &new.order.fee));
+    at_once(nodes, 24, |place, node| {
+        // Some ask for the very same, some for another.
+        let mut change = card_change.clone();
+        let mut step = step.clone();
+        let mut transfer = new.clone();
+        if place % 3 == 0 {
+            change = nodes.full_change(0, "evt_1");
+            step = nodes.transfer_step(0, TransferStep::Settle, &new.order.fee);
+            transfer.event = nodes.new_event_id();
+        }
+        async move {
+            node.change_payment(environment, id, &change).await.unwrap();
+            node.change_transfer(environment, transfer.order.id, &step).await.unwrap();
+            node.reserve_transfer(environment, &transfer).await.unwrap();
+        }
+    })
+    .await;
+    let told = nodes.all_told(environment).await;
+    let of = |kind: EventKind, reference| {
+        told.iter().filter(|event| event.kind == kind && event.reference == reference).count()
+    };
+    assert_eq!(of(EventKind::PaymentPrepared, card(id)), 1);
+    assert_eq!(of(FAILED, card(id)), 1);
+    assert_eq!(of(EventKind::Transaction(Status::Pending), ach(new.order.id)), 1);
+    assert_eq!(of(SUCCEEDED, ach(new.order.id)), 1);
+    assert_eq!(told.len(), 4);
+    assert_eq!(nodes.all_deliveries(environment).await.len(), 4);
+}
+
+pub async fn events_are_listed_in_slices(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let mut all = Vec::new();
+    for place in 0..12_u8 {
+        let kind = [SUCCEEDED, EventKind::PaymentPrepared, FAILED][usize::from(place % 3)];
+        all.push(nodes.told(environment, kind).await);
+    }
+    // One payment that is told of three times, among the others.
+    let id = nodes.payment(environment).await;
+    for (from, status) in [Status::Processing, Status::Failed, Status::Succeeded].into_iter().enumerate() {
+        let mut change = nodes.change_to(u64::try_from(from).unwrap(), preparing());
+        change.transaction = Some((nodes.new_transaction_id(), in_status(status)));
+        change.tells = vec![nodes.new_tell(EventKind::Transaction(status))];
+        nodes.change(environment, id, &change).await;
+        all.push(nodes.two.out_event(environment, change.tells[0].id).await.unwrap().unwrap());
+    }
+    let cursors = [all[0].id, all[7].id, all[14].id, nodes.new_event_id(), EventId::from_bytes([0; 16])];
+    let last = EventId::from_bytes([0xff; 16]);
+    for kind in [None, Some(SUCCEEDED), Some(FAILED), Some(EventKind::Transaction(Status::Refunded))] {
+        for reference in [None, Some(card(id)), Some(all[3].reference)] {
+            let query = EventQuery { kind, reference };
+            let fits = |event: &&OutEvent| {
+                kind.is_none_or(|kind| event.kind == kind)
+                    && reference.is_none_or(|reference| event.reference == reference)
+            };
+            let froms = [EventsFrom::Newest, EventsFrom::Before(last), EventsFrom::After(last)];
+            let around = cursors.iter().flat_map(|id| [EventsFrom::Before(*id), EventsFrom::After(*id)]);
+            for from in froms.into_iter().chain(around) {
+                let within = |event: &&OutEvent| match from {
+                    EventsFrom::Newest => true,
+                    EventsFrom::Before(id) => event.id < id,
+                    EventsFrom::After(id) => event.id > id,
+                };
+                let mut expected: Vec<EventId> =
+                    all.iter().filter(fits).filter(within).map(|event| event.id).collect();
+                if !matches!(from, EventsFrom::After(_)) {
+                    expected.reverse();
+                }
+                for limit in [0, 2, ALL] {
+                    let found = nodes.two.out_events(environment, query, from, limit).await.unwrap();
+                    let most = expected.len().min(usize::try_from(limit).unwrap());
+                    assert_eq!(ids(&found), expected[..most], "{query:?} {from:?} {limit}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A database from before events were kept: what is in it is found and counted like all that comes after.
+//!
+//! Each store's own tests put the schema back in between.
+
+use tollgate_domain::{
+    ServiceReference,
+    event::EventKind,
+    id::EnvironmentId,
+    ledger::TransferStep,
+    search::{amount_term, customer_term},
+    transaction::Status,
+};
+use tollgate_engine::ports::{OutEvent, Resend, ResendWhich, Resent};
+
+use super::{
+    ALL, Nodes, at, minor,
+    outbox_samples::SUCCEEDED,
+    samples::{card, in_status},
+    transfer_samples::ach,
+};
+
+/// Takes the tables of this migration away, and its line in the record; works on both databases.
+pub const UNDO: &str = "DROP TABLE out_events;
+     DROP TABLE undigested_events;
+     DROP TABLE event_deliveries;
+     DROP TABLE event_endpoints;
+     DROP TABLE search_terms;
+     DROP TABLE activity;
+     DELETE FROM schema_migrations WHERE version = 5";
+
+/// What was there before.
+pub struct Before {
+    environment: EnvironmentId,
+    paid: ServiceReference,
+    sent: ServiceReference,
+}
+
+pub async fn before(nodes: &Nodes) -> Before {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 5_000, "f").await;
+    let id = nodes.payment(environment).await;
+    nodes.record(environment, id, in_status(Status::Processing)).await;
+    nodes.record(environment, id, in_status(Status::Succeeded)).await;
+    // Nothing came of this one, so there is nothing to tell.
+    nodes.payment(environment).await;
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    nodes.change_transfer(&new, &nodes.transfer_step(0, TransferStep::Settle, &new.order.fee)).await;
+    Before { environment, paid: card(id), sent: ach(new.order.id) }
+}
+
+pub async fn after(nodes: &Nodes, before: &Before) {
+    let environment = before.environment;
+    let told = nodes.all_told(environment).await;
+    let told: Vec<_> = told.iter().map(|event| (event.kind, event.reference, event.state.clone())).collect();
+    assert_eq!(told, [(SUCCEEDED, before.paid, None), (SUCCEEDED, before.sent, None)]);
+    for OutEvent { reference, at, id, .. } in nodes.all_told(environment).await {
+        let transaction = nodes.two.transaction(environment, reference).await.unwrap().unwrap();
+        assert_eq!(at, transaction.updated_at);
+        let millis = u64::try_from(at.unix_millis()).unwrap().to_be_bytes();
+        assert_eq!(id.to_bytes()[..6], millis[2..], "the id begins with the event's moment");
+    }
+    assert!(nodes.all_deliveries(environment).await.is_empty());
+    assert_eq!(nodes.two.digest_events(9).await.unwrap(), 2);
+    let found = async |term: Option<String>| {
+        let found = nodes.two.find_payments(environment, &term.unwrap(), None, ALL).await.unwrap();
+        found.into_iter().map(|found| found.reference).collect::<Vec<_>>()
+    };
+    assert_eq!(found(Some(amount_term(minor(10_000)))).await, [before.paid]);
+    assert_eq!(found(customer_term("lovelace")).await, [before.sent]);
+    let counted = nodes.two.activity(environment, at(-1), at(1)).await.unwrap();
+    let counted: Vec<_> = counted.iter().map(|line| (line.kind, line.count)).collect();
+    assert_eq!(counted, [(SUCCEEDED, 1), (SUCCEEDED, 1)], "of either method");
+    // Work goes on, and what was before can be sent, too.
+    nodes.endpoint(environment, &["*"]).await;
+    nodes.told(environment, EventKind::PaymentPrepared).await;
+    let which = ResendWhich::Between { from: at(0), until: at(90_000), parked_only: false };
+    let resent = nodes.one.resend(environment, Resend { endpoint: None, which }, at(9), 9).await.unwrap();
+    assert!(matches!(resent, Resent::Done { deliveries: 3, .. }), "{resent:?}");
+    assert_eq!(nodes.all_deliveries(environment).await.len(), 3);
+}
