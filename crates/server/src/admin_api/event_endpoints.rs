@@ -151,7 +151,7 @@ impl ToSchema for NewEndpointBody {
 pub(crate) struct RotateBody<'a> {
     /// How long the old secret goes on signing beside the new one; a day where it is left out.
     #[serde(borrow)]
-    #[schema(value_type = Option<u64>, maximum = 2592000)]
+    #[schema(value_type = Option<u64>, maximum = 2_592_000)]
     grace_seconds: Raw<'a>,
 }
 

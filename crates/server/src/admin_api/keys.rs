@@ -94,7 +94,7 @@ pub(crate) struct IssueBody<'a> {
 pub(crate) struct RotateBody<'a> {
     /// How long the old key goes on opening; a day where it is left out.
     #[serde(borrow)]
-    #[schema(value_type = Option<u64>, maximum = 7776000)]
+    #[schema(value_type = Option<u64>, maximum = 7_776_000)]
     grace_seconds: Raw<'a>,
 }
 

@@ -95,11 +95,11 @@ fn object(required: &[&str], mut properties: Value) -> Value {
             *property = json!({"oneOf": [{"type": "null"}, property.take()]});
         }
     }
-    let mut object = json!({"type": "object", "additionalProperties": false, "properties": properties});
-    if !required.is_empty() {
-        object["required"] = required.into();
+    if required.is_empty() {
+        json!({"type": "object", "additionalProperties": false, "properties": properties})
+    } else {
+        json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
     }
-    object
 }
 
 fn boolean(default: bool) -> Value {

@@ -100,17 +100,17 @@ pub(crate) fn described(schemas: &mut Schemas) -> Vec<Described> {
 }
 
 fn headers() -> Value {
-    let header = |description: &str, schema: Value| json!({"description": description, "schema": schema});
-    let mut request_id = header(
-        "Names the request, here and in the log.",
-        json!({"type": "string", "pattern": "^req_[0-9a-z]{26}$"}),
-    );
-    request_id["required"] = true.into();
+    let header = |description: &str, schema: &Value| json!({"description": description, "schema": schema});
+    let request_id = json!({
+        "description": "Names the request, here and in the log.",
+        "required": true,
+        "schema": {"type": "string", "pattern": "^req_[0-9a-z]{26}$"},
+    });
     json!({
         "RequestId": request_id,
-        "IdempotentReplayed": header("On an answer that was given before.", json!({"type": "string", "enum": ["true"]})),
-        "RetryAfter": header("How many seconds to wait.", json!({"type": "integer", "minimum": 1})),
-        "ETag": header("The version, for `If-Match`.", json!({"type": "string", "pattern": "^\"[0-9]+\"$"})),
+        "IdempotentReplayed": header("On an answer that was given before.", &json!({"type": "string", "enum": ["true"]})),
+        "RetryAfter": header("How many seconds to wait.", &json!({"type": "integer", "minimum": 1})),
+        "ETag": header("The version, for `If-Match`.", &json!({"type": "string", "pattern": "^\"[0-9]+\"$"})),
     })
 }
 

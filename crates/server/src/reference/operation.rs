@@ -130,7 +130,7 @@ impl Described {
     }
 
     fn takes_body(mut self, schema: Value, required: bool, example: Value) -> Self {
-        let content = json!({"schema": schema, "example": example});
+        let content = Map::from_iter([("schema".to_owned(), schema), ("example".to_owned(), example)]);
         self.body = Some(json!({"required": required, "content": {"application/json": content}}));
         let unreadable = [
             ErrorCode::InvalidBody,

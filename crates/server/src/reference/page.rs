@@ -58,10 +58,14 @@ pub(crate) fn html(key: Option<&Secret>) -> String {
 }
 
 fn configuration(key: Option<&Secret>) -> Value {
-    let mut authentication = json!({"preferredSecurityScheme": "secretKey"});
-    if let Some(key) = key {
-        authentication["securitySchemes"] = json!({"secretKey": {"token": key.expose()}});
-    }
+    let preferred = "secretKey";
+    let authentication = match key {
+        None => json!({"preferredSecurityScheme": preferred}),
+        Some(key) => json!({
+            "preferredSecurityScheme": preferred,
+            "securitySchemes": {preferred: {"token": key.expose()}},
+        }),
+    };
     json!({
         "authentication": authentication,
         "withDefaultFonts": false,

@@ -1,6 +1,6 @@
 //! The variable parts of addresses, and headers that callers may send.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tollgate_domain::id::{
     ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
     PostingId, TransactionId, TransferId,
@@ -62,7 +62,13 @@ fn reference<T: ToSchema>() -> Value {
 
 /// An empty one counts as left out.
 fn query(name: &str, description: &str, schema: Value) -> Value {
-    json!({"name": name, "in": "query", "description": description, "schema": schema})
+    let pairs = [
+        ("name", name.into()),
+        ("in", "query".into()),
+        ("description", description.into()),
+        ("schema", schema),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
 }
 
 /// How many at most.

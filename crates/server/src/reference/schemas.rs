@@ -148,12 +148,13 @@ impl Schemas {
                 }
                 self.0.insert(title.clone(), variant);
             }
-            let mut named = schema;
-            named[keyword] = titles.iter().map(|title| place(title)).collect();
+            let Value::Object(mut named) = schema else { continue };
+            named.insert(keyword.to_owned(), titles.iter().map(|title| place(title)).collect());
             if !mapping.is_empty() {
-                named["discriminator"] = json!({"propertyName": "type", "mapping": mapping});
+                let discriminator = json!({"propertyName": "type", "mapping": mapping});
+                named.insert("discriminator".to_owned(), discriminator);
             }
-            self.0.insert(name.to_owned(), named);
+            self.0.insert(name.to_owned(), named.into());
         }
     }
 }
@@ -195,7 +196,7 @@ fn simplify(schema: &mut Value) {
                 return;
             };
             let mut merged = other.clone();
-            merged["type"] = json!([other.get("type"), "null"]);
+            merged.insert("type".to_owned(), json!([other.get("type"), "null"]));
             map.remove("oneOf");
             // What is said of the field goes before what is said of its type.
             merged.extend(std::mem::take(map));

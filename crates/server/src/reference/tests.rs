@@ -1,7 +1,8 @@
-use std::{collections::BTreeSet, env, fs, path::Path};
+use std::{collections::BTreeSet, env, fmt::Write, fs, path::Path};
 
 use super::{
     document::{collect_references, described, document},
+    operation::Described,
     page,
     schemas::Schemas,
 };
@@ -33,7 +34,7 @@ fn every_operation_is_described_once_and_nothing_else_is() {
     let routed: BTreeSet<_> =
         OPERATIONS.iter().filter(|route| !route.path.is_empty()).map(|route| route.name).collect();
     let described = described(&mut Schemas::default());
-    let names: BTreeSet<_> = described.iter().map(|operation| operation.name()).collect();
+    let names: BTreeSet<_> = described.iter().map(Described::name).collect();
     let undescribed: Vec<_> = routed.difference(&names).collect();
     let unrouted: Vec<_> = names.difference(&routed).collect();
     assert!(
@@ -51,7 +52,7 @@ fn every_reference_leads_somewhere() {
     collect_references(&document, &mut references);
     assert!(references.len() > 100, "{references:?}");
     for reference in &references {
-        assert!(document.pointer(&reference[1..]).is_some(), "{reference} leads nowhere");
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference} leads nowhere");
     }
 }
 
@@ -78,7 +79,7 @@ fn errors() -> String {
     );
     for code in ErrorCode::ALL {
         let (status, when, remedy) = (code.status().as_u16(), code.when(), code.remedy());
-        page.push_str(&format!("| {status} | `{}` | {when} | {remedy} |\n", code.as_str()));
+        writeln!(page, "| {status} | `{}` | {when} | {remedy} |", code.as_str()).unwrap();
     }
     page
 }
