@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use tollgate_engine::{Engine, ports::Courier};
-use tollgate_vault::AdminToken;
+use tollgate_vault::{AdminToken, Secret};
 
-use crate::{bad_credentials::BadCredentials, metrics::Metrics, operations::Readiness, router::OPERATIONS};
+use crate::{
+    bad_credentials::BadCredentials, metrics::Metrics, operations::Readiness, reference::Reference,
+    router::OPERATIONS,
+};
 
 /// The service behind the routes.
 pub struct App {
@@ -15,6 +18,7 @@ pub struct App {
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
+    reference: Reference,
     courier: Option<Arc<dyn Courier>>,
     mounted: Vec<Mounted>,
 }
@@ -37,10 +41,18 @@ impl App {
             bad_credentials: BadCredentials::default(),
             metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
             readiness: Readiness::default(),
+            reference: Reference::new(None),
             engine: Arc::new(engine),
             courier: None,
             mounted: Vec::new(),
         }
+    }
+
+    /// Fills this key in on the page at `/docs`. For a sandbox: whoever can read the page can read the key.
+    #[must_use]
+    pub fn with_key_in_docs(mut self, key: &Secret) -> Self {
+        self.reference = Reference::new(Some(key));
+        self
     }
 
     /// Delivers events with this courier. Without one they wait for a node that has one.
@@ -56,6 +68,11 @@ impl App {
     pub fn with_mounted(mut self, prefix: &'static str, router: Router) -> Self {
         self.mounted.push(Mounted { prefix, router });
         self
+    }
+
+    /// What `/openapi.json` and `/docs` serve.
+    pub(crate) fn reference(&self) -> &Reference {
+        &self.reference
     }
 
     /// The other service, if the path is one of its own.

@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, error_code::ErrorCode};
 
 /// The most a client may send.
 pub(crate) const CLIENT_LIMIT: usize = 64 * 1024;
@@ -36,8 +36,7 @@ where
     let read = read(headers, body, most).await;
     if !is_json {
         return Err(ApiError::new(
-            http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
+            ErrorCode::UnsupportedMediaType,
             "Send the body as JSON with `Content-Type: application/json`.",
         ));
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tollgate_domain::{id::RequestId, routing::Unroutable};
 use tollgate_engine::ports::StoreError;
 
-use crate::answer::IDEMPOTENT_REPLAYED;
+use crate::{answer::IDEMPOTENT_REPLAYED, error_code::ErrorCode};
 
 /// One faulty field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,8 +26,7 @@ pub(crate) struct ApiError(Box<Failure>);
 
 #[derive(Debug, Clone)]
 struct Failure {
-    status: StatusCode,
-    code: &'static str,
+    code: ErrorCode,
     message: Cow<'static, str>,
     details: Vec<Detail>,
     internal: Option<String>,
@@ -38,9 +37,8 @@ struct Failure {
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Failure {
-            status,
             code,
             message: message.into(),
             details: Vec::new(),
@@ -54,7 +52,7 @@ impl ApiError {
 
     /// The code the caller gets.
     pub(crate) fn code(&self) -> &'static str {
-        self.0.code
+        self.0.code.as_str()
     }
 
     /// What only the log is told.
@@ -64,7 +62,7 @@ impl ApiError {
 
     /// The body cannot be read at all.
     pub(crate) fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid_body", message)
+        Self::new(ErrorCode::InvalidBody, message)
     }
 
     /// The body was read, and these fields break their rules.
@@ -83,44 +81,38 @@ impl ApiError {
     }
 
     pub(crate) fn unauthenticated(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
+        Self::new(ErrorCode::Unauthenticated, message)
     }
 
     pub(crate) fn secret_key_required(message: &'static str) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "secret_key_required", message)
+        Self::new(ErrorCode::SecretKeyRequired, message)
     }
 
     pub(crate) fn not_found(message: &'static str) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", message)
-    }
-
-    pub(crate) fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::CONFLICT, code, message)
+        Self::new(ErrorCode::NotFound, message)
     }
 
     pub(crate) fn method_not_allowed(allow: String) -> Self {
         let message = format!("This path answers {allow} only.");
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
-            .with(|it| it.allow = Some(allow))
+        Self::new(ErrorCode::MethodNotAllowed, message).with(|it| it.allow = Some(allow))
     }
 
     pub(crate) fn body_too_large(most: usize) -> Self {
         let message = format!("The body is larger than {most} bytes.");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).with(|it| it.close = true)
+        Self::new(ErrorCode::BodyTooLarge, message).with(|it| it.close = true)
     }
 
     pub(crate) fn body_too_slow() -> Self {
         let message = "The body did not arrive in time; send the request again.";
-        Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", message).with(|it| it.close = true)
+        Self::new(ErrorCode::RequestTimeout, message).with(|it| it.close = true)
     }
 
     pub(crate) fn rate_limited(message: &'static str, retry_after: Duration) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
-            .with(|it| it.retry_after = Some(retry_after))
+        Self::new(ErrorCode::RateLimited, message).with(|it| it.retry_after = Some(retry_after))
     }
 
     pub(crate) fn store_unavailable(message: &'static str, internal: String) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message).with(|it| {
+        Self::new(ErrorCode::StoreUnavailable, message).with(|it| {
             it.retry_after = Some(Duration::from_secs(1));
             it.internal = Some(internal);
         })
@@ -128,7 +120,7 @@ impl ApiError {
 
     /// The provider's own validation said no.
     pub(crate) fn provider_rejected(message: String) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "provider_rejected", message)
+        Self::new(ErrorCode::ProviderRejected, message)
     }
 
     /// The provider lacks something, or does not accept what it was given.
@@ -142,22 +134,20 @@ impl ApiError {
             let missing = missing.join("`, `");
             format!("The selected provider is not configured completely; an operator has to add `{missing}`.")
         };
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "provider_not_configured", message)
+        Self::new(ErrorCode::ProviderNotConfigured, message)
     }
 
     /// The provider gave no answer, and nothing can be paid.
     pub(crate) fn provider_unavailable(retry_after: Duration) -> Self {
         let message = "The payment provider could not be reached or gave no clear answer, and nothing was \
                        created; try again.";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable", message)
-            .with(|it| it.retry_after = Some(retry_after))
+        Self::new(ErrorCode::ProviderUnavailable, message).with(|it| it.retry_after = Some(retry_after))
     }
 
     /// Logged whole, answered without a word of it.
     pub(crate) fn internal(internal: impl Into<String>) -> Self {
         let message = "Something went wrong on our side; quote the request id when you report it.";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
-            .with(|it| it.internal = Some(internal.into()))
+        Self::new(ErrorCode::Internal, message).with(|it| it.internal = Some(internal.into()))
     }
 
     /// The same failure, marked as the repetition of an earlier answer.
@@ -185,17 +175,17 @@ impl ApiError {
             data: (),
             message: &failure.message,
             error: FailureBody {
-                code: failure.code,
+                code: failure.code.as_str(),
                 request_id: request.to_string(),
                 details: &failure.details,
             },
         };
         let body = serde_json::to_vec(&envelope).unwrap_or_default();
         let mut response = Response::new(Body::from(body));
-        *response.status_mut() = failure.status;
+        *response.status_mut() = failure.code.status();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if failure.status == StatusCode::UNAUTHORIZED {
+        if failure.code.status() == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(wait) = failure.retry_after {
@@ -236,7 +226,7 @@ impl IntoResponse for ApiError {
     /// Leaves the rendering to the edge, which knows the request's id.
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
-        *response.status_mut() = self.0.status;
+        *response.status_mut() = self.0.code.status();
         response.extensions_mut().insert(self);
         response
     }
@@ -268,6 +258,6 @@ impl From<Unroutable> for ApiError {
                 "No routing rule matched and there is no default target; add one to the environment's configuration."
             }
         };
-        Self::conflict("routing_unavailable", message)
+        Self::new(ErrorCode::RoutingUnavailable, message)
     }
 }

@@ -2,35 +2,45 @@
 
 use serde::Serialize;
 use tollgate_engine::ports::{EventBodies, EventSubject, OutEvent};
+use utoipa::ToSchema;
 
-use crate::{payment_answer, timestamp::rfc3339, transaction_answer::TransactionAnswer};
+use crate::{
+    payment_answer::{self, PaymentReadAnswer},
+    reference::{scalars, words},
+    timestamp::rfc3339,
+    transaction_answer::TransactionAnswer,
+};
 
 /// Writes events' bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct ApiEventBodies;
 
-#[derive(Serialize)]
-pub(crate) struct EventBody<T> {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventBody<'a> {
+    #[schema(value_type = words::EventKind)]
     r#type: &'static str,
+    #[schema(value_type = scalars::Moment)]
     timestamp: String,
-    data: T,
+    data: EventData<'a>,
 }
 
 /// What an event is about, under its own name.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum EventData<P: Serialize> {
+pub(crate) enum EventData<'a> {
+    #[schema(title = "TransactionEventData")]
     Transaction(Box<TransactionAnswer>),
-    Payment(P),
+    #[schema(title = "PaymentEventData")]
+    Payment(Box<PaymentReadAnswer<'a>>),
 }
 
 /// An event's body.
-pub(crate) fn body(event: &OutEvent, subject: &EventSubject) -> EventBody<EventData<impl Serialize>> {
+pub(crate) fn body<'a>(event: &OutEvent, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
         EventSubject::Transaction(transaction) => {
             EventData::Transaction(Box::new(TransactionAnswer::of(transaction)))
         }
-        EventSubject::Payment(payment) => EventData::Payment(payment_answer::read_back(payment)),
+        EventSubject::Payment(payment) => EventData::Payment(Box::new(payment_answer::read_back(payment))),
     };
     EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
 }

@@ -8,8 +8,8 @@ use tollgate_domain::Timestamp;
 
 use crate::{app::SharedApp, error::ApiError, fields::Faults};
 
-const USUAL_LIMIT: u32 = 50;
-const HIGHEST_LIMIT: u32 = 200;
+pub(crate) const USUAL_LIMIT: u32 = 50;
+pub(crate) const HIGHEST_LIMIT: u32 = 200;
 
 /// The path's parameters and the query's fields.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ pub(crate) enum MetadataField {
     Object {
         pairs: Vec<(String, MetadataValue)>,
         holds_secret: bool,
-        /// Nested too deeply to look into, or half of a surrogate pair somewhere.
+        /// Nested too deeply to look into, or half of a surrogate pair or a number beyond 1e308 somewhere.
         is_broken: bool,
     },
     /// Anything else.
@@ -43,9 +43,10 @@ pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut F
         Some(MetadataField::Object { holds_secret: true, .. }) => {
             faults.add(FIELD, "holds one of this service's secret keys; take it out, and rotate that key")
         }
-        Some(MetadataField::Object { is_broken: true, .. }) => {
-            faults.add(FIELD, "is nested too deeply or holds text that is not valid Unicode")
-        }
+        Some(MetadataField::Object { is_broken: true, .. }) => faults.add(
+            FIELD,
+            "is nested too deeply, or holds text that is not valid Unicode or a number out of range",
+        ),
         Some(MetadataField::Object { pairs, .. }) => Some(pairs.into_iter().collect()),
     }
 }

@@ -4,11 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{body::Body, extract::State, response::Response};
 use http::{HeaderValue, header};
-use serde_json::json;
+use serde::Serialize;
 use tokio::{
     sync::Mutex,
     time::{Instant, timeout},
 };
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -45,9 +46,16 @@ impl Readiness {
     }
 }
 
+/// How the process is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ServiceStatus)]
+pub(crate) struct StatusAnswer {
+    status: &'static str,
+}
+
 /// The process runs.
 pub(crate) async fn health() -> Answer {
-    answer::ok(&json!({ "status": "ok" }))
+    answer::ok(&StatusAnswer { status: "ok" })
 }
 
 /// The process would take work: its store answers and can be written to.
@@ -59,7 +67,7 @@ pub(crate) async fn ready(State(app): State<SharedApp>) -> Answer {
             why,
         )
     })?;
-    answer::ok(&json!({ "status": "ready" }))
+    answer::ok(&StatusAnswer { status: "ready" })
 }
 
 /// Prometheus' text.

@@ -7,18 +7,23 @@ use tollgate_engine::{
     PreparedPayment,
     ports::{CardPayment, Component},
 };
+use utoipa::ToSchema;
 
 use crate::{
+    reference::{scalars, words},
     timestamp::rfc3339,
     transaction_answer::{AmountsAnswer, FeeAnswer, TransactionAnswer, stored_json},
 };
 
 /// Where a payment was routed, and by what.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Routing)]
 pub(crate) struct RoutingAnswer {
     provider: String,
+    #[schema(value_type = words::Channel)]
     channel: &'static str,
+    #[schema(required)]
     matched_rule_id: Option<String>,
     matched_condition_ids: Vec<String>,
     fallback: bool,
@@ -46,51 +51,71 @@ impl RoutingAnswer {
 }
 
 /// What the browser needs to draw the provider's component.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(tag = "type")]
-enum ComponentAnswer<'a> {
+#[schema(as = Component)]
+pub(crate) enum ComponentAnswer<'a> {
     #[serde(rename = "card_provider_a_payment_element", rename_all = "camelCase")]
+    #[schema(title = "PaymentElement")]
     PaymentElement { publishable_key: &'a str, client_secret: &'a str, payment_intent_id: &'a str },
     #[serde(rename = "card_provider_b_web_payments", rename_all = "camelCase")]
+    #[schema(title = "WebPayments")]
     WebPayments {
         application_id: &'a str,
         location_id: &'a str,
         environment: &'static str,
+        #[schema(value_type = scalars::MinorUnits)]
         amount_minor: String,
+        #[schema(value_type = scalars::CurrencyCode)]
         currency: String,
     },
 }
 
 /// What every answer about a preparation has.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PaymentAnswer<'a> {
+#[schema(as = PreparedPayment)]
+pub(crate) struct PaymentAnswer<'a> {
     service_reference: String,
+    #[schema(value_type = words::PreparationStatus)]
     status: &'static str,
     #[serde(flatten)]
     amounts: AmountsAnswer,
     fee: FeeAnswer,
+    #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
+    #[schema(value_type = words::PaymentMethod)]
     payment_method: &'static str,
     provider: &'a str,
     routing: RoutingAnswer,
+    /// On the answer to a component's preparation only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     component: Option<ComponentAnswer<'a>>,
+    /// The provider's page to send the customer to; hosted checkout only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     checkout_url: Option<&'a str>,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     prepared_at: Option<String>,
+    #[schema(value_type = scalars::Moment)]
     expires_at: String,
 }
 
 /// A preparation that is read back, with what came of it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PaymentReadAnswer<'a> {
+#[schema(as = Payment)]
+pub(crate) struct PaymentReadAnswer<'a> {
     #[serde(flatten)]
     payment: PaymentAnswer<'a>,
+    #[schema(value_type = words::Flow)]
     flow: &'static str,
+    #[schema(required)]
     description: Option<&'a str>,
+    #[schema(value_type = scalars::Metadata)]
     metadata: Box<RawValue>,
+    #[schema(required)]
     transaction: Option<TransactionAnswer>,
 }
 
@@ -102,7 +127,7 @@ pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
 }
 
 /// A preparation that is read back.
-pub(crate) fn read_back(payment: &CardPayment) -> impl Serialize {
+pub(crate) fn read_back(payment: &CardPayment) -> PaymentReadAnswer<'_> {
     PaymentReadAnswer {
         payment: payment_answer(payment),
         flow: payment.order.flow.as_str(),

@@ -4,9 +4,9 @@ use axum::{
     body::Body,
     extract::{Request, State},
 };
-use http::StatusCode;
 use serde::Serialize;
 use tollgate_engine::{WebhookError, ports::Unverified};
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -14,11 +14,13 @@ use crate::{
     body,
     edge::RequestContext,
     error::ApiError,
+    error_code::ErrorCode,
     location::{Location, nothing_here},
 };
 
-#[derive(Serialize)]
-struct WebhookAnswer {
+#[derive(Serialize, ToSchema)]
+#[schema(as = WebhookReceipt)]
+pub(crate) struct WebhookAnswer {
     received: bool,
 }
 
@@ -44,8 +46,7 @@ impl From<WebhookError> for ApiError {
         match error {
             WebhookError::Missing => nothing_here(),
             WebhookError::Unverified(Unverified::NoSecret) => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "provider_not_configured",
+                ErrorCode::ProviderNotConfigured,
                 "This provider's webhook secret is not configured, so nothing it sends can be checked.",
             ),
             WebhookError::Unverified(why) => {

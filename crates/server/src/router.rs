@@ -21,7 +21,7 @@ use crate::{
         wallet,
     },
     error::ApiError,
-    operations, provider_webhooks,
+    operations, provider_webhooks, reference,
 };
 
 /// One operation of the API: its name in metrics, its method, its path.
@@ -106,6 +106,9 @@ operations! {
     "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list;
     "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
 
+    "openapi" GET "/openapi.json" get reference::openapi;
+    "docs" GET "/docs" get reference::docs;
+    "docs_script" GET "/docs/reference.js" get reference::docs_script;
     "health" GET "/healthz" get operations::health;
     "ready" GET "/readyz" get operations::ready;
     "metrics" GET "/metrics" get operations::metrics;

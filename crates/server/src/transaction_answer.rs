@@ -8,23 +8,34 @@ use tollgate_domain::{
     transaction::{Dispute, Failure, Transaction, TransactionState},
 };
 use tollgate_engine::ports::{CardPayment, Transfer};
+use utoipa::ToSchema;
 
-use crate::{minor_text::digits, timestamp::rfc3339};
+use crate::{
+    minor_text::digits,
+    reference::{scalars, words},
+    timestamp::rfc3339,
+};
 
 /// The five amounts of every payment.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the API's own names")]
+#[schema(as = Amounts)]
 pub(crate) struct AmountsAnswer {
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     amount_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     platform_fee_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     organization_fee_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     fee_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     total_debit_minor: Minor,
 }
 
@@ -41,13 +52,17 @@ impl AmountsAnswer {
 }
 
 /// What the fee was computed for, without its layers.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Fee)]
 pub(crate) struct FeeAnswer {
     version: u32,
     provider: String,
+    #[schema(value_type = words::PaymentMethod)]
     payment_method: &'static str,
+    #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
+    #[schema(value_type = words::FeeChannel)]
     channel: &'static str,
 }
 
@@ -68,42 +83,59 @@ impl FeeAnswer {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = TransactionFailure)]
 pub(crate) struct FailureAnswer {
     code: String,
     message: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct DisputeAnswer {
+#[schema(as = Dispute)]
+pub(crate) struct DisputeAnswer {
     id: String,
     status: String,
+    #[schema(required)]
     reason: Option<String>,
+    #[schema(value_type = Option<scalars::MinorUnits>, required)]
     amount_minor: Option<String>,
 }
 
 /// A transaction.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Transaction)]
 pub(crate) struct TransactionAnswer {
     service_reference: String,
+    #[schema(value_type = words::TransactionStatus)]
     status: &'static str,
     #[serde(flatten)]
     amounts: AmountsAnswer,
+    #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
+    #[schema(value_type = words::PaymentMethod)]
     payment_method: &'static str,
     provider: String,
+    #[schema(value_type = words::Channel)]
     channel: &'static str,
     fee: FeeAnswer,
+    #[schema(required)]
     provider_reference: Option<String>,
+    #[schema(required)]
     failure: Option<FailureAnswer>,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     refunded_minor: Minor,
+    #[schema(required)]
     dispute: Option<DisputeAnswer>,
+    #[schema(required)]
     description: Option<String>,
+    #[schema(value_type = scalars::Metadata)]
     metadata: Box<RawValue>,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
+    #[schema(value_type = scalars::Moment)]
     updated_at: String,
 }
 

@@ -4,14 +4,21 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tollgate_domain::ach::TransferOrder;
 use tollgate_engine::ports::Transfer;
+use utoipa::ToSchema;
 
-use crate::{timestamp::rfc3339, transaction_answer::stored_json};
+use crate::{
+    reference::{scalars, words},
+    timestamp::rfc3339,
+    transaction_answer::stored_json,
+};
 
 /// The receiving account.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = BankAccount)]
 pub(crate) struct BankAccountAnswer {
     bank_name: String,
+    #[schema(value_type = words::BankAccountType)]
     account_type: &'static str,
     last4: String,
 }
@@ -27,16 +34,19 @@ impl BankAccountAnswer {
 }
 
 /// What a transfer has beyond its transaction.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TransferDetail {
     bank_account: BankAccountAnswer,
     account_name: String,
     external_customer_id: String,
     /// The day it is expected to arrive, by the banking calendar or by the provider's word.
+    #[schema(required)]
     expected_settlement_on: Option<String>,
     /// What the receiving bank asks to be corrected before the next transfer; nothing failed by it.
+    #[schema(value_type = Vec<scalars::Metadata>)]
     notifications_of_change: Box<RawValue>,
+    #[schema(value_type = Option<scalars::RemittanceData>, required)]
     remittance_data: Option<Box<RawValue>>,
 }
 
@@ -55,12 +65,15 @@ impl TransferDetail {
 }
 
 /// What only an operator sees of a transfer.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = TransferProgress)]
 pub(crate) struct TransferProgressAnswer {
     config_version: u64,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     next_look_at: Option<String>,
     looks: u32,
+    #[schema(required)]
     waiting_for: Option<String>,
 }
 

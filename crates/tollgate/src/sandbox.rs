@@ -51,7 +51,9 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let webhooks = webhook_targets(&engine, access.environment);
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
-    let app = node::app(&settings, engine, admin_token)?.with_mounted(SIMULATOR_PATH, mounted);
+    let app = node::app(&settings, engine, admin_token)?
+        .with_key_in_docs(&access.secret_key)
+        .with_mounted(SIMULATOR_PATH, mounted);
     let playground = tollgate_console::playground(Playground {
         engine: Arc::clone(app.engine()),
         environment: access.environment,

@@ -29,6 +29,8 @@ pub(crate) fn print(access: &Access, settings: &Settings) {
     -H 'Content-Type: application/json' \\
     -d '{{\"amountMinor\":\"12500\",\"currency\":\"USD\"}}'
 
+  Every call, to read and to try out: {bold}{base_url}/docs{plain}
+
   From 100000 minor units on, a routing rule sends the payment to the second card provider.
   Stop with Ctrl-C.
 ",

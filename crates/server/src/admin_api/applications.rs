@@ -3,20 +3,24 @@
 use axum::body::Body;
 use serde::Serialize;
 use tollgate_domain::tenant::Application;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, organizations::read_name, paging::ListAnswer},
     answer::{self, Answer},
     body,
+    reference::scalars,
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ApplicationAnswer {
+#[schema(as = Application)]
+pub(crate) struct ApplicationAnswer {
     id: String,
     organization_id: String,
     name: String,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
 }
 

@@ -1,15 +1,17 @@
 //! `GET /admin/v1/audit`: every balance recomputed from its entries, every invariant checked.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
     answer::{self, Answer},
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct AuditAnswer {
+#[schema(as = Audit)]
+pub(crate) struct AuditAnswer {
     clean: bool,
     wallets: u64,
     postings: u64,
@@ -17,9 +19,10 @@ struct AuditAnswer {
     findings: Vec<FindingAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct FindingAnswer {
+#[schema(as = AuditFinding)]
+pub(crate) struct FindingAnswer {
     environment_id: String,
     subject: String,
     problem: String,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tollgate_configuration::Configuration;
 use tollgate_engine::{ConfigureError, ports::ConfigVersionSummary};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -18,19 +19,23 @@ use crate::{
     answer::{self, Answer},
     body,
     error::{ApiError, Detail},
+    error_code::ErrorCode,
+    reference::scalars,
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ReplacedAnswer<'a> {
+#[schema(as = ConfigurationChange)]
+pub(crate) struct ReplacedAnswer<'a> {
     version: u64,
     changed_by: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct CheckedAnswer {
+#[schema(as = CheckedConfiguration)]
+pub(crate) struct CheckedAnswer {
     /// The version in force, which the document was checked against.
     version: u64,
     /// As it would be read back, secrets masked.
@@ -39,11 +44,13 @@ struct CheckedAnswer {
     replaced_secrets: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct VersionAnswer {
+#[schema(as = ConfigurationVersion)]
+pub(crate) struct VersionAnswer {
     version: u64,
     changed_by: String,
+    #[schema(value_type = scalars::Moment)]
     changed_at: String,
     request_id: String,
 }
@@ -145,8 +152,8 @@ impl From<ConfigureError> for ApiError {
                     .map(|fault| Detail { field: fault.field.into(), message: fault.message.into() });
                 Self::malformed(message).with_details(details.collect())
             }
-            ConfigureError::Stale { current } => Self::conflict(
-                "version_conflict",
+            ConfigureError::Stale { current } => Self::new(
+                ErrorCode::VersionConflict,
                 format!(
                     "Version {current} is in force, not the one you read; read it, and make your change again."
                 ),

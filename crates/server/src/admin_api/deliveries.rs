@@ -3,33 +3,44 @@
 use serde::Serialize;
 use tollgate_domain::id::{EndpointId, EventId};
 use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, paging::ListAnswer},
     answer::{self, Answer},
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Delivery)]
 pub(crate) struct DeliveryAnswer {
     event_id: String,
+    #[schema(value_type = words::EventKind)]
     r#type: &'static str,
     service_reference: String,
     endpoint_id: String,
+    #[schema(value_type = words::DeliveryState)]
     state: &'static str,
     /// Since when it has been tried.
+    #[schema(value_type = scalars::Moment)]
     since: String,
     tries: u32,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     next_try_at: Option<String>,
+    #[schema(required)]
     last_try: Option<LastTryAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct LastTryAnswer {
+#[schema(as = DeliveryTry)]
+pub(crate) struct LastTryAnswer {
+    #[schema(value_type = scalars::Moment)]
     at: String,
     /// The receiver's status; null where it gave no answer.
+    #[schema(required)]
     status: Option<u16>,
     took_ms: u32,
     note: String,

@@ -1,31 +1,42 @@
 //! `/admin/v1/applications/<id>/environments` and `/admin/v1/environments/<id>`.
 
 use axum::body::Body;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tollgate_domain::tenant::{Environment, EnvironmentName};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        organizations::NameBody,
         paging::ListAnswer,
     },
     answer::{self, Answer},
     body,
     error::ApiError,
-    fields::{self, Faults},
+    fields::{self, Faults, Raw},
     json_text::JsonText,
+    reference::scalars,
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EnvironmentAnswer {
+#[schema(as = Environment)]
+pub(crate) struct EnvironmentAnswer {
     id: String,
     application_id: String,
     organization_id: String,
     name: String,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(as = EnvironmentRequest)]
+pub(crate) struct EnvironmentBody<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = scalars::EnvironmentNameInput, required)]
+    name: Raw<'a>,
 }
 
 impl From<Environment> for EnvironmentAnswer {
@@ -62,7 +73,7 @@ pub(crate) async fn read(operator: Operator) -> Answer {
 
 fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
     const RULE: &str = "must be 1 to 32 of a-z and 0-9, beginning with a letter, such as test or live";
-    let body: NameBody<'_> = body::parse_object(body)?;
+    let body: EnvironmentBody<'_> = body::parse_object(body)?;
     let mut faults = Faults::default();
     let name = match body.name.map(JsonText::of) {
         None => faults.add("name", "is required"),

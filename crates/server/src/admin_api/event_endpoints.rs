@@ -1,10 +1,10 @@
 //! `/admin/v1/environments/<id>/event-endpoints`: who is told what happens.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 use tollgate_domain::{
     event::EventFilter,
     id::{EndpointId, EnvironmentId},
@@ -14,6 +14,10 @@ use tollgate_engine::{
     ports::Endpoint,
 };
 use tracing::info;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
 
 use crate::{
     admin_api::{
@@ -23,41 +27,55 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     json_text::JsonText,
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
 const LONGEST_DESCRIPTION: usize = 500;
+
+type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
+
 /// A day, in which every instance of the receiver can be given the new secret.
 const USUAL_GRACE_SECONDS: u64 = 86_400;
 const LONGEST_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
 const MOST_NAMES: usize = 64;
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EndpointAnswer {
+#[schema(as = EventEndpoint)]
+pub(crate) struct EndpointAnswer {
     id: String,
     url: String,
+    #[schema(required)]
     description: Option<String>,
+    #[schema(value_type = Vec<words::EventName>)]
     events: Vec<&'static str>,
     enabled: bool,
     /// Why nothing is sent there, in words.
+    #[schema(required)]
     disabled_reason: Option<String>,
     /// Deliveries that failed since one last succeeded.
     failures: u32,
     /// Left alone until then because it did not answer.
+    #[schema(value_type = Option<scalars::Moment>, required)]
     rests_until: Option<String>,
     /// When the secrets that were rotated away cease to sign, the latest first.
+    #[schema(value_type = Vec<scalars::Moment>)]
     old_secrets_until: Vec<String>,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
+    #[schema(value_type = scalars::Moment)]
     updated_at: String,
 }
 
 /// The one answer that shows a secret.
-#[derive(Serialize)]
-struct EndpointMadeAnswer<'a> {
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewEventEndpoint)]
+pub(crate) struct EndpointMadeAnswer<'a> {
     secret: &'a str,
     #[serde(flatten)]
     endpoint: EndpointAnswer,
@@ -86,28 +104,60 @@ impl EndpointAnswer {
 }
 
 /// Not every field is of one type, so each is looked at by its own rule.
-#[derive(Deserialize)]
-struct EndpointBody<'a> {
+#[derive(Deserialize, ToSchema)]
+#[schema(as = EventEndpointChange)]
+pub(crate) struct EndpointBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EndpointUrlInput>)]
     url: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EventNamesInput>)]
     events: Raw<'a>,
     /// Null counts: it takes the description away.
     #[serde(borrow, default, deserialize_with = "given")]
+    #[schema(value_type = Option<DescriptionText>, inline)]
     description: Option<&'a RawValue>,
     #[serde(borrow)]
+    #[schema(value_type = Option<bool>)]
     enabled: Raw<'a>,
 }
 
-#[derive(Deserialize)]
+/// The same body for a new endpoint, which must say where and what.
+pub(crate) struct NewEndpointBody;
+
+impl PartialSchema for NewEndpointBody {
+    fn schema() -> RefOr<Schema> {
+        scalars::schema(json!({
+            "type": "object",
+            "required": ["url", "events"],
+            "properties": {
+                "url": scalars::EndpointUrlInput::schema(),
+                "events": scalars::EventNamesInput::schema(),
+                "description": {"oneOf": [{"type": "null"}, DescriptionText::schema()]},
+            },
+        }))
+    }
+}
+
+impl ToSchema for NewEndpointBody {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("EventEndpointRequest")
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct RotateBody<'a> {
+#[schema(as = SecretRotationRequest)]
+pub(crate) struct RotateBody<'a> {
+    /// How long the old secret goes on signing beside the new one; a day where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<u64>, maximum = 2_592_000)]
     grace_seconds: Raw<'a>,
 }
 
-#[derive(Serialize)]
-struct RemovedAnswer {
+#[derive(Serialize, ToSchema)]
+#[schema(as = EventEndpointRemoved)]
+pub(crate) struct RemovedAnswer {
     removed: bool,
 }
 
@@ -259,12 +309,12 @@ impl From<EndpointError> for ApiError {
     fn from(error: EndpointError) -> Self {
         match error {
             EndpointError::Missing => nothing_here(),
-            EndpointError::TooMany => Self::conflict(
-                "too_many_endpoints",
+            EndpointError::TooMany => Self::new(
+                ErrorCode::TooManyEndpoints,
                 "This environment has as many event endpoints as it may have; remove one first.",
             ),
             EndpointError::Busy => {
-                Self::conflict("endpoint_busy", "Somebody else is changing this endpoint; try again.")
+                Self::new(ErrorCode::EndpointBusy, "Somebody else is changing this endpoint; try again.")
             }
             EndpointError::Store(error) => error.into(),
             EndpointError::Seal(error) => Self::internal(error.to_string()),

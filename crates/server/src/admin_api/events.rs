@@ -12,6 +12,7 @@ use tollgate_engine::{
     ports::{EventQuery, EventsFrom, OutEvent, Resend, ResendWhich},
 };
 use tracing::info;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -23,9 +24,11 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
-    event_bodies,
+    error_code::ErrorCode,
+    event_bodies::{self, EventBody},
     fields::{self, Faults, Raw},
     json_text::JsonText,
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
@@ -33,12 +36,15 @@ const MOMENT_RULE: &str = "must be a moment in RFC 3339, such as 2026-11-15T02:2
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
                          transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded";
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EventAnswer {
+#[schema(as = Event)]
+pub(crate) struct EventAnswer {
     id: String,
+    #[schema(value_type = words::EventKind)]
     r#type: &'static str,
     service_reference: String,
+    #[schema(value_type = scalars::Moment)]
     timestamp: String,
 }
 
@@ -53,22 +59,25 @@ impl EventAnswer {
     }
 }
 
-#[derive(Serialize)]
-struct EventDetail<B: Serialize> {
+#[derive(Serialize, ToSchema)]
+#[schema(as = EventWithDeliveries)]
+pub(crate) struct EventDetail<'a> {
     #[serde(flatten)]
     event: EventAnswer,
     /// What receivers get, word for word.
-    body: B,
+    body: EventBody<'a>,
     deliveries: Vec<DeliveryAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ResentAnswer {
+#[schema(as = EventsResent)]
+pub(crate) struct ResentAnswer {
     /// How many deliveries wait again.
     deliveries: u32,
     has_more: bool,
     /// Send it as `from` to go on; an event or two of that moment come again.
+    #[schema(value_type = Option<scalars::Moment>, required)]
     next_from: Option<String>,
 }
 
@@ -82,16 +91,35 @@ impl From<ResentEvents> for ResentAnswer {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ResendBody<'a> {
+#[schema(as = EventResendRequest)]
+pub(crate) struct ResendBody<'a> {
+    /// Only there; to every endpoint that wants it where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EndpointIdInput>)]
     endpoint_id: Raw<'a>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EventRangeResendRequest)]
+pub(crate) struct ResendRangeBody<'a> {
+    /// Only there; to every endpoint that wants them where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EndpointIdInput>)]
+    endpoint_id: Raw<'a>,
+    /// Events of this moment and later.
+    #[serde(borrow)]
+    #[schema(value_type = scalars::Moment, required)]
     from: Raw<'a>,
+    /// Events before this moment, which is later than `from`; up to now where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::Moment>)]
     until: Raw<'a>,
+    /// Only deliveries that were given up.
     #[serde(borrow)]
+    #[schema(value_type = Option<bool>)]
     parked_only: Raw<'a>,
 }
 
@@ -153,7 +181,7 @@ async fn send_again(operator: &Operator, resend: Resend) -> Answer {
 }
 
 fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
-    let body: ResendBody<'_> = body::parse_object(body)?;
+    let body: ResendRangeBody<'_> = body::parse_object(body)?;
     let mut faults = Faults::default();
     let endpoint = endpoint(body.endpoint_id, &mut faults);
     let from = match body.from {
@@ -205,8 +233,8 @@ impl From<ResendError> for ApiError {
     fn from(error: ResendError) -> Self {
         match error {
             ResendError::Missing => nothing_here(),
-            ResendError::Disabled => Self::conflict(
-                "endpoint_disabled",
+            ResendError::Disabled => Self::new(
+                ErrorCode::EndpointDisabled,
                 "The endpoint is disabled; enable it before something is sent there again.",
             ),
             ResendError::Store(error) => error.into(),

@@ -3,33 +3,43 @@
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
 use tollgate_engine::ports::StoredException;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, paging::ListAnswer, payments::of_reading},
     answer::{self, Answer},
     body,
     fields::{self, Faults, Raw},
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
 const LONGEST_NOTE: usize = 1_000;
 
-#[derive(Serialize)]
+type NoteText = scalars::Line<LONGEST_NOTE>;
+
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ReconciliationException)]
 pub(crate) struct ExceptionAnswer {
     id: String,
     service_reference: String,
+    #[schema(value_type = words::ExceptionKind)]
     kind: &'static str,
     expected: String,
     found: String,
     /// An event's id, `confirm` or `resolver`.
     source: String,
+    #[schema(value_type = scalars::Moment)]
     at: String,
+    #[schema(required)]
     resolution: Option<ResolutionAnswer>,
 }
 
-#[derive(Serialize)]
-struct ResolutionAnswer {
+#[derive(Serialize, ToSchema)]
+#[schema(as = ExceptionResolution)]
+pub(crate) struct ResolutionAnswer {
+    #[schema(value_type = scalars::Moment)]
     at: String,
     actor: String,
     note: String,
@@ -55,14 +65,17 @@ impl ExceptionAnswer {
     }
 }
 
-#[derive(Deserialize)]
-struct ResolveBody<'a> {
+#[derive(Deserialize, ToSchema)]
+#[schema(as = ExceptionResolutionRequest)]
+pub(crate) struct ResolveBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = NoteText, required, inline)]
     note: Raw<'a>,
 }
 
-#[derive(Serialize)]
-struct ResolvedAnswer {
+#[derive(Serialize, ToSchema)]
+#[schema(as = ExceptionResolved)]
+pub(crate) struct ResolvedAnswer {
     resolved: bool,
 }
 

@@ -9,6 +9,7 @@ use tollgate_domain::{
     routing::{ConditionVerdict, RuleOutcome, RuleVerdict},
 };
 use tollgate_engine::{Quote, QuoteRequest};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::{Operator, nothing_here},
@@ -17,50 +18,66 @@ use crate::{
     client_api::quote,
     error::ApiError,
     minor_text::digits,
+    reference::{scalars, words},
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ExplainAnswer<'a> {
+#[schema(as = Explanation)]
+pub(crate) struct ExplainAnswer<'a> {
     config_version: u64,
     /// As the client API answers it; null where there is no route, and `unavailable` then says why.
+    #[schema(value_type = Option<crate::client_api::quote::QuoteAnswer>, required)]
     quote: Option<Box<RawValue>>,
+    #[schema(required)]
     unavailable: Option<String>,
     rules: Vec<RuleAnswer<'a>>,
     fee_steps: Vec<FeeStepsAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RuleVerdict)]
 pub(crate) struct RuleAnswer<'a> {
     id: &'a str,
+    #[schema(value_type = words::RuleOutcome)]
     outcome: &'static str,
     conditions: Vec<ConditionAnswer<'a>>,
 }
 
-#[derive(Serialize)]
-struct ConditionAnswer<'a> {
+#[derive(Serialize, ToSchema)]
+#[schema(as = ConditionVerdict)]
+pub(crate) struct ConditionAnswer<'a> {
     id: &'a str,
     field: &'a str,
+    #[schema(value_type = words::ConditionOp)]
     op: &'static str,
     holds: bool,
     /// What the payment had; null where it had nothing.
+    #[schema(required)]
     found: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = FeeSteps)]
 pub(crate) struct FeeStepsAnswer {
+    #[schema(value_type = words::FeeScope)]
     scope: &'static str,
     enabled: bool,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     fixed_fee_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     percent_part_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     before_bounds_minor: Minor,
     /// `minimum` or `cap`, whichever had the last word.
+    #[schema(value_type = Option<words::FeeBound>, required)]
     bound: Option<&'static str>,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     fee_minor: Minor,
 }
 

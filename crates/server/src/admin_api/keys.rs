@@ -10,6 +10,7 @@ use tollgate_domain::{
     tenant::{KeyKind, KeyRecord},
 };
 use tollgate_engine::{KeyError, NewKey};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -19,8 +20,10 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     json_text::JsonText,
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
@@ -28,22 +31,30 @@ use crate::{
 const USUAL_GRACE_SECONDS: u64 = 86_400;
 const LONGEST_GRACE_SECONDS: u64 = 90 * 86_400;
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct KeyAnswer {
+#[schema(as = Key)]
+pub(crate) struct KeyAnswer {
     id: String,
+    #[schema(value_type = words::KeyKind)]
     kind: &'static str,
+    #[schema(value_type = words::KeyStatus)]
     status: &'static str,
     last_four: String,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     expires_at: Option<String>,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     revoked_at: Option<String>,
+    #[schema(required)]
     replaced_by: Option<String>,
 }
 
 /// The one answer that shows a key.
-#[derive(Serialize)]
-struct NewKeyAnswer<'a> {
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewKey)]
+pub(crate) struct NewKeyAnswer<'a> {
     key: &'a str,
     #[serde(flatten)]
     record: KeyAnswer,
@@ -69,16 +80,21 @@ impl KeyAnswer {
     }
 }
 
-#[derive(Deserialize)]
-struct IssueBody<'a> {
+#[derive(Deserialize, ToSchema)]
+#[schema(as = KeyRequest)]
+pub(crate) struct IssueBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = words::KeyKind, required)]
     kind: Raw<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct RotateBody<'a> {
+#[schema(as = KeyRotationRequest)]
+pub(crate) struct RotateBody<'a> {
+    /// How long the old key goes on opening; a day where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<u64>, maximum = 7_776_000)]
     grace_seconds: Raw<'a>,
 }
 
@@ -144,8 +160,8 @@ impl From<KeyError> for ApiError {
     fn from(error: KeyError) -> Self {
         match error {
             KeyError::Missing => nothing_here(),
-            KeyError::NotLive => Self::conflict(
-                "key_not_live",
+            KeyError::NotLive => Self::new(
+                ErrorCode::KeyNotLive,
                 "The key is revoked, has expired or was rotated before; issue a new one instead.",
             ),
             KeyError::Store(error) => error.into(),

@@ -4,6 +4,7 @@ use axum::body::Body;
 use serde::{Deserialize, Serialize};
 use tollgate_domain::tenant::Organization;
 use tollgate_engine::TenantError;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -13,23 +14,31 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
+    reference::scalars,
     timestamp::rfc3339,
 };
 
 const LONGEST_NAME: usize = 120;
 
-#[derive(Deserialize)]
+type NameText = scalars::Line<LONGEST_NAME>;
+
+#[derive(Deserialize, ToSchema)]
+#[schema(as = NameRequest)]
 pub(crate) struct NameBody<'a> {
     #[serde(borrow)]
-    pub(crate) name: Raw<'a>,
+    #[schema(value_type = NameText, required, inline)]
+    name: Raw<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OrganizationAnswer {
+#[schema(as = Organization)]
+pub(crate) struct OrganizationAnswer {
     id: String,
     name: String,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
 }
 
@@ -67,7 +76,7 @@ impl From<TenantError> for ApiError {
         match error {
             TenantError::ParentMissing => nothing_here(),
             TenantError::NameTaken => {
-                Self::conflict("name_taken", "There is one of this name already; choose another.")
+                Self::new(ErrorCode::NameTaken, "There is one of this name already; choose another.")
             }
             TenantError::Store(error) => error.into(),
             TenantError::Randomness(error) => Self::internal(error.to_string()),

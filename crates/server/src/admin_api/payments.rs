@@ -6,6 +6,7 @@ use tollgate_engine::{
     ReadError,
     ports::{CardPayment, PaymentFilter},
 };
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -16,41 +17,49 @@ use crate::{
     },
     answer::{self, Answer},
     error::ApiError,
-    payment_answer,
+    payment_answer::{self, PaymentReadAnswer},
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
 /// What an operator sees of a payment beyond what its caller sees.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PaymentSummary<P: Serialize> {
+pub(crate) struct PaymentSummary<'a> {
     #[serde(flatten)]
-    payment: P,
+    payment: PaymentReadAnswer<'a>,
     config_version: u64,
+    #[schema(required)]
     provider_object: Option<String>,
     confirmed: bool,
     /// When the resolver looks at it next; null when there is nothing left to do.
+    #[schema(value_type = Option<scalars::Moment>, required)]
     next_look_at: Option<String>,
     looks: u32,
     /// Why it waits, where something does not go its ordinary way.
+    #[schema(required)]
     waiting_for: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PaymentDetail<P: Serialize> {
+#[schema(as = PaymentWithTimeline)]
+pub(crate) struct PaymentDetail<'a> {
     #[serde(flatten)]
-    summary: PaymentSummary<P>,
+    summary: PaymentSummary<'a>,
     attempts: Vec<AttemptAnswer>,
     exceptions: Vec<ExceptionAnswer>,
     timeline: Vec<timeline::LineAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct AttemptAnswer {
+#[schema(as = PaymentAttempt)]
+pub(crate) struct AttemptAnswer {
     number: u32,
+    #[schema(value_type = words::AttemptState)]
     state: &'static str,
+    #[schema(value_type = scalars::Moment)]
     created_at: String,
 }
 
@@ -95,7 +104,7 @@ pub(crate) async fn read(operator: Operator) -> Answer {
     })
 }
 
-fn summary(payment: &CardPayment) -> PaymentSummary<impl Serialize> {
+fn summary(payment: &CardPayment) -> PaymentSummary<'_> {
     let progress = &payment.progress;
     PaymentSummary {
         payment: payment_answer::read_back(payment),

@@ -3,24 +3,30 @@
 use serde::Serialize;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, StoredEvent};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, paging::ListAnswer, payments::of_reading},
     answer::{self, Answer},
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EventAnswer {
+#[schema(as = ProviderEvent)]
+pub(crate) struct EventAnswer {
     provider: String,
     event_id: String,
     r#type: String,
+    #[schema(value_type = words::ProviderEventState)]
     state: &'static str,
     note: String,
     tries: u32,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     next_try_at: Option<String>,
     request_id: String,
+    #[schema(value_type = scalars::Moment)]
     received_at: String,
 }
 

@@ -1,6 +1,7 @@
 //! `GET /admin/v1/environments/<id>/providers`: what is configured, what is missing, where webhooks go.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -8,13 +9,17 @@ use crate::{
         paging::ListAnswer,
     },
     answer::{self, Answer},
+    reference::words,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ProviderAnswer {
+#[schema(as = Provider)]
+pub(crate) struct ProviderAnswer {
     name: String,
+    #[schema(value_type = words::Adapter)]
     adapter: &'static str,
+    #[schema(value_type = words::PaymentMethod)]
     payment_method: &'static str,
     /// Whether payments can be made with it.
     ready: bool,

@@ -7,6 +7,7 @@ use tollgate_domain::{
     PaymentMethod, Timestamp, ach::TransferOrder, card::CardOrder, fee::FeeSnapshot, metadata::Metadata,
 };
 use tollgate_engine::{QuoteRequest, explain, ports::Entry};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::explain::{fee_steps, rule},
@@ -14,17 +15,22 @@ use crate::{
     fields::Faults,
     metadata_field::{MetadataField, metadata},
     payment_answer::RoutingAnswer,
+    reference::scalars,
     timestamp::rfc3339,
     transaction_answer::stored_json,
 };
 
 /// One line.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = TimelineLine)]
 pub(crate) struct LineAnswer {
+    #[schema(value_type = scalars::Moment)]
     at: String,
     kind: String,
+    #[schema(required)]
     request_id: Option<String>,
+    #[schema(value_type = scalars::Metadata)]
     detail: Box<RawValue>,
 }
 

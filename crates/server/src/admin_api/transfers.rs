@@ -7,6 +7,7 @@ use tollgate_domain::{
     id::{EnvironmentId, TransferId},
 };
 use tollgate_engine::ports::Transfer;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -22,18 +23,19 @@ use crate::{
     transfer_answer::{TransferDetail, TransferProgressAnswer},
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TransferSummary {
+pub(crate) struct TransferSummary {
     transaction: TransactionAnswer,
     transfer: TransferDetail,
     #[serde(flatten)]
     progress: TransferProgressAnswer,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TransferRead {
+#[schema(as = TransferWithTimeline)]
+pub(crate) struct TransferRead {
     service_reference: String,
     #[serde(flatten)]
     summary: TransferSummary,

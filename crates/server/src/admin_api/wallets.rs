@@ -10,6 +10,7 @@ use tollgate_domain::{
     ledger::{Balances, Cause},
 };
 use tollgate_engine::{MoveError, MoveOrder, ports::LedgerLine};
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
@@ -19,12 +20,16 @@ use crate::{
     answer::{self, Answer},
     body,
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
     minor_text::digits,
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
 const LONGEST_REFERENCE: usize = 160;
+
+type ReferenceText = scalars::Line<LONGEST_REFERENCE>;
 
 /// A currency as it stands in a path.
 struct PathCurrency(Currency);
@@ -37,35 +42,47 @@ impl FromStr for PathCurrency {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct MoveBody<'a> {
+#[schema(as = WalletMovementRequest)]
+pub(crate) struct MoveBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = scalars::AmountInput, required)]
     amount_minor: Raw<'a>,
+    /// Makes the movement idempotent: the same reference moves the same amount once.
     #[serde(borrow)]
+    #[schema(value_type = ReferenceText, required, inline)]
     reference: Raw<'a>,
 }
 
 /// What a wallet holds.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Wallet)]
 pub(crate) struct WalletAnswer {
+    #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     available_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     reserved_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     settled_out_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     platform_fees_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     organization_fees_minor: Minor,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct MovedAnswer {
+#[schema(as = WalletMovement)]
+pub(crate) struct MovedAnswer {
     posting_id: String,
     replayed: bool,
     #[serde(flatten)]
@@ -73,22 +90,28 @@ struct MovedAnswer {
 }
 
 /// A posting with its balanced entries.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = LedgerPosting)]
 pub(crate) struct PostingAnswer {
     posting_id: String,
+    #[schema(value_type = words::PostingCause)]
     cause: &'static str,
     reference: String,
     actor: String,
+    #[schema(value_type = scalars::Moment)]
     at: String,
     entries: Vec<EntryAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EntryAnswer {
+#[schema(as = LedgerEntry)]
+pub(crate) struct EntryAnswer {
+    #[schema(value_type = words::LedgerAccount)]
     account: &'static str,
     /// Signed: negative was taken from the account.
+    #[schema(value_type = scalars::SignedMinorUnits)]
     amount_minor: String,
 }
 
@@ -186,18 +209,18 @@ impl From<MoveError> for ApiError {
     fn from(error: MoveError) -> Self {
         match error {
             MoveError::Missing => nothing_here(),
-            MoveError::ReferenceReused { amount } => Self::conflict(
-                "idempotency_conflict",
+            MoveError::ReferenceReused { amount } => Self::new(
+                ErrorCode::IdempotencyConflict,
                 format!(
                     "This reference was used for {amount} before; use a new reference for another movement."
                 ),
             ),
-            MoveError::Insufficient { available } => Self::conflict(
-                "insufficient_wallet_balance",
+            MoveError::Insufficient { available } => Self::new(
+                ErrorCode::InsufficientWalletBalance,
                 format!("Only {available} is available in this wallet; nothing was taken."),
             ),
-            MoveError::TooMuch => Self::conflict(
-                "wallet_full",
+            MoveError::TooMuch => Self::new(
+                ErrorCode::WalletFull,
                 "The wallet would hold more than can be counted; nothing was added.",
             ),
             MoveError::Store(error) => error.into(),

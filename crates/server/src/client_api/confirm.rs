@@ -1,11 +1,16 @@
 //! `POST /client/v1/payments/component/<reference>/confirm`: the caller's backend says the browser is done.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tollgate_engine::{ConfirmBody, ConfirmError, Confirmed, ports::Confirmation};
 use tollgate_vault::Secret;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
 
 use crate::{
     answer::{self, Answer},
@@ -15,7 +20,9 @@ use crate::{
         payments::no_such_payment,
     },
     error::ApiError,
+    error_code::ErrorCode,
     fields::{self, Faults, Raw},
+    reference::scalars,
     transaction_answer::TransactionAnswer,
 };
 
@@ -27,7 +34,7 @@ const LONGEST_STATUS: usize = 100;
 /// Both shapes at once; which one counts is decided by the payment's provider.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     #[serde(borrow)]
     payment_intent_id: Raw<'a>,
     #[serde(borrow)]
@@ -40,8 +47,46 @@ struct Fields<'a> {
     buyer_email: Raw<'a>,
 }
 
-#[derive(Serialize)]
-struct ConfirmAnswer {
+impl PartialSchema for Fields<'_> {
+    /// Either shape.
+    fn schema() -> RefOr<Schema> {
+        let nullable = |text: RefOr<Schema>| json!({"oneOf": [{"type": "null"}, text]});
+        scalars::schema(json!({
+            "description": "The shape that goes with the component the payment was prepared with.",
+            "anyOf": [
+                {
+                    "title": "PaymentElementConfirmation",
+                    "type": "object",
+                    "required": ["paymentIntentId"],
+                    "properties": {
+                        "paymentIntentId": scalars::Line::<LONGEST_NAME>::schema(),
+                        "clientStatus": nullable(scalars::Prose::<LONGEST_STATUS>::schema()),
+                    },
+                },
+                {
+                    "title": "WebPaymentsConfirmation",
+                    "type": "object",
+                    "required": ["sourceId"],
+                    "properties": {
+                        "sourceId": scalars::Line::<LONGEST_TOKEN>::schema(),
+                        "verificationToken": nullable(scalars::Prose::<LONGEST_TOKEN>::schema()),
+                        "buyerEmail": nullable(scalars::EmailInput::schema()),
+                    },
+                },
+            ],
+        }))
+    }
+}
+
+impl ToSchema for Fields<'_> {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("ConfirmationRequest")
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Confirmation)]
+pub(crate) struct ConfirmAnswer {
     transaction: TransactionAnswer,
     replayed: bool,
 }
@@ -104,7 +149,7 @@ impl From<ConfirmError> for ApiError {
     fn from(error: ConfirmError) -> Self {
         match error {
             ConfirmError::Missing => no_such_payment(),
-            ConfirmError::NotConfirmable(why) => Self::conflict("payment_not_confirmable", why),
+            ConfirmError::NotConfirmable(why) => Self::new(ErrorCode::PaymentNotConfirmable, why),
             ConfirmError::OtherIntent => {
                 let mut faults = Faults::default();
                 faults.add::<()>("paymentIntentId", "is not the one this payment was prepared with");

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
 use tollgate_domain::customer::Customer;
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -12,6 +13,7 @@ use crate::{
     fields::{self, Faults, Raw},
     json_text::JsonText,
     metadata_field::{self, metadata_text},
+    reference::{scalars, words},
     timestamp::rfc3339,
 };
 
@@ -19,28 +21,41 @@ const LONGEST_ID: usize = 160;
 const LONGEST_NAME: usize = 80;
 const LONGEST_PHONE: usize = 32;
 
-#[derive(Deserialize)]
+type IdText = scalars::Line<LONGEST_ID>;
+type NameText = scalars::Line<LONGEST_NAME>;
+
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TokenBody<'a> {
+#[schema(as = CustomerTokenRequest)]
+pub(crate) struct TokenBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = IdText, required, inline)]
     external_customer_id: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::EmailInput, required)]
     email: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = NameText, required, inline)]
     first_name: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = NameText, required, inline)]
     last_name: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::PhoneInput>)]
     phone: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Raw<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TokenAnswer {
+#[schema(as = CustomerToken)]
+pub(crate) struct TokenAnswer {
     customer_token: String,
+    #[schema(value_type = words::TokenType)]
     token_type: &'static str,
+    #[schema(value_type = Option<scalars::Moment>, required)]
     expires_at: Option<String>,
 }
 

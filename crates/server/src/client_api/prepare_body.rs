@@ -4,6 +4,7 @@ use serde::Deserialize;
 use tollgate_configuration::Settings;
 use tollgate_domain::{Flow, PaymentMethod};
 use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest};
+use utoipa::ToSchema;
 
 use crate::{
     body,
@@ -11,37 +12,55 @@ use crate::{
     fields::{self, Faults, Raw},
     json_text::JsonText,
     metadata_field::{self, metadata_text},
+    reference::scalars,
 };
 
 const LONGEST_DESCRIPTION: usize = 500;
 const LONGEST_NAME: usize = 160;
 
-#[derive(Deserialize)]
+type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
+type NameText = scalars::Prose<LONGEST_NAME>;
+
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PrepareBody<'a> {
+#[schema(as = PaymentRequest)]
+pub(crate) struct PrepareBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = scalars::AmountInput, required)]
     amount_minor: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::CurrencyInput, required)]
     currency: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::CardMethodInput>)]
     payment_method: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<DescriptionText>, inline)]
     description: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<CustomerBody<'static>>)]
     customer: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Raw<'a>,
+    /// Hosted checkout only: where the customer goes after paying.
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::ReturnUrlInput>)]
     success_url: Raw<'a>,
+    /// Hosted checkout only: where the customer goes without having paid.
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::ReturnUrlInput>)]
     cancel_url: Raw<'a>,
 }
 
-#[derive(Deserialize, Default)]
-struct CustomerBody<'a> {
+#[derive(Deserialize, ToSchema, Default)]
+#[schema(as = CustomerInput)]
+pub(crate) struct CustomerBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = Option<NameText>, inline)]
     name: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::EmailInput>)]
     email: Raw<'a>,
 }
 

@@ -14,6 +14,7 @@ use tollgate_domain::{
     routing::Route,
 };
 use tollgate_engine::{Quote, QuoteRequest};
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -25,6 +26,8 @@ use crate::{
     fields::{self, Faults, Raw},
     json_writer::{self, ObjectWriter, field},
     metadata_field::{MetadataField, metadata},
+    payment_answer::RoutingAnswer,
+    reference::{scalars, words},
 };
 
 /// The route. The edge takes the shorter way to [`answer`].
@@ -51,18 +54,84 @@ where
     Ok(answer::ok_written(|bytes| write(bytes, &request, &quote)))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct QuoteBody<'a> {
+#[schema(as = QuoteRequest)]
+pub(crate) struct QuoteBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = scalars::AmountInput, required)]
     amount_minor: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::CurrencyInput, required)]
     currency: Raw<'a>,
+    /// `web_card` where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<words::PaymentMethod>)]
     payment_method: Raw<'a>,
+    /// With `web_card` only; `payment_component` where it is left out.
     #[serde(borrow)]
+    #[schema(value_type = Option<words::Flow>)]
     flow: Raw<'a>,
+    #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Option<MetadataField>,
+}
+
+/// The answer as it is written below, field by field.
+#[derive(ToSchema)]
+#[schema(as = Quote, rename_all = "camelCase")]
+#[expect(dead_code, reason = "the answer is written straight into bytes; this is its description")]
+pub(crate) struct QuoteAnswer {
+    #[schema(value_type = scalars::MinorUnits)]
+    amount_minor: (),
+    #[schema(value_type = scalars::CurrencyCode)]
+    currency: (),
+    #[schema(value_type = scalars::MinorUnits)]
+    platform_fee_minor: (),
+    #[schema(value_type = scalars::MinorUnits)]
+    organization_fee_minor: (),
+    #[schema(value_type = scalars::MinorUnits)]
+    fee_minor: (),
+    #[schema(value_type = scalars::MinorUnits)]
+    total_debit_minor: (),
+    breakdown: BreakdownAnswer,
+    routing: RoutingAnswer,
+}
+
+/// What the fee was computed from.
+#[derive(ToSchema)]
+#[schema(as = FeeBreakdown, rename_all = "camelCase")]
+#[expect(dead_code, reason = "as above")]
+struct BreakdownAnswer {
+    version: u32,
+    provider: String,
+    #[schema(value_type = words::PaymentMethod)]
+    payment_method: (),
+    #[schema(value_type = scalars::CurrencyCode)]
+    currency: (),
+    #[schema(value_type = words::FeeChannel)]
+    channel: (),
+    /// The platform's, then the organization's.
+    layers: Vec<LayerAnswer>,
+}
+
+/// One scope's part of a fee.
+#[derive(ToSchema)]
+#[schema(as = FeeLayer, rename_all = "camelCase")]
+#[expect(dead_code, reason = "as above")]
+struct LayerAnswer {
+    #[schema(value_type = words::FeeScope)]
+    scope: (),
+    enabled: bool,
+    #[schema(value_type = scalars::MinorUnits)]
+    fixed_fee_minor: (),
+    #[schema(minimum = 0, maximum = 10000)]
+    percent_fee_bps: u32,
+    #[schema(value_type = Option<scalars::MinorUnits>, required)]
+    minimum_fee_minor: (),
+    #[schema(value_type = Option<scalars::MinorUnits>, required)]
+    cap_fee_minor: (),
+    #[schema(value_type = scalars::MinorUnits)]
+    fee_minor: (),
 }
 
 /// Reads a quote's body, naming every faulty field.

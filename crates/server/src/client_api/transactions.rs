@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tollgate_domain::{PaymentMethod, ServiceReference, transaction::Status};
 use tollgate_engine::ports::TransactionFilter;
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -17,12 +18,16 @@ use crate::{
     transfer_answer::TransferDetail,
 };
 
-/// A bank transfer's transaction, with what is its own.
-#[derive(Serialize)]
-struct TransferTransaction {
+/// A transaction that is read back.
+#[derive(Serialize, ToSchema)]
+#[schema(as = TransactionRead)]
+pub(crate) struct TransactionReadAnswer {
     #[serde(flatten)]
     transaction: TransactionAnswer,
-    transfer: TransferDetail,
+    /// What a bank transfer has beyond its transaction; left out for card payments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    transfer: Option<TransferDetail>,
 }
 
 pub(crate) async fn read(Backend(caller): Backend) -> Answer {
@@ -30,13 +35,13 @@ pub(crate) async fn read(Backend(caller): Backend) -> Answer {
     let (engine, environment) = (&caller.app.engine, caller.view.environment.id);
     if let ServiceReference::Ach(id) = reference {
         let transfer = engine.transfer(environment, id).await.map_err(of_reading)?;
-        return answer::ok(&TransferTransaction {
+        return answer::ok(&TransactionReadAnswer {
             transaction: TransactionAnswer::of_transfer(&transfer),
-            transfer: TransferDetail::of(&transfer),
+            transfer: Some(TransferDetail::of(&transfer)),
         });
     }
-    let transaction = engine.transaction(environment, reference).await;
-    answer::ok(&TransactionAnswer::of(&transaction.map_err(of_reading)?))
+    let transaction = engine.transaction(environment, reference).await.map_err(of_reading)?;
+    answer::ok(&TransactionReadAnswer { transaction: TransactionAnswer::of(&transaction), transfer: None })
 }
 
 pub(crate) async fn list(Backend(caller): Backend) -> Answer {

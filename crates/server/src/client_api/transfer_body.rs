@@ -8,6 +8,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{Bank, QuoteRequest, TokenError, TransferRequest, ports::BankAccount};
 use tollgate_vault::Secret;
+use utoipa::ToSchema;
 
 use crate::{
     body,
@@ -15,6 +16,7 @@ use crate::{
     fields::{self, Faults, Raw},
     json_text::JsonText,
     metadata_field::{self, metadata_text, without_spaces},
+    reference::{scalars, words},
 };
 
 const LONGEST_NAME: usize = 120;
@@ -22,44 +24,67 @@ const LONGEST_DESCRIPTION: usize = 500;
 const LONGEST_TOKEN: usize = 32 * 1024;
 const LONGEST_REMITTANCE_TEXT: usize = 1_000;
 const LARGEST_REMITTANCE_OBJECT: usize = 4 * 1024;
+const SHORTEST_KEY: usize = 8;
+const LONGEST_KEY: usize = 160;
 
-#[derive(Deserialize)]
+type KeyText = scalars::Plain<SHORTEST_KEY, LONGEST_KEY>;
+type NameText = scalars::Line<LONGEST_NAME>;
+type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
+
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TransferBody<'a> {
+#[schema(as = TransferRequest)]
+pub(crate) struct TransferBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = KeyText, required, inline)]
     idempotency_key: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::AmountInput, required)]
     amount_minor: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::DollarInput, required)]
     currency: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::CustomerTokenInput, required)]
     customer_token: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::RoutingNumberInput, required)]
     routing_number: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::AccountNumberInput, required)]
     account_number: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = words::BankAccountType, required)]
     bank_account_type: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = NameText, required, inline)]
     bank_name: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = NameText, required, inline)]
     account_name: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<DescriptionText>, inline)]
     description: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::RemittanceData>)]
     remittance_data: Raw<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PreviewBody<'a> {
+#[schema(as = TransferPreviewRequest)]
+pub(crate) struct PreviewBody<'a> {
     #[serde(borrow)]
+    #[schema(value_type = scalars::AmountInput, required)]
     amount_minor: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = scalars::DollarInput, required)]
     currency: Raw<'a>,
     #[serde(borrow)]
+    #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Raw<'a>,
 }
 
@@ -140,8 +165,9 @@ fn quote(
 fn read_key(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
     const FIELD: &str = "idempotencyKey";
     let Some(raw) = raw else { return faults.add(FIELD, "is required") };
-    let is_right =
-        |text: &str| (8..=160).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    let is_right = |text: &str| {
+        (SHORTEST_KEY..=LONGEST_KEY).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+    };
     match JsonText::of(raw) {
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
         _ => faults.add(FIELD, "must be a text of 8 to 160 characters, none of them control characters"),

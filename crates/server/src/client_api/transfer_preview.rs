@@ -3,46 +3,59 @@
 use axum::body::Body;
 use serde::Serialize;
 use tollgate_domain::Minor;
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
     body,
     client_api::{caller::Payer, transfer_body},
     minor_text::digits,
+    reference::{scalars, words},
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PreviewAnswer {
+#[schema(as = TransferPreview)]
+pub(crate) struct PreviewAnswer {
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     amount_minor: Minor,
+    #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     routing: RoutingAnswer,
     fee: FeeAnswer,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     total_debit_minor: Minor,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct RoutingAnswer {
+#[schema(as = TransferRouting)]
+pub(crate) struct RoutingAnswer {
     provider: String,
+    #[schema(value_type = words::Channel)]
     channel: &'static str,
     channel_label: &'static str,
+    #[schema(required)]
     matched_rule_id: Option<String>,
     matched_condition_ids: Vec<String>,
     fallback: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the API's own names")]
-struct FeeAnswer {
+#[schema(as = TransferFee)]
+pub(crate) struct FeeAnswer {
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     platform_fee_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     organization_fee_minor: Minor,
     #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
     fee_minor: Minor,
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::StatusCode;
 use serde::Serialize;
 use tollgate_engine::{TransferError, TransferMade};
+use utoipa::ToSchema;
 
 use crate::{
     answer::{self, Answer},
@@ -15,13 +15,15 @@ use crate::{
         transfer_body,
     },
     error::{ApiError, Detail},
+    error_code::ErrorCode,
     transaction_answer::TransactionAnswer,
     transfer_answer::BankAccountAnswer,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TransferAnswer {
+#[schema(as = Transfer)]
+pub(crate) struct TransferAnswer {
     transaction: TransactionAnswer,
     replayed: bool,
     bank_account: BankAccountAnswer,
@@ -53,19 +55,18 @@ impl From<TransferError> for ApiError {
                     field: field.into(),
                     message: "differs from the request this key was used for".into(),
                 });
-                Self::conflict(
-                    "idempotency_conflict",
+                Self::new(
+                    ErrorCode::IdempotencyConflict,
                     "This idempotencyKey was used for another request; use a new key for another transfer.",
                 )
                 .with_details(details.collect())
             }
-            TransferError::Insufficient { available } => Self::conflict(
-                "insufficient_wallet_balance",
+            TransferError::Insufficient { available } => Self::new(
+                ErrorCode::InsufficientWalletBalance,
                 format!("The wallet has {available} available, which is less than the total debit; nothing was sent."),
             ),
             TransferError::ProviderFunds { retry_after } => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "provider_unavailable",
+                ErrorCode::ProviderUnavailable,
                 "The provider's funding account lacks the funds for this transfer, and nothing was sent; try again later.",
             )
             .retry_after(retry_after),

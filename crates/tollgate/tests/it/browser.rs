@@ -25,26 +25,25 @@ const WHOLE_RUN_MAX: Duration = Duration::from_mins(8);
 
 #[test]
 fn customers_pay_by_card_in_a_real_browser() {
-    all_cases_pass("run.mjs", "browser-screenshots");
+    let _turn = alone();
+    drive("run.mjs", &Start::sandbox().run(), "browser-screenshots");
 }
 
 #[test]
 fn operators_find_their_way_in_a_real_browser() {
-    all_cases_pass("console.mjs", "console-screenshots");
+    let _turn = alone();
+    drive("console.mjs", &Start::sandbox().run(), "console-screenshots");
 }
 
-/// Runs a script's cases against a sandbox of their own.
-#[track_caller]
-fn all_cases_pass(script: &str, pictures: &str) {
-    let _turn = alone();
+/// Runs a script of cases in the browser; its screenshots go into a folder of their own.
+pub fn drive(script: &str, server: &Server, screenshots: &str) {
     let started = Instant::now();
     let modules = modules();
-    let server = Start::sandbox().run();
-    let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join(pictures);
+    let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join(screenshots);
     // Pictures of an earlier run would only mislead.
     drop(fs::remove_dir_all(&screenshots));
     println!("screenshots of every page: {}", screenshots.display());
-    let driver = Driver::start(script, &server, &modules, &screenshots);
+    let driver = Driver::start(script, server, &modules, &screenshots);
 
     let (mut passed, mut failed, mut sum) = (0, Vec::new(), Value::Null);
     while let Some(line) = driver.next_line(started + WHOLE_RUN_MAX) {
@@ -142,10 +141,15 @@ fn chromium() -> PathBuf {
         .expect("Chromium is not installed: run the tests with `make test`, which installs it")
 }
 
-/// Where the packages the script needs are: installed once and kept.
+/// Where the packages the script needs are.
 pub(crate) fn modules() -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser-modules");
-    let wanted = fs::read_to_string(format!("{SCRIPTS}/package-lock.json")).unwrap();
+    npm_modules(SCRIPTS, "browser-modules")
+}
+
+/// Where the packages of a folder's `package.json` are: installed once and kept.
+pub fn npm_modules(folder: &str, name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let wanted = fs::read_to_string(format!("{folder}/package-lock.json")).unwrap();
     let stamp = place.join("installed.json");
     fs::create_dir_all(&place).unwrap();
     // One installer at a time; whoever waits finds it done.
@@ -155,7 +159,7 @@ pub(crate) fn modules() -> PathBuf {
         return place;
     }
     for file in ["package.json", "package-lock.json"] {
-        fs::copy(format!("{SCRIPTS}/{file}"), place.join(file)).unwrap();
+        fs::copy(format!("{folder}/{file}"), place.join(file)).unwrap();
     }
     let output = Command::new("npm")
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"])

@@ -42,6 +42,7 @@ mod events_crash;
 mod hostile_bodies;
 mod nodes;
 mod quote;
+mod reference;
 mod sandbox;
 mod secrets;
 mod shutdown;

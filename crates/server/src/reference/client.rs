@@ -1,0 +1,167 @@
+//! The client API's operations.
+
+use http::StatusCode;
+use serde_json::json;
+
+use crate::{
+    admin_api::wallets::WalletAnswer,
+    client_api::{
+        confirm::{ConfirmAnswer, Fields},
+        customer_tokens::{TokenAnswer, TokenBody},
+        prepare_body::PrepareBody,
+        quote::{QuoteAnswer, QuoteBody},
+        transactions::TransactionReadAnswer,
+        transfer_body::{PreviewBody, TransferBody},
+        transfer_preview::PreviewAnswer,
+        transfers::TransferAnswer,
+    },
+    error_code::ErrorCode,
+    payment_answer::{PaymentAnswer, PaymentReadAnswer},
+    reference::{
+        operation::{
+            Credential::{AnyKey, SecretKey},
+            Described, operation,
+        },
+        parameters,
+        schemas::Schemas,
+    },
+    transaction_answer::TransactionAnswer,
+};
+
+const FEES: &str = "Fees";
+const CARDS: &str = "Card payments";
+const TRANSFERS: &str = "Bank transfers";
+const TRANSACTIONS: &str = "Transactions";
+
+/// What keeps a provider from being asked at all.
+const UNROUTED: &[ErrorCode] = &[ErrorCode::RoutingUnavailable, ErrorCode::ProviderNotConfigured];
+
+pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
+    let mut operations = vec![quote(schemas)];
+    operations.extend(cards(schemas));
+    operations.extend(transfers(schemas));
+    operations.extend(reading(schemas));
+    operations
+}
+
+fn quote(schemas: &mut Schemas) -> Described {
+    operation("fee_quote", FEES, SecretKey, "Quote a fee")
+        .says(
+            "Where a payment would go and what it would cost, by the routing rules and fees in force. Nothing is \
+             recorded. With `ach`, `currency` is USD and `flow` is left out.",
+        )
+        .takes::<QuoteBody<'_>>(
+            schemas,
+            json!({"amountMinor": "1999", "currency": "USD", "paymentMethod": "web_card"}),
+        )
+        .answers::<QuoteAnswer>(schemas, StatusCode::OK)
+        .fails(&[ErrorCode::RoutingUnavailable])
+        .without_store()
+}
+
+fn cards(schemas: &mut Schemas) -> [Described; 4] {
+    let customer = json!({"name": "Ada Lovelace", "email": "ada@example.com"});
+    let refused = [ErrorCode::ProviderRejected, ErrorCode::ProviderUnavailable];
+    [
+        operation("payment_prepare", CARDS, AnyKey, "Prepare a hosted checkout")
+            .says("Send the customer to `checkoutUrl`. An environment can demand a secret key here.")
+            .takes::<PrepareBody<'_>>(
+                schemas,
+                json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer,
+                       "metadata": {"order": "1001"}, "successUrl": "https://shop.example/thanks"}),
+            )
+            .answers::<PaymentAnswer<'_>>(schemas, StatusCode::CREATED)
+            .fails(UNROUTED)
+            .fails(&refused),
+        operation("component_prepare", CARDS, AnyKey, "Prepare an embedded component")
+            .says(
+                "Draw the provider's component in the browser with `component`, then confirm from your backend. \
+                 An environment can demand a secret key here.",
+            )
+            .takes_without::<PrepareBody<'_>>(
+                schemas,
+                "ComponentRequest",
+                &["successUrl", "cancelUrl"],
+                json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer}),
+            )
+            .answers::<PaymentAnswer<'_>>(schemas, StatusCode::CREATED)
+            .fails(UNROUTED)
+            .fails(&refused),
+        operation("component_confirm", CARDS, SecretKey, "Confirm a component's payment")
+            .says(
+                "Asks the provider, or charges it, and records the transaction. A decline is 200 with \
+                 `status: \"failed\"`; another `sourceId` may then be tried. Confirming again replays.",
+            )
+            .takes::<Fields<'_>>(
+                schemas,
+                json!({"paymentIntentId": "pi_3PxTollgate", "clientStatus": "succeeded"}),
+            )
+            .answers::<ConfirmAnswer>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(&[
+                ErrorCode::PaymentNotConfirmable,
+                ErrorCode::ProviderNotConfigured,
+                ErrorCode::ProviderRejected,
+            ]),
+        operation("payment_read", CARDS, SecretKey, "Read a prepared payment")
+            .says("The preparation, with its transaction once there is one.")
+            .answers::<PaymentReadAnswer<'_>>(schemas, StatusCode::OK),
+    ]
+}
+
+fn transfers(schemas: &mut Schemas) -> [Described; 3] {
+    [
+        operation("customer_token_issue", TRANSFERS, SecretKey, "Issue a customer token")
+            .says("Seals who a transfer is for. Without any credential the answer is 403, as for all bank transfers.")
+            .takes::<TokenBody<'_>>(
+                schemas,
+                json!({"externalCustomerId": "customer-1001", "email": "ada@example.com", "firstName": "Ada",
+                       "lastName": "Lovelace"}),
+            )
+            .answers::<TokenAnswer>(schemas, StatusCode::CREATED)
+            .without_store(),
+        operation("transfer_preview", TRANSFERS, SecretKey, "Preview a transfer")
+            .says("Which way a transfer would go and what it would cost.")
+            .takes::<PreviewBody<'_>>(schemas, json!({"amountMinor": "125000", "currency": "USD"}))
+            .answers::<PreviewAnswer>(schemas, StatusCode::OK)
+            .fails(UNROUTED)
+            .without_store(),
+        operation("transfer_make", TRANSFERS, SecretKey, "Make a transfer")
+            .says(
+                "Once per `idempotencyKey`: the same request again answers the same transfer with 200 and \
+                 `replayed: true`. Where the outcome is not known yet the transfer is `pending` and resolved later.",
+            )
+            .takes::<TransferBody<'_>>(
+                schemas,
+                json!({"idempotencyKey": "payout-2026-1001", "amountMinor": "125000", "currency": "USD",
+                       "customerToken": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0…", "routingNumber": "021000021",
+                       "accountNumber": "123456789", "bankAccountType": "checking", "bankName": "First Bank",
+                       "accountName": "Ada Lovelace"}),
+            )
+            .answers::<TransferAnswer>(schemas, StatusCode::CREATED)
+            .answers::<TransferAnswer>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(UNROUTED)
+            .fails(&[
+                ErrorCode::InsufficientWalletBalance,
+                ErrorCode::IdempotencyConflict,
+                ErrorCode::ProviderRejected,
+                ErrorCode::ProviderUnavailable,
+            ]),
+    ]
+}
+
+fn reading(schemas: &mut Schemas) -> [Described; 3] {
+    [
+        operation("transaction_list", TRANSACTIONS, SecretKey, "List transactions")
+            .says("Newest first.")
+            .with(parameters::transactions())
+            .lists::<TransactionAnswer>(schemas),
+        operation("transaction_read", TRANSACTIONS, SecretKey, "Read a transaction")
+            .says("Not found until a transaction is recorded: at confirm, or at the provider's first word.")
+            .answers::<TransactionReadAnswer>(schemas, StatusCode::OK),
+        operation("client_wallet", TRANSACTIONS, SecretKey, "Read the wallets")
+            .says("One for each currency that was ever funded.")
+            .lists::<WalletAnswer>(schemas),
+    ]
+}

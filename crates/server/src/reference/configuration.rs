@@ -1,0 +1,266 @@
+//! The configuration document's shape. `tollgate_configuration` reads it field by field and names every fault; what
+//! must hold between its parts (a target names a provider of the document, a minimum is below its cap) is said in
+//! `docs/configuration.md` and checked there.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
+
+use crate::reference::{
+    scalars::{CurrencyInput, schema},
+    words,
+};
+
+const NAME: &str = "^[A-Za-z0-9_.-]{1,64}$";
+
+/// The one document of an environment.
+pub(crate) struct Configuration;
+
+impl ToSchema for Configuration {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Configuration")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        let mut put = |name: &str, json: Value| schemas.push((name.to_owned(), schema(json)));
+        put("ConfiguredProvider", provider());
+        put("ConfiguredRouting", routing());
+        put("RoutingRule", rule());
+        put("RoutingCondition", condition());
+        put("RoutingTarget", target());
+        put("ConfiguredFee", fee());
+        put("ConfiguredFeeLayer", fee_layer());
+        put("EnvironmentSettings", settings());
+        put("AchCalendar", calendar());
+        put("AchCalendarRules", calendar_rules());
+        put("ConfiguredMinorUnits", minor_units());
+        schemas.push((CurrencyInput::name().into_owned(), CurrencyInput::schema()));
+        schemas.push((words::PaymentMethod::name().into_owned(), words::PaymentMethod::schema()));
+        schemas.push((words::ConditionOp::name().into_owned(), words::ConditionOp::schema()));
+        schemas.push((words::Adapter::name().into_owned(), words::Adapter::schema()));
+    }
+}
+
+impl PartialSchema for Configuration {
+    fn schema() -> RefOr<Schema> {
+        schema(object(
+            &[],
+            json!({
+                "providers": {
+                    "type": "object",
+                    "description": "By name: 1 to 64 letters, digits, `_`, `-` or `.`.",
+                    "additionalProperties": at("ConfiguredProvider"),
+                },
+                "routing": object(&[], json!({"web_card": at("ConfiguredRouting"), "ach": at("ConfiguredRouting")})),
+                "fees": {"type": "array", "maxItems": 20000, "items": at("ConfiguredFee")},
+                "settings": at("EnvironmentSettings"),
+            }),
+        ))
+    }
+}
+
+/// A document that holds together.
+pub(crate) fn example() -> Value {
+    json!({
+        "providers": {
+            "card_provider_a": {
+                "adapter": "stripe",
+                "credentials": {"secretKey": "…", "publishableKey": "…", "webhookSecret": "…"},
+            },
+        },
+        "routing": {
+            "web_card": {"enabled": true, "rules": [], "default": {"provider": "card_provider_a", "channel": "web_card"}},
+        },
+        "fees": [{
+            "provider": "card_provider_a", "paymentMethod": "web_card", "channel": "none", "currency": "USD",
+            "platform": {"enabled": true, "fixedFeeMinor": "30", "percentFeeBps": 290},
+            "organization": {"enabled": true, "fixedFeeMinor": "0", "percentFeeBps": 50, "minimumFeeMinor": "10"},
+        }],
+        "settings": {"secretKeyForPreparation": false},
+    })
+}
+
+fn at(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// An object without any other fields; those not required may be null.
+fn object(required: &[&str], mut properties: Value) -> Value {
+    for (name, property) in properties.as_object_mut().into_iter().flatten() {
+        if !required.contains(&name.as_str()) {
+            *property = json!({"oneOf": [{"type": "null"}, property.take()]});
+        }
+    }
+    if required.is_empty() {
+        json!({"type": "object", "additionalProperties": false, "properties": properties})
+    } else {
+        json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
+    }
+}
+
+fn boolean(default: bool) -> Value {
+    json!({"type": "boolean", "default": default})
+}
+
+fn name() -> Value {
+    json!({"type": "string", "pattern": NAME})
+}
+
+fn integer(least: u64, most: u64) -> Value {
+    json!({"type": "integer", "format": "int64", "minimum": least, "maximum": most})
+}
+
+fn provider() -> Value {
+    let fields =
+        json!({"type": "object", "additionalProperties": {"type": ["string", "null"], "maxLength": 4096}});
+    object(
+        &["adapter"],
+        json!({
+            "adapter": at("Adapter"),
+            "credentials": fields,
+            "baseUrl": {"type": "string", "maxLength": 2000, "description": "Where it is reached, if not at its usual address."},
+            "environment": {"type": "string", "enum": ["sandbox", "production"]},
+            "funding": fields,
+        }),
+    )
+}
+
+fn routing() -> Value {
+    object(
+        &[],
+        json!({
+            "enabled": boolean(true),
+            "rules": {"type": "array", "maxItems": 20000, "items": at("RoutingRule")},
+            "default": at("RoutingTarget"),
+        }),
+    )
+}
+
+fn rule() -> Value {
+    object(
+        &["id", "target"],
+        json!({
+            "id": name(),
+            "enabled": boolean(true),
+            "conditions": {"type": "array", "maxItems": 100, "items": at("RoutingCondition")},
+            "target": at("RoutingTarget"),
+        }),
+    )
+}
+
+fn condition() -> Value {
+    object(
+        &["id", "field", "op", "value"],
+        json!({
+            "id": name(),
+            "field": {
+                "type": "string", "maxLength": 500,
+                "description": "`amountMinor`, `currency`, `flow` or `metadata.<key>`.",
+            },
+            "op": at("ConditionOp"),
+            "value": {
+                "description": "What to compare with: a list for `in` and `notIn`, true or false for `exists`.",
+                "oneOf": [
+                    {"type": "string"},
+                    {"type": "number"},
+                    {"type": "boolean"},
+                    {"type": "array", "maxItems": 10000, "items": {"type": ["string", "number", "boolean"]}},
+                ],
+            },
+        }),
+    )
+}
+
+fn target() -> Value {
+    object(
+        &["provider", "channel"],
+        json!({
+            "provider": name(),
+            "channel": {"type": "string", "enum": ["web_card", "standard_ach", "same_day_ach", "instant"]},
+        }),
+    )
+}
+
+fn fee() -> Value {
+    object(
+        &["provider", "paymentMethod", "channel", "currency"],
+        json!({
+            "provider": name(),
+            "paymentMethod": at("PaymentMethod"),
+            "channel": {"type": "string", "enum": ["none", "standard_ach", "same_day_ach", "instant"]},
+            "currency": at("CurrencyInput"),
+            "platform": at("ConfiguredFeeLayer"),
+            "organization": at("ConfiguredFeeLayer"),
+        }),
+    )
+}
+
+fn fee_layer() -> Value {
+    object(
+        &[],
+        json!({
+            "enabled": boolean(true),
+            "fixedFeeMinor": at("ConfiguredMinorUnits"),
+            "percentFeeBps": integer(0, 10000),
+            "minimumFeeMinor": at("ConfiguredMinorUnits"),
+            "capFeeMinor": at("ConfiguredMinorUnits"),
+        }),
+    )
+}
+
+fn minor_units() -> Value {
+    json!({
+        "description": "Minor units from 0 to 10^18.",
+        "oneOf": [
+            {"type": "string", "pattern": "^(0|[1-9][0-9]{0,17}|1000000000000000000)$"},
+            {"type": "integer", "format": "int64", "minimum": 0, "maximum": 1_000_000_000_000_000_000_u64},
+        ],
+    })
+}
+
+fn settings() -> Value {
+    object(
+        &[],
+        json!({
+            "secretKeyForPreparation": boolean(false),
+            "preparationLifetimeSeconds": integer(60, 2_592_000),
+            "returnOrigins": {
+                "type": "array", "maxItems": 100,
+                "items": {"type": "string", "maxLength": 300, "pattern": r"^https?://[A-Za-z0-9.:\[\]-]+$"},
+            },
+            "customerTokenLifetimeSeconds": integer(1, 315_360_000),
+            "customerTokenKey": integer(1, u64::from(u32::MAX)),
+            "customerTokenOldestKey": integer(1, u64::from(u32::MAX)),
+            "achCalendar": at("AchCalendar"),
+            "checkProviderFunds": boolean(false),
+            "rateLimitPerSecond": integer(1, 1_000_000),
+        }),
+    )
+}
+
+fn calendar() -> Value {
+    object(
+        &[],
+        json!({
+            "rules": {"type": "array", "maxItems": 100, "items": at("AchCalendarRules")},
+            "closedDays": {"type": "array", "maxItems": 1000, "items": {"type": "string", "format": "date"}},
+        }),
+    )
+}
+
+fn calendar_rules() -> Value {
+    let time = json!({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$", "examples": ["16:45"]});
+    object(
+        &["from", "sameDayLimitMinor", "sameDayCutoff", "standardCutoff"],
+        json!({
+            "from": {"type": "string", "format": "date"},
+            "sameDayLimitMinor": at("ConfiguredMinorUnits"),
+            "sameDayCutoff": time,
+            "standardCutoff": time,
+        }),
+    )
+}

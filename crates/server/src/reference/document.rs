@@ -1,0 +1,124 @@
+//! The document as a whole.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+use utoipa::PartialSchema;
+
+use crate::{
+    reference::{
+        admin, client,
+        failures::{self, FailureResponses},
+        operation::{Described, TAGS},
+        scalars,
+        schemas::Schemas,
+        service, words,
+    },
+    router::OPERATIONS,
+};
+
+const ABOUT: &str = "\
+One API in front of card and bank-transfer providers: it routes payments, adds fees, and records what became of them.
+
+Every answer is an envelope: `{\"success\":true,\"data\":{…},\"message\":null}`, or a failure with `error.code`, \
+`error.requestId` and every faulty field in `error.details`. Every answer carries `Request-Id`; an `X-Request-Id` of \
+your own is recorded beside it. Amounts are whole numbers of minor units: strings of digits in answers, strings or \
+JSON integers in requests. Fields that a request does not know are ignored.
+
+The paths below `/client/v1` take an API key, those below `/admin/v1` the operator's token, both as \
+`Authorization: Bearer …`.";
+
+/// The document, made from the router and what is said of each of its operations.
+pub(crate) fn document() -> Value {
+    let mut schemas = Schemas::default();
+    let described = described(&mut schemas);
+    let (mut paths, mut responses) = (Map::new(), FailureResponses::default());
+    for operation in described {
+        let Some(route) = OPERATIONS.iter().find(|route| route.name == operation.name()) else { continue };
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = operation.render(route, &mut responses);
+    }
+    schemas.put("Failure", failures::schema());
+    schemas.put("FailureDetail", failures::detail_schema());
+    schemas.put("FaultyField", failures::faulty_field_schema());
+    schemas.put("ErrorCode", serde_json::to_value(words::ErrorCodeWord::schema()).unwrap_or_default());
+    schemas.reference::<scalars::CurrencyInput>();
+    let tags = TAGS.iter().map(|(name, description)| json!({"name": name, "description": description}));
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Tollgate",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": tags.collect::<Vec<_>>(),
+        "paths": paths,
+        "components": {
+            "schemas": schemas.render(),
+            "responses": responses.render(),
+            "headers": headers(),
+            "examples": failures::examples(),
+            "securitySchemes": security_schemes(),
+        },
+    });
+    while prune(&mut document) {}
+    document
+}
+
+/// Takes out the schemas that nothing refers to, and says whether there were any: those that were flattened into others.
+fn prune(document: &mut Value) -> bool {
+    let mut references = BTreeSet::new();
+    collect_references(document, &mut references);
+    let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) else {
+        return false;
+    };
+    let before = schemas.len();
+    schemas.retain(|name, _| references.contains(&format!("#/components/schemas/{name}")));
+    schemas.len() < before
+}
+
+/// Every place that something in this part of the document refers to.
+pub(crate) fn collect_references(part: &Value, found: &mut BTreeSet<String>) {
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            map.values().for_each(|value| collect_references(value, found));
+        }
+        _ => {}
+    }
+}
+
+/// What is said of every operation.
+pub(crate) fn described(schemas: &mut Schemas) -> Vec<Described> {
+    let mut described = client::operations(schemas);
+    described.extend(admin::operations(schemas));
+    described.extend(service::operations(schemas));
+    described
+}
+
+fn headers() -> Value {
+    let header = |description: &str, schema: &Value| json!({"description": description, "schema": schema});
+    let request_id = json!({
+        "description": "Names the request, here and in the log.",
+        "required": true,
+        "schema": {"type": "string", "pattern": "^req_[0-9a-z]{26}$"},
+    });
+    json!({
+        "RequestId": request_id,
+        "IdempotentReplayed": header("On an answer that was given before.", &json!({"type": "string", "enum": ["true"]})),
+        "RetryAfter": header("How many seconds to wait.", &json!({"type": "integer", "minimum": 1})),
+        "ETag": header("The version, for `If-Match`.", &json!({"type": "string", "pattern": "^\"[0-9]+\"$"})),
+    })
+}
+
+fn security_schemes() -> Value {
+    let scheme = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
+    json!({
+        "secretKey": scheme("A secret key of an environment (`sk_…`). For backends only."),
+        "publishableKey": scheme("A publishable key of an environment (`pk_…`): prepares card payments and nothing else."),
+        "adminToken": scheme("The operator's token."),
+    })
+}

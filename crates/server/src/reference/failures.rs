@@ -1,0 +1,140 @@
+//! Failures in the document: one schema, an example for each code, a response for each status.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::error_code::ErrorCode;
+
+/// The envelope of a failure.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "The envelope of a failure.",
+        "required": ["success", "data", "message", "error"],
+        "properties": {
+            "success": {"type": "boolean", "const": false},
+            "data": {"type": "null"},
+            "message": {"type": "string", "description": "One clear sentence for people."},
+            "error": {"$ref": "#/components/schemas/FailureDetail"},
+        },
+    })
+}
+
+/// What programs read of a failure.
+pub(crate) fn detail_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["code", "requestId", "details"],
+        "properties": {
+            "code": {"$ref": "#/components/schemas/ErrorCode"},
+            "requestId": {"type": "string", "description": "As in the `Request-Id` header."},
+            "details": {
+                "type": "array",
+                "description": "Every faulty field; empty where no field is at fault.",
+                "items": {"$ref": "#/components/schemas/FaultyField"},
+            },
+        },
+    })
+}
+
+/// One faulty field.
+pub(crate) fn faulty_field_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["field", "message"],
+        "properties": {
+            "field": {"type": "string", "description": "Its path in the request."},
+            "message": {"type": "string", "description": "What is wrong with it."},
+        },
+    })
+}
+
+/// The responses that operations share: one for each set of codes under one status.
+#[derive(Default)]
+pub(crate) struct FailureResponses(BTreeMap<String, Value>);
+
+impl FailureResponses {
+    /// The responses of these failures, by status.
+    pub(crate) fn references(&mut self, codes: &[ErrorCode]) -> Map<String, Value> {
+        let mut references = Map::new();
+        for (status, codes) in by_status(codes) {
+            let names: Vec<_> = codes.iter().map(|code| code.as_str()).collect();
+            let name = names.join("-or-");
+            references.insert(status.to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
+            self.0.entry(name).or_insert_with(|| response(&codes));
+        }
+        references
+    }
+
+    /// All of them.
+    pub(crate) fn render(self) -> Value {
+        self.0.into_iter().collect::<Map<_, _>>().into()
+    }
+}
+
+fn by_status(codes: &[ErrorCode]) -> BTreeMap<u16, Vec<ErrorCode>> {
+    let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
+    for code in ErrorCode::ALL.iter().filter(|code| codes.contains(code)) {
+        by_status.entry(code.status().as_u16()).or_default().push(*code);
+    }
+    by_status
+}
+
+fn response(codes: &[ErrorCode]) -> Value {
+    let lines: Vec<_> =
+        codes.iter().map(|code| format!("`{}`: {} {}", code.as_str(), code.when(), code.remedy())).collect();
+    let examples: Map<_, _> = codes
+        .iter()
+        .map(|code| {
+            let reference = format!("#/components/examples/{}", code.as_str());
+            (code.as_str().to_owned(), json!({"$ref": reference}))
+        })
+        .collect();
+    let header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});
+    let mut headers = Map::new();
+    headers.insert("Request-Id".to_owned(), header("RequestId"));
+    if codes.iter().any(|code| waits(*code)) {
+        headers.insert("Retry-After".to_owned(), header("RetryAfter"));
+    }
+    if codes.contains(&ErrorCode::ProviderRejected) {
+        headers.insert("Idempotent-Replayed".to_owned(), header("IdempotentReplayed"));
+    }
+    json!({
+        "description": lines.join("\n\n"),
+        "headers": headers,
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Failure"},
+            "examples": examples,
+        }},
+    })
+}
+
+/// Whether the caller is told when to come back.
+fn waits(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::RateLimited | ErrorCode::ProviderUnavailable | ErrorCode::StoreUnavailable)
+}
+
+/// An example of each failure.
+pub(crate) fn examples() -> Map<String, Value> {
+    ErrorCode::ALL.iter().map(|code| (code.as_str().to_owned(), example(*code))).collect()
+}
+
+fn example(code: ErrorCode) -> Value {
+    let details = match code {
+        ErrorCode::InvalidBody => json!([{"field": "amountMinor", "message": "is required"}]),
+        ErrorCode::IdempotencyConflict => {
+            json!([{"field": "amountMinor", "message": "differs from the request this key was used for"}])
+        }
+        _ => json!([]),
+    };
+    json!({
+        "summary": code.when(),
+        "value": {
+            "success": false,
+            "data": null,
+            "message": code.when(),
+            "error": {"code": code.as_str(), "requestId": "req_01kaxb3jz8e8x7r9m2w4v6t0qd", "details": details},
+        },
+    })
+}

@@ -1,0 +1,183 @@
+//! The variable parts of addresses, and headers that callers may send.
+
+use serde_json::{Map, Value, json};
+use tollgate_domain::id::{
+    ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
+    PostingId, TransactionId, TransferId,
+};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::{
+    location::{HIGHEST_LIMIT, USUAL_LIMIT},
+    reference::{scalars, words},
+};
+
+/// The digits of an id: 26 of base 32, the first of which has three bits.
+const ID_DIGITS: &str = "[0-7][0-9abcdefghjkmnpqrstvwxyz]{25}";
+
+/// The parameters of a path, in its order.
+pub(crate) fn of_path(path: &str) -> Vec<Value> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names.map(path_parameter).collect()
+}
+
+fn path_parameter(name: &str) -> Value {
+    let (description, schema) = match name {
+        "organization" => ("The organization's id.", id(&[OrganizationId::PREFIX])),
+        "application" => ("The application's id.", id(&[ApplicationId::PREFIX])),
+        "environment" => ("The environment's id.", id(&[EnvironmentId::PREFIX])),
+        "key" => ("The key's id, not the key.", id(&[KeyId::PREFIX])),
+        "endpoint" => ("The event endpoint's id.", id(&[EndpointId::PREFIX])),
+        "event" => ("The event's id.", id(&[EventId::PREFIX])),
+        "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
+        "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
+        "currency" => ("The wallet's currency.", reference::<scalars::CurrencyInput>()),
+        "version" => ("The version's number.", version()),
+        "provider" => {
+            ("The provider's name in the configuration.", json!({"type": "string", "minLength": 1}))
+        }
+        _ => ("", json!({"type": "string"})),
+    };
+    json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema})
+}
+
+/// An id with one of these prefixes.
+fn id(prefixes: &[&str]) -> Value {
+    let prefix = match prefixes {
+        [only] => (*only).to_owned(),
+        several => format!("({})", several.join("|")),
+    };
+    // The format tells which kind of id it is, to generators of test data among others.
+    let format = format!("{}-id", prefixes.join("-or-"));
+    json!({"type": "string", "format": format, "pattern": format!("^{prefix}_{ID_DIGITS}$")})
+}
+
+fn version() -> Value {
+    json!({"type": "integer", "minimum": 0, "maximum": u64::MAX})
+}
+
+fn reference<T: ToSchema>() -> Value {
+    json!({"$ref": format!("#/components/schemas/{}", T::name())})
+}
+
+/// An empty one counts as left out.
+fn query(name: &str, description: &str, schema: Value) -> Value {
+    let pairs = [
+        ("name", name.into()),
+        ("in", "query".into()),
+        ("description", description.into()),
+        ("schema", schema),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
+}
+
+/// How many at most.
+pub(crate) fn limit() -> Value {
+    let schema = json!({"type": "integer", "minimum": 1, "maximum": HIGHEST_LIMIT, "default": USUAL_LIMIT});
+    query("limit", "How many at most.", schema)
+}
+
+/// For lists that begin with the oldest.
+pub(crate) fn after(prefix: &str) -> [Value; 2] {
+    [query("after", "The last slice's `nextCursor`.", id(&[prefix])), limit()]
+}
+
+/// For lists that begin with the newest.
+pub(crate) fn before(prefix: &str) -> [Value; 2] {
+    [query("before", "The last slice's `nextCursor`.", id(&[prefix])), limit()]
+}
+
+/// What transactions can be picked by.
+pub(crate) fn transactions() -> Vec<Value> {
+    let moment = || json!({"type": "string", "format": "date-time"});
+    let mut parameters = vec![
+        query("status", "Only those of this status.", inline::<words::TransactionStatus>()),
+        query("paymentMethod", "Only those of this method.", inline::<words::PaymentMethod>()),
+        query("provider", "Only those of this provider.", json!({"type": "string"})),
+        query("createdFrom", "Only those of this moment or later.", moment()),
+        query("createdBefore", "Only those before this moment.", moment()),
+    ];
+    parameters.extend(before(TransactionId::PREFIX));
+    parameters
+}
+
+/// What prepared payments can be picked by.
+pub(crate) fn payments() -> Vec<Value> {
+    let mut parameters = vec![
+        query("status", "Only those of this status.", inline::<words::PreparationStatus>()),
+        query("waiting", "Only those that something is still to be done for.", json!({"type": "boolean"})),
+    ];
+    parameters.extend(before(PaymentId::PREFIX));
+    parameters
+}
+
+/// What exceptions can be picked by.
+pub(crate) fn exceptions() -> Vec<Value> {
+    let mut parameters = vec![query("open", "Only those nobody has resolved.", json!({"type": "boolean"}))];
+    parameters.extend(before(ExceptionId::PREFIX));
+    parameters
+}
+
+/// What providers' events can be picked by.
+pub(crate) fn provider_events() -> Vec<Value> {
+    let cursor = "The last slice's `nextCursor`, or a moment in RFC 3339.";
+    vec![
+        query("state", "Only those in this state.", inline::<words::ProviderEventState>()),
+        query("before", cursor, json!({"type": "string", "format": "event-cursor"})),
+        limit(),
+    ]
+}
+
+/// What events can be picked by.
+pub(crate) fn events() -> Vec<Value> {
+    let forwards = "The last slice's `nextCursor`, oldest first; not together with `before`.";
+    let mut parameters = vec![
+        query("type", "Only those of this kind.", inline::<words::EventKind>()),
+        query("reference", "Only those of this payment.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
+        query("after", forwards, id(&[EventId::PREFIX])),
+    ];
+    parameters.extend(before(EventId::PREFIX));
+    parameters
+}
+
+/// What deliveries can be picked by.
+pub(crate) fn deliveries() -> Vec<Value> {
+    let cursor = json!({
+        "type": "string", "pattern": format!("^{}_{ID_DIGITS},{}_{ID_DIGITS}$", EventId::PREFIX, EndpointId::PREFIX),
+    });
+    vec![
+        query("endpointId", "Only those to this endpoint.", id(&[EndpointId::PREFIX])),
+        query("eventId", "Only those of this event.", id(&[EventId::PREFIX])),
+        query("state", "Only those in this state.", inline::<words::DeliveryState>()),
+        query("before", "The last slice's `nextCursor`.", cursor),
+        limit(),
+    ]
+}
+
+/// For the ledger.
+pub(crate) fn postings() -> [Value; 2] {
+    before(PostingId::PREFIX)
+}
+
+/// For lists numbered by version.
+pub(crate) fn versions() -> [Value; 2] {
+    let number = version();
+    [query("before", "The last slice's `nextCursor`.", number), limit()]
+}
+
+fn inline<T: PartialSchema>() -> Value {
+    serde_json::to_value(T::schema()).unwrap_or_default()
+}
+
+/// Makes a change conditional.
+pub(crate) fn if_match() -> Value {
+    let description = "The `ETag` of the version the change was made from; `*`, or nothing, for any.";
+    let schema = json!({"type": "string", "pattern": r#"^(\*|"[0-9]{1,18}")$"#});
+    json!({"name": "If-Match", "in": "header", "description": description, "schema": schema})
+}
+
+/// Who changes something.
+pub(crate) fn actor() -> Value {
+    let description = "Who makes the change, for the records: at most 120 characters.";
+    json!({"name": "Tollgate-Actor", "in": "header", "description": description, "schema": {"type": "string"}})
+}

@@ -1,0 +1,220 @@
+//! The small types of the API's fields, as the OpenAPI document writes them. The readers in `fields.rs` hold callers
+//! to the same rules.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
+
+/// A control character would be refused; these are the others, within a pattern's brackets.
+const NO_CONTROLS: &str = r"\u0000-\u001f\u007f-\u009f";
+/// The same, with tabs and line breaks let through.
+const NO_STRANGE_CONTROLS: &str = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f";
+
+/// A schema that is written as JSON.
+pub(crate) fn schema(json: Value) -> RefOr<Schema> {
+    serde_json::from_value(json).unwrap_or_default()
+}
+
+macro_rules! scalars {
+    ($($(#[$doc:meta])* $name:ident $json:tt)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) struct $name;
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    schema(json!($json))
+                }
+            }
+
+            impl ToSchema for $name {
+                fn name() -> Cow<'static, str> {
+                    Cow::Borrowed(stringify!($name))
+                }
+            }
+        )*
+
+        #[cfg(test)]
+        fn all() -> Vec<(&'static str, Value, RefOr<Schema>)> {
+            vec![$((stringify!($name), json!($json), $name::schema())),*]
+        }
+    };
+}
+
+scalars! {
+    /// `amountMinor` as callers send it.
+    AmountInput {
+        "description": "A whole number of minor units from 1 to 10^18. Digits in a string are exact everywhere; a JSON integer is taken too.",
+        "oneOf": [
+            {"type": "string", "pattern": "^([1-9][0-9]{0,17}|1000000000000000000)$"},
+            {"type": "integer", "format": "int64", "minimum": 1, "maximum": 1_000_000_000_000_000_000_u64}
+        ]
+    }
+    /// An amount as it is answered.
+    MinorUnits {
+        "description": "A whole number of minor units, as a string of digits.",
+        "type": "string", "pattern": "^[0-9]+$", "examples": ["1999"]
+    }
+    /// An entry of the ledger.
+    SignedMinorUnits {
+        "description": "A whole number of minor units with its sign, as a string.",
+        "type": "string", "pattern": "^-?[0-9]+$", "examples": ["-1999"]
+    }
+    /// A currency as it is answered.
+    CurrencyCode {
+        "description": "An ISO 4217 code.",
+        "type": "string", "pattern": "^[A-Z]{3}$", "examples": ["USD"]
+    }
+    /// A currency as callers send it.
+    CurrencyInput {
+        "description": "An active ISO 4217 code, in capitals or not.",
+        "type": "string", "format": "iso-4217", "pattern": "^[A-Za-z]{3}$", "examples": ["USD"]
+    }
+    /// The one currency of bank transfers.
+    DollarInput {
+        "description": "Bank transfers are made in US dollars.",
+        "type": "string", "pattern": "^[Uu][Ss][Dd]$", "examples": ["USD"]
+    }
+    /// The one method of card preparations.
+    CardMethodInput {
+        "description": "`web_card`, also where it is left out.",
+        "type": "string", "enum": ["web_card"]
+    }
+    /// A moment.
+    Moment {
+        "description": "RFC 3339, in UTC, with milliseconds.",
+        "type": "string", "format": "date-time", "examples": ["2026-11-15T02:27:16.000Z"]
+    }
+    /// The caller's own pairs, and other objects without a shape of their own.
+    Metadata {
+        "description": "Any JSON object.",
+        "type": "object", "additionalProperties": true
+    }
+    /// `metadata` as callers send it.
+    MetadataInput {
+        "description": "Any JSON object of at most 16 KiB. Routing rules can look at it. One of this service's secret keys in it is refused.",
+        "type": "object", "additionalProperties": true
+    }
+    /// `remittanceData`, both ways.
+    RemittanceData {
+        "description": "A text of at most 1,000 characters, or a JSON object of at most 4 KiB.",
+        "oneOf": [
+            {"type": "string", "maxLength": 1000},
+            {"type": "object", "additionalProperties": true}
+        ]
+    }
+    /// An address for mail.
+    EmailInput {
+        "type": "string", "format": "email", "maxLength": 254, "examples": ["ada@example.com"]
+    }
+    /// A telephone number.
+    PhoneInput {
+        "description": "E.164 or national digits, with the signs people put between them.",
+        "type": "string", "maxLength": 32, "pattern": r"^\+?[ ().-]*([0-9][ ().-]*){3,}$", "examples": ["+1 415 555 0123"]
+    }
+    /// Where a hosted checkout sends the customer.
+    ReturnUrlInput {
+        "description": "An https address; http only on loopback.",
+        "type": "string", "maxLength": 2000,
+        "pattern": r"^(https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|http://(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,4})?(/[A-Za-z0-9/._~%?=&#{}-]*)?$",
+        "examples": ["https://shop.example/thanks"]
+    }
+    /// A bank's routing number.
+    RoutingNumberInput {
+        "description": "Nine digits, of which the last is a check digit.",
+        "type": "string", "format": "aba-routing-number", "pattern": "^[0-9]{9}$", "examples": ["021000021"]
+    }
+    /// A bank account's number.
+    AccountNumberInput {
+        "type": "string", "pattern": "^[0-9]{4,17}$", "examples": ["123456789"]
+    }
+    /// What `/client/v1/ach/customer-tokens` answered.
+    CustomerTokenInput {
+        "description": "A token from `customer_token_issue`, of the same environment.",
+        "type": "string", "format": "jwe", "minLength": 1, "maxLength": 32768
+    }
+    /// Where events are sent.
+    EndpointUrlInput {
+        "description": "An https address. Private and loopback addresses, and http, only where the operator allows them.",
+        "type": "string", "format": "endpoint-url", "maxLength": 2000, "pattern": "^https?://[!-~]+$",
+        "examples": ["https://shop.example/events"]
+    }
+    /// Which events are sent.
+    EventNamesInput {
+        "description": "The events to be sent, or `[\"*\"]` for all.",
+        "type": "array", "minItems": 1, "maxItems": 64,
+        "items": {"type": "string", "enum": [
+            "payment.prepared", "transaction.pending", "transaction.processing", "transaction.succeeded",
+            "transaction.failed", "transaction.canceled", "transaction.refunded", "*"
+        ]}
+    }
+    /// An event endpoint's id.
+    EndpointIdInput {
+        "type": "string", "format": "ep-id", "pattern": "^ep_[0-7][0-9abcdefghjkmnpqrstvwxyz]{25}$"
+    }
+    /// An environment's name.
+    EnvironmentNameInput {
+        "type": "string", "pattern": "^[a-z][a-z0-9]{0,31}$", "examples": ["test"]
+    }
+}
+
+/// A text of one line: 1 to `MOST` characters, not all of them white space, none a control character.
+pub(crate) struct Line<const MOST: usize>;
+
+impl<const MOST: usize> PartialSchema for Line<MOST> {
+    fn schema() -> RefOr<Schema> {
+        let pattern = format!(r"^[^{NO_CONTROLS}]*[^\s{NO_CONTROLS}][^{NO_CONTROLS}]*$");
+        schema(json!({"type": "string", "minLength": 1, "maxLength": MOST, "pattern": pattern}))
+    }
+}
+
+impl<const MOST: usize> ToSchema for Line<MOST> {}
+
+/// A text of at most `MOST` characters, with tabs and line breaks but no other control characters.
+pub(crate) struct Prose<const MOST: usize>;
+
+impl<const MOST: usize> PartialSchema for Prose<MOST> {
+    fn schema() -> RefOr<Schema> {
+        let pattern = format!("^[^{NO_STRANGE_CONTROLS}]*$");
+        schema(json!({"type": "string", "maxLength": MOST, "pattern": pattern}))
+    }
+}
+
+impl<const MOST: usize> ToSchema for Prose<MOST> {}
+
+/// A text of `LEAST` to `MOST` characters, none of them a control character.
+pub(crate) struct Plain<const LEAST: usize, const MOST: usize>;
+
+impl<const LEAST: usize, const MOST: usize> PartialSchema for Plain<LEAST, MOST> {
+    fn schema() -> RefOr<Schema> {
+        let pattern = format!("^[^{NO_CONTROLS}]*$");
+        schema(json!({"type": "string", "minLength": LEAST, "maxLength": MOST, "pattern": pattern}))
+    }
+}
+
+impl<const LEAST: usize, const MOST: usize> ToSchema for Plain<LEAST, MOST> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_published() {
+        for (name, written, read) in all() {
+            let mut read = serde_json::to_value(read).unwrap();
+            // The library writes an empty `additionalProperties` out; order does not matter.
+            assert_eq!(
+                read.as_object_mut().unwrap().len(),
+                written.as_object().unwrap().len(),
+                "{name}: {read}"
+            );
+            for (key, value) in written.as_object().unwrap() {
+                assert_eq!(&read[key], value, "{name}.{key}");
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The document's schemas, collected from the types that operations name.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use utoipa::{
+    ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
+
+const PLACE: &str = "#/components/schemas/";
+
+/// Schemas by name.
+#[derive(Default)]
+pub(crate) struct Schemas(BTreeMap<String, Value>);
+
+impl Schemas {
+    /// Where to find a type's schema, which is then in the document with everything it refers to.
+    pub(crate) fn reference<T: ToSchema>(&mut self) -> Value {
+        let name = T::name().into_owned();
+        if !self.0.contains_key(&name) {
+            let mut found: Vec<(String, RefOr<Schema>)> = Vec::new();
+            T::schemas(&mut found);
+            found.push((name.clone(), T::schema()));
+            for (name, schema) in found {
+                self.0.insert(name, serde_json::to_value(schema).unwrap_or_default());
+            }
+        }
+        place(&name)
+    }
+
+    /// The same under another name, without fields that an operation does not look at.
+    pub(crate) fn reference_without<T: ToSchema>(&mut self, name: &str, fields: &[&str]) -> Value {
+        self.reference::<T>();
+        let mut schema = self.0.get(&*T::name()).cloned().unwrap_or_default();
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, _| !fields.contains(&name.as_str()));
+        }
+        self.put(name, schema)
+    }
+
+    /// A schema that is written as JSON.
+    pub(crate) fn put(&mut self, name: &str, schema: Value) -> Value {
+        self.0.insert(name.to_owned(), schema);
+        place(name)
+    }
+
+    /// The envelope around a type.
+    pub(crate) fn envelope_of<T: ToSchema>(&mut self) -> Value {
+        let data = self.reference::<T>();
+        self.envelope(&T::name(), &data)
+    }
+
+    /// The envelope around one of two types.
+    pub(crate) fn envelope_of_either<T: ToSchema, U: ToSchema>(&mut self, name: &str) -> Value {
+        let either = json!({"oneOf": [self.reference::<T>(), self.reference::<U>()]});
+        let data = self.put(name, either);
+        self.envelope(name, &data)
+    }
+
+    /// The envelope around a slice of a list.
+    pub(crate) fn envelope_of_list<T: ToSchema>(&mut self) -> Value {
+        let (item, name) = (self.reference::<T>(), format!("{}List", T::name()));
+        let data = self.put(
+            &name,
+            json!({
+                "type": "object",
+                "required": ["items", "nextCursor"],
+                "properties": {
+                    "items": {"type": "array", "items": item},
+                    "nextCursor": {
+                        "type": ["string", "null"],
+                        "description": "Where the next slice begins; null at the end.",
+                    },
+                },
+            }),
+        );
+        self.envelope(&name, &data)
+    }
+
+    fn envelope(&mut self, name: &str, data: &Value) -> Value {
+        self.put(
+            &format!("{name}Response"),
+            json!({
+                "type": "object",
+                "required": ["success", "data", "message"],
+                "properties": {
+                    "success": {"type": "boolean", "const": true},
+                    "data": data,
+                    "message": {"type": "null"},
+                },
+            }),
+        )
+    }
+
+    /// All of them, in shapes that every generator of clients reads.
+    pub(crate) fn render(mut self) -> Value {
+        let names: Vec<_> = self.0.keys().cloned().collect();
+        for name in &names {
+            let schema = self.0.get(name).cloned().unwrap_or_default();
+            let whole = self.whole(schema);
+            self.0.insert(name.clone(), whole);
+        }
+        for name in &names {
+            self.name_variants(name);
+        }
+        let mut rendered: Map<String, Value> = self.0.into_iter().collect();
+        rendered.values_mut().for_each(simplify);
+        rendered.into()
+    }
+
+    /// A struct with others flattened into it, written out as the one object it is on the wire.
+    fn whole(&self, schema: Value) -> Value {
+        let Some(parts) = schema.get("allOf").and_then(Value::as_array) else { return schema };
+        let (mut required, mut properties) = (Vec::new(), Map::new());
+        for part in parts {
+            let part = match part.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix(PLACE)) {
+                Some(name) => self.whole(self.0.get(name).cloned().unwrap_or_default()),
+                None => part.clone(),
+            };
+            required.extend(part.get("required").and_then(Value::as_array).cloned().unwrap_or_default());
+            properties.extend(part.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+        }
+        let mut whole = Map::new();
+        if let Some(description) = schema.get("description") {
+            whole.insert("description".to_owned(), description.clone());
+        }
+        whole.insert("type".to_owned(), "object".into());
+        whole.insert("required".to_owned(), required.into());
+        whole.insert("properties".to_owned(), properties.into());
+        whole.into()
+    }
+
+    /// Variants that have a title become schemas of their own, told apart by the field that names them.
+    fn name_variants(&mut self, name: &str) {
+        for keyword in ["oneOf", "anyOf"] {
+            let Some(schema) = self.0.get(name).filter(|schema| schema.get(keyword).is_some()).cloned()
+            else {
+                continue;
+            };
+            let variants = schema.get(keyword).and_then(Value::as_array).cloned().unwrap_or_default();
+            let title = |variant: &Value| variant.get("title").and_then(Value::as_str).map(str::to_owned);
+            let Some(titles) = variants.iter().map(title).collect::<Option<Vec<_>>>() else { continue };
+            let mut mapping = Map::new();
+            for (title, variant) in titles.iter().zip(variants) {
+                if let Some(word) = variant.pointer("/properties/type/enum/0").and_then(Value::as_str) {
+                    mapping.insert(word.to_owned(), format!("{PLACE}{title}").into());
+                }
+                self.0.insert(title.clone(), variant);
+            }
+            let Value::Object(mut named) = schema else { continue };
+            named.insert(keyword.to_owned(), titles.iter().map(|title| place(title)).collect());
+            if !mapping.is_empty() {
+                let discriminator = json!({"propertyName": "type", "mapping": mapping});
+                named.insert("discriminator".to_owned(), discriminator);
+            }
+            self.0.insert(name.to_owned(), named.into());
+        }
+    }
+}
+
+fn place(name: &str) -> Value {
+    json!({"$ref": format!("{PLACE}{name}")})
+}
+
+/// A type written in place and what is said of the field come as two parts that must both hold, the second of which is
+/// nothing but words (and, as the library has it, an object). They are one.
+fn described_type(map: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let [Value::Object(kind), Value::Object(words)] = map.get("allOf")?.as_array()?.as_slice() else {
+        return None;
+    };
+    let description = words.get("description").filter(|_| words.get("properties").is_none())?;
+    let mut described = kind.clone();
+    described.insert("description".to_owned(), description.clone());
+    Some(described)
+}
+
+/// `oneOf` null and a plain type is one type that may be null.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        Value::Object(map) => {
+            map.values_mut().for_each(simplify);
+            if let Some(said) = described_type(map) {
+                *map = said;
+            }
+            let Some(Value::Array(variants)) = map.get("oneOf") else { return };
+            let null = json!({"type": "null"});
+            let (Some(other), 2, true) =
+                (variants.iter().find(|it| **it != null), variants.len(), variants.contains(&null))
+            else {
+                return;
+            };
+            let Some(other) = other.as_object().filter(|it| it.get("type").is_some_and(Value::is_string))
+            else {
+                return;
+            };
+            let mut merged = other.clone();
+            merged.insert("type".to_owned(), json!([other.get("type"), "null"]));
+            map.remove("oneOf");
+            // What is said of the field goes before what is said of its type.
+            merged.extend(std::mem::take(map));
+            *map = merged;
+        }
+        _ => {}
+    }
+}

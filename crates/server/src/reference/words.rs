@@ -1,0 +1,89 @@
+//! The fields that hold one of a few words, taken from the types that have them.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+use tollgate_domain as domain;
+use tollgate_engine::ports::EventState;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
+
+use crate::{error_code::ErrorCode, reference::scalars::schema};
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident = $words:expr;)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) struct $name;
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    let words: Vec<&'static str> = $words.into_iter().collect();
+                    schema(json!({"type": "string", "enum": words}))
+                }
+            }
+
+            impl ToSchema for $name {
+                fn name() -> Cow<'static, str> {
+                    Cow::Borrowed(stringify!($name))
+                }
+            }
+        )*
+    };
+}
+
+words! {
+    /// What failures are told apart by.
+    ErrorCodeWord = ErrorCode::ALL.iter().map(|code| code.as_str());
+    /// What a payment is made with.
+    PaymentMethod = domain::PaymentMethod::ALL.map(domain::PaymentMethod::as_str);
+    /// Which of the two card flows.
+    Flow = domain::Flow::ALL.map(domain::Flow::as_str);
+    /// The rail a payment takes.
+    Channel = domain::Channel::ALL.map(domain::Channel::as_str);
+    /// The channel fees are configured by.
+    FeeChannel = domain::Channel::ALL.map(domain::Channel::fee_channel);
+    /// Where a transaction stands.
+    TransactionStatus = domain::transaction::Status::ALL.map(domain::transaction::Status::as_str);
+    /// Where a preparation stands.
+    PreparationStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str);
+    /// What became of a try to charge a card.
+    AttemptState = domain::card::AttemptState::ALL.map(domain::card::AttemptState::as_str);
+    /// A bank account's kind.
+    BankAccountType = domain::ach::BankAccountType::ALL.map(domain::ach::BankAccountType::as_str);
+    /// What a key may do.
+    KeyKind = domain::tenant::KeyKind::ALL.map(domain::tenant::KeyKind::as_str);
+    /// Whether a key opens anything.
+    KeyStatus = ["live", "expired", "revoked"];
+    /// How a customer token is sealed.
+    TokenType = ["JWE"];
+    /// How a provider and our books disagree.
+    ExceptionKind = domain::card::DisagreementKind::ALL.map(domain::card::DisagreementKind::as_str);
+    /// What became of a provider's event.
+    ProviderEventState = EventState::ALL.map(EventState::as_str);
+    /// What happened.
+    EventKind = domain::event::EventKind::ALL.map(domain::event::EventKind::as_str);
+    /// What an endpoint can ask for: a kind of event, or all.
+    EventName = domain::event::EventKind::ALL
+        .map(domain::event::EventKind::as_str)
+        .into_iter()
+        .chain([domain::event::EventFilter::EVERYTHING]);
+    /// Where a delivery stands.
+    DeliveryState = tollgate_engine::ports::DeliveryState::ALL.map(tollgate_engine::ports::DeliveryState::as_str);
+    /// A provider's wire.
+    Adapter = tollgate_configuration::Adapter::ALL.map(tollgate_configuration::Adapter::as_str);
+    /// Why money moved in a wallet.
+    PostingCause = domain::ledger::PostingCause::ALL.map(domain::ledger::PostingCause::as_str);
+    /// An account of a wallet.
+    LedgerAccount = domain::ledger::Account::ALL.map(domain::ledger::Account::as_str);
+    /// What became of a rule.
+    RuleOutcome = ["disabled", "matched", "failed", "not_tried"];
+    /// How a condition compares.
+    ConditionOp = ["eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists", "startsWith"];
+    /// Whose layer of the fee.
+    FeeScope = ["platform", "organization"];
+    /// Which bound had the last word.
+    FeeBound = ["minimum", "cap"];
+}
