@@ -35,14 +35,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Commands that ask a server find it by TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or by the sandbox's sandbox.json; all of
 /// them take --json and --environment.
 #[derive(Debug, Parser)]
-#[command(
-    name = "tollgate",
-    version,
-    about,
-    long_about,
-    verbatim_doc_comment,
-    disable_help_subcommand = true
-)]
+#[command(name = "tollgate", version, about, long_about, verbatim_doc_comment)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

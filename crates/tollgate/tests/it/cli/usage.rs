@@ -11,6 +11,7 @@ fn the_help_has_every_command_in_its_group() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::nowhere(folder.path().to_owned());
     let help = terminal.shows(&["--help"]);
+    assert!(terminal.shows(&["help", "keys"]).contains("rotate"));
     for group in ["Run:", "Configure:", "Tenants and keys:", "Payments:", "Events:", "Operate:", "Try out:"] {
         assert!(help.contains(group), "{help}");
     }
