@@ -168,6 +168,8 @@ impl Round {
         for waiting in std::mem::take(&mut self.waiting) {
             // Somebody else may take it by now, so it is not ours any more.
             if now >= waiting.begin_before {
+                let (event, endpoint) = (waiting.claimed.delivery.event.id, waiting.claimed.endpoint.id);
+                debug!(%event, %endpoint, "a delivery was taken and not begun in time; it will be taken again");
                 continue;
             }
             let turn = if self.room() > 0 { self.turn(waiting.claimed.endpoint.id) } else { None };
