@@ -39,6 +39,7 @@ pub(crate) struct CheckedAnswer {
     /// The version in force, which the document was checked against.
     version: u64,
     /// As it would be read back, secrets masked.
+    #[schema(value_type = Object)]
     document: Value,
     /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
     replaced_secrets: Vec<String>,

@@ -2,25 +2,30 @@
 
 use serde::Serialize;
 use tollgate_engine::Check;
+use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
     answer::{self, Answer},
+    reference::scalars,
     timestamp::rfc3339,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct DoctorAnswer {
+#[schema(as = Examination)]
+pub(crate) struct DoctorAnswer {
     version: &'static str,
     /// For comparing clocks.
+    #[schema(value_type = scalars::Moment)]
     server_time: String,
     checks: Vec<CheckAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct CheckAnswer {
+#[schema(as = ExaminationCheck)]
+pub(crate) struct CheckAnswer {
     name: &'static str,
     environment_id: Option<String>,
     /// `ok`, `warning` or `problem`.

@@ -8,8 +8,9 @@ use crate::{
     admin_api::{
         applications::ApplicationAnswer,
         audit::AuditAnswer,
-        config::{ReplacedAnswer, VersionAnswer},
+        config::{CheckedAnswer, ReplacedAnswer, VersionAnswer},
         deliveries::DeliveryAnswer,
+        doctor::DoctorAnswer,
         environments::{EnvironmentAnswer, EnvironmentBody},
         event_endpoints::{
             EndpointAnswer, EndpointBody, EndpointMadeAnswer, NewEndpointBody, RemovedAnswer,
@@ -102,7 +103,7 @@ fn keys(schemas: &mut Schemas) -> [Described; 4] {
     ]
 }
 
-fn configuration(schemas: &mut Schemas) -> [Described; 6] {
+fn configuration(schemas: &mut Schemas) -> [Described; 7] {
     [
         operation("config_read", CONFIGURATION, AdminToken, "Read the configuration")
             .says("Secrets are masked; a masked secret sent back keeps what is stored.")
@@ -116,6 +117,11 @@ fn configuration(schemas: &mut Schemas) -> [Described; 6] {
             .answers::<ReplacedAnswer<'_>>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag")
             .fails(&[ErrorCode::VersionConflict]),
+        operation("config_validate", CONFIGURATION, AdminToken, "Check a configuration")
+            .says("Reads a document exactly as replacing would, and changes nothing.")
+            .takes::<Configuration>(schemas, example())
+            .answers::<CheckedAnswer>(schemas, StatusCode::OK)
+            .carrying("ETag", "ETag"),
         operation("config_history", CONFIGURATION, AdminToken, "List the configuration's versions")
             .with(parameters::versions())
             .lists::<VersionAnswer>(schemas),
@@ -255,7 +261,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn oversight(schemas: &mut Schemas) -> [Described; 4] {
+fn oversight(schemas: &mut Schemas) -> [Described; 5] {
     [
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
             .says("Where a provider and our books disagree, newest first.")
@@ -273,5 +279,8 @@ fn oversight(schemas: &mut Schemas) -> [Described; 4] {
         operation("audit", OPERATIONS, AdminToken, "Audit the books")
             .says("Recomputes every balance from its entries and checks every invariant.")
             .answers::<AuditAnswer>(schemas, StatusCode::OK),
+        operation("doctor", OPERATIONS, AdminToken, "Examine the installation")
+            .says("Disk, clocks, providers and what waits, each with a verdict and what to do.")
+            .answers::<DoctorAnswer>(schemas, StatusCode::OK),
     ]
 }
