@@ -7,14 +7,15 @@ use tollgate_domain::{
     id::{EndpointId, EventId},
 };
 use tollgate_engine::ports::{
-    ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventDelivery,
+    ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventDelivery, Resend,
+    ResendWhich, Resent,
 };
 
 use super::{
     ALL, Nodes, at,
     concurrency::at_once,
     outbox_samples::{FAILED, SUCCEEDED, attempted, taken},
-    samples::LETTERS,
+    samples::{LETTERS, preparing},
 };
 
 pub async fn those_who_want_it_get_it(nodes: &Nodes) {
@@ -293,4 +294,81 @@ pub async fn an_attempt_tells_of_its_endpoint(nodes: &Nodes) {
     assert_eq!(states(endpoint.id).await, [parked, parked, parked, (DeliveryState::Delivered, false)]);
     assert_eq!(states(other.id).await, [(DeliveryState::Waiting, true); 4]);
     assert_eq!(nodes.read_endpoint(environment, other.id).await, other);
+}
+
+/// Events, claims, attempts of all kinds, an operator who disables, enables and sends again: nobody stands in another's
+/// way for good, and in the end everybody has everything.
+pub async fn all_at_once_everything_arrives(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let endpoints =
+        [nodes.endpoint(environment, &["*"]).await.id, nodes.endpoint(environment, &["*"]).await.id];
+    let orders: Vec<_> = (0..40).map(|_| nodes.new_order(environment)).collect();
+    let tells: Vec<_> = (0..40).map(|_| nodes.new_tell(EventKind::PaymentPrepared)).collect();
+    at_once(nodes, 8, |place, node| {
+        let mine: Vec<_> =
+            orders.iter().cloned().zip(tells.iter().copied()).skip(place * 20).take(20).collect();
+        async move {
+            match place {
+                0 | 1 => {
+                    for (order, event) in mine {
+                        node.insert_payment(environment, &order, &preparing(), &[], &[event]).await.unwrap();
+                    }
+                }
+                2 => {
+                    for round in 0..12_u8 {
+                        let id = endpoints[usize::from(round % 2)];
+                        let mut seen = node.endpoint(environment, id).await.unwrap().unwrap();
+                        seen.disabled = seen.disabled.is_none().then(|| "for a while".to_owned());
+                        node.change_endpoint(environment, &seen).await.unwrap();
+                    }
+                }
+                3 => {
+                    let which = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: true };
+                    for _ in 0..8 {
+                        node.resend(environment, Resend { endpoint: None, which }, at(1), 9).await.unwrap();
+                    }
+                }
+                _ => {
+                    for round in 0..12_u8 {
+                        for claimed in node.claim_deliveries(at(5_000), at(5_000), 3, 5).await.unwrap() {
+                            let (state, effect) = match round % 4 {
+                                0 => (DeliveryState::Waiting, EndpointEffect::Rests(at(4_000))),
+                                1 => (DeliveryState::Waiting, EndpointEffect::Disabled("gone".to_owned())),
+                                2 => (DeliveryState::Parked, EndpointEffect::Rests(at(6_000))),
+                                _ => (DeliveryState::Delivered, EndpointEffect::Answers),
+                            };
+                            let attempted = attempted(state, Some(at(4_500)), effect);
+                            let (endpoint, event) = (claimed.endpoint.id, claimed.delivery.event.id);
+                            node.settle_delivery(environment, endpoint, event, &attempted).await.unwrap();
+                        }
+                    }
+                }
+            }
+        }
+    })
+    .await;
+
+    // What was told while an endpoint was disabled is sent by name, and everything is there in the end.
+    for id in endpoints {
+        let mut seen = nodes.read_endpoint(environment, id).await;
+        seen.disabled = None;
+        nodes.one.change_endpoint(environment, &seen).await.unwrap();
+        let which = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: false };
+        let wish = Resend { endpoint: Some(id), which };
+        let resent = nodes.one.resend(environment, wish, at(1), ALL).await.unwrap();
+        assert!(matches!(resent, Resent::Done { deliveries: 40, .. }), "{resent:?}");
+    }
+    let delivered = attempted(DeliveryState::Delivered, None, EndpointEffect::Answers);
+    loop {
+        let claimed = nodes.two.claim_deliveries(at(9_000), at(10_000), 7, 9).await.unwrap();
+        if claimed.is_empty() {
+            break;
+        }
+        for (endpoint, event) in taken(&claimed) {
+            nodes.settle(environment, endpoint, event, &delivered).await;
+        }
+    }
+    let all = nodes.all_deliveries(environment).await;
+    assert_eq!(all.len(), 80);
+    assert!(all.iter().all(|delivery| delivery.state == DeliveryState::Delivered));
 }

@@ -126,7 +126,7 @@ macro_rules! conformance_suite {
             deliveries:
                 those_who_want_it_get_it, deliveries_are_listed_newest_first, claims_are_fair,
                 who_rests_or_is_disabled_is_left_alone, many_claimers_share_no_delivery,
-                a_settled_delivery_stays, an_attempt_tells_of_its_endpoint;
+                a_settled_delivery_stays, an_attempt_tells_of_its_endpoint, all_at_once_everything_arrives;
             resending:
                 one_event_is_sent_again, a_span_is_sent_again, what_was_parked_is_sent_again,
                 nothing_is_sent_where_nobody_is;

@@ -15,9 +15,10 @@ const BEGIN: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan; SET L
      SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 
 /// What another node is digesting in this very moment is passed over rather than waited for.
-const TAKE: &str = "DELETE FROM undigested_events u USING (
+const TAKE: &str = "WITH t AS MATERIALIZED (
          SELECT event_id, environment_id FROM undigested_events
-         ORDER BY event_id, environment_id LIMIT $1 FOR UPDATE SKIP LOCKED) t
+         ORDER BY event_id, environment_id LIMIT $1 FOR UPDATE SKIP LOCKED)
+     DELETE FROM undigested_events u USING t
      WHERE u.event_id = t.event_id AND u.environment_id = t.environment_id
      RETURNING u.environment_id, u.event_id";
 
