@@ -87,7 +87,7 @@ async fn editor(visitor: &Visitor, version: u64, document: String, faults: Vec<(
 pub(crate) async fn export(visitor: Visitor) -> Page {
     let environment = visitor.environment()?;
     let read = visitor.console.engine.config(environment).await?;
-    page::file("config.json", "application/json", pretty(&read.configuration.to_public()))
+    Ok(page::file("config.json", "application/json", pretty(&read.configuration.to_public())))
 }
 
 pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
@@ -116,7 +116,7 @@ pub(crate) async fn show_review(
     let checked = match engine.check_config(environment, document.clone()).await {
         Ok(checked) => checked,
         Err(ConfigureError::Faulty(faults)) => {
-            let faults = faults.into_iter().map(|fault| (fault.field.to_string(), fault.message.to_string()));
+            let faults = faults.into_iter().map(|fault| (fault.field, fault.message));
             return editor(visitor, version, pretty(&document), faults.collect()).await;
         }
         Err(error) => return Err(error.into()),

@@ -54,7 +54,7 @@ pub(crate) fn render(template: &impl Template) -> Page {
 }
 
 /// A file to be saved.
-pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Page {
+pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Response {
     let mut response = Response::new(Body::from(text));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -62,7 +62,7 @@ pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Page {
     if let Ok(value) = HeaderValue::try_from(disposition) {
         headers.insert(header::CONTENT_DISPOSITION, value);
     }
-    Ok(response)
+    response
 }
 
 pub(crate) async fn nothing_here(State(_): State<SharedConsole>, visitor: Visitor) -> Response {

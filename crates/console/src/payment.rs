@@ -305,10 +305,10 @@ pub(crate) fn layer(scope: &'static str, fee: &LayerFee, currency: Currency) -> 
     let bps = layer.percent.get();
     let mut rule = format!("{} + {}.{:02} %", minor(layer.fixed, currency), bps / 100, bps % 100);
     if let Some(minimum) = layer.minimum {
-        rule.push_str(&format!(", at least {}", minor(minimum, currency)));
+        rule = format!("{rule}, at least {}", minor(minimum, currency));
     }
     if let Some(cap) = layer.cap {
-        rule.push_str(&format!(", at most {}", minor(cap, currency)));
+        rule = format!("{rule}, at most {}", minor(cap, currency));
     }
     let mut steps = format!(
         "{} + {} = {}",

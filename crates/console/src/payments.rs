@@ -298,7 +298,7 @@ pub(crate) async fn export(visitor: Visitor) -> Page {
             }
         }
     }
-    page::file("payments.csv", "text/csv; charset=utf-8", text)
+    Ok(page::file("payments.csv", "text/csv; charset=utf-8", text))
 }
 
 fn line(text: &mut String, transaction: &Transaction) {

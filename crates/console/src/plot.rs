@@ -1,5 +1,7 @@
 //! Plots as inline pictures: bars over time, in whole numbers.
 
+use std::fmt::Write as _;
+
 /// One bar.
 pub(crate) struct Bar {
     /// What is said of it when it is pointed at.
@@ -28,10 +30,12 @@ pub(crate) fn bars(bars: &[Bar], most: Option<i128>) -> String {
         let height = if bar.value > 0 { height.max(2) } else { 0 };
         let (y, inner) = (HEIGHT.saturating_sub(height), slot.saturating_sub(gap));
         let title = escaped(&bar.title);
-        svg.push_str(&format!(
+        // Writing to a text cannot fail.
+        let _ = write!(
+            svg,
             "<g><title>{title}</title><rect class=\"ground\" x=\"{x}\" y=\"0\" width=\"{slot}\" height=\"{HEIGHT}\"/>\
              <rect class=\"value\" x=\"{x}\" y=\"{y}\" width=\"{inner}\" height=\"{height}\"/></g>"
-        ));
+        );
     }
     svg.push_str("</svg>");
     svg

@@ -173,10 +173,10 @@ fn layer_text(entry: &Value, scope: &str) -> String {
     let mut said =
         format!("{} + {}.{:02} %", money("fixedFeeMinor").unwrap_or_default(), bps / 100, bps % 100);
     if let Some(minimum) = money("minimumFeeMinor") {
-        said.push_str(&format!(", min {minimum}"));
+        said = format!("{said}, min {minimum}");
     }
     if let Some(cap) = money("capFeeMinor") {
-        said.push_str(&format!(", max {cap}"));
+        said = format!("{said}, max {cap}");
     }
     said
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
+    fee::FeeSnapshot,
     id::EnvironmentId,
     search::{amount_term, customer_term, metadata_term, text_term},
     transaction::{Status, Transaction},
@@ -270,12 +271,28 @@ impl Engine {
 
 /// Decides every payment anew and compares.
 fn replay(past: &[PastPayment], proposed: &Configuration) -> Replay {
-    let mut replay = Replay { since: past.last().map(|payment| payment.at), ..Replay::default() };
-    let mut moves: BTreeMap<(String, Channel, String, Channel), u64> = BTreeMap::new();
-    let mut money: BTreeMap<String, MovedMoney> = BTreeMap::new();
+    let mut replaying = Replaying::default();
     for payment in past {
-        let Some(metadata) = metadata_pairs(&payment.metadata) else { continue };
-        replay.examined = replay.examined.saturating_add(1);
+        replaying.take(payment, proposed);
+    }
+    replaying.conclude(past.last().map(|payment| payment.at))
+}
+
+/// Where a payment goes, and for which fee.
+type Outcome = (String, Channel, Minor);
+
+/// What is known so far.
+#[derive(Default)]
+struct Replaying {
+    replay: Replay,
+    moves: BTreeMap<(String, Channel, String, Channel), u64>,
+    money: BTreeMap<String, MovedMoney>,
+}
+
+impl Replaying {
+    fn take(&mut self, payment: &PastPayment, proposed: &Configuration) {
+        let Some(metadata) = metadata_pairs(&payment.metadata) else { return };
+        self.replay.examined = self.replay.examined.saturating_add(1);
         let request = QuoteRequest {
             principal: payment.fee.principal,
             currency: payment.currency,
@@ -284,53 +301,53 @@ fn replay(past: &[PastPayment], proposed: &Configuration) -> Replay {
             metadata,
         };
         let before = (payment.provider.clone(), payment.channel, payment.fee.fee);
-        let after = match quote(proposed, &request) {
-            Ok(quote) => {
-                let target = quote.route.target;
-                let sums = money.entry(payment.currency.to_string()).or_insert(MovedMoney {
-                    currency: payment.currency,
-                    platform_before: 0,
-                    platform_after: 0,
-                    organization_before: 0,
-                    organization_after: 0,
-                });
-                add(&mut sums.platform_before, payment.fee.platform.fee);
-                add(&mut sums.organization_before, payment.fee.organization.fee);
-                add(&mut sums.platform_after, quote.fee.platform.fee);
-                add(&mut sums.organization_after, quote.fee.organization.fee);
-                if quote.fee.platform.fee != payment.fee.platform.fee
-                    || quote.fee.organization.fee != payment.fee.organization.fee
-                {
-                    replay.repriced = replay.repriced.saturating_add(1);
-                }
-                Some((target.provider.to_string(), target.channel, quote.fee.fee))
+        let quoted = quote(proposed, &request).ok();
+        let after = quoted.map(|quote| {
+            self.add_up(payment, &quote.fee);
+            (quote.route.target.provider.to_string(), quote.route.target.channel, quote.fee.fee)
+        });
+        self.compare(payment, before, after);
+    }
+
+    fn add_up(&mut self, payment: &PastPayment, fee: &FeeSnapshot) {
+        let sums = self.money.entry(payment.currency.to_string()).or_insert(MovedMoney {
+            currency: payment.currency,
+            platform_before: 0,
+            platform_after: 0,
+            organization_before: 0,
+            organization_after: 0,
+        });
+        add(&mut sums.platform_before, payment.fee.platform.fee);
+        add(&mut sums.organization_before, payment.fee.organization.fee);
+        add(&mut sums.platform_after, fee.platform.fee);
+        add(&mut sums.organization_after, fee.organization.fee);
+        let is_same = fee.platform.fee == payment.fee.platform.fee
+            && fee.organization.fee == payment.fee.organization.fee;
+        self.replay.repriced = self.replay.repriced.saturating_add(u64::from(!is_same));
+    }
+
+    fn compare(&mut self, payment: &PastPayment, before: Outcome, after: Option<Outcome>) {
+        match &after {
+            None => self.replay.refused = self.replay.refused.saturating_add(1),
+            Some((provider, channel, _)) if *provider != before.0 || *channel != before.1 => {
+                let count = self.moves.entry((before.0.clone(), before.1, provider.clone(), *channel));
+                let count = count.or_default();
+                *count = count.saturating_add(1);
             }
-            Err(_) => {
-                replay.refused = replay.refused.saturating_add(1);
-                None
-            }
-        };
-        if let Some((provider, channel, _)) = &after
-            && (*provider != before.0 || *channel != before.1)
-        {
-            let count = moves.entry((before.0.clone(), before.1, provider.clone(), *channel)).or_default();
-            *count = count.saturating_add(1);
+            Some(_) => {}
         }
-        if after.as_ref() != Some(&before) && replay.examples.len() < MOST_EXAMPLES {
+        if after.as_ref() != Some(&before) && self.replay.examples.len() < MOST_EXAMPLES {
             let (reference, currency) = (payment.reference, payment.currency);
-            replay.examples.push(ReplayExample { reference, currency, before, after });
+            self.replay.examples.push(ReplayExample { reference, currency, before, after });
         }
     }
-    replay.rerouted = moves
-        .into_iter()
-        .map(|((from, from_channel, to, to_channel), count)| ReplayedMove {
-            from: (from, from_channel),
-            to: (to, to_channel),
-            count,
-        })
-        .collect();
-    replay.money = money.into_values().collect();
-    replay
+
+    fn conclude(self, since: Option<Timestamp>) -> Replay {
+        let moves = self.moves.into_iter().map(|((from, from_channel, to, to_channel), count)| {
+            ReplayedMove { from: (from, from_channel), to: (to, to_channel), count }
+        });
+        Replay { since, rerouted: moves.collect(), money: self.money.into_values().collect(), ..self.replay }
+    }
 }
 
 fn add(sum: &mut i128, fee: Minor) {

@@ -59,8 +59,10 @@ impl Connector {
             .tcp_user_timeout(settings.statement_timeout.saturating_mul(2))
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
         let limit = settings.statement_timeout.as_millis();
-        // The second ends what a vanished node has left open, so that its locks are not held for long.
-        let limits = format!("-c statement_timeout={limit} -c idle_in_transaction_session_timeout={limit}");
+        // The second ends what a vanished node has left open, so that its locks are not held for long. And the server is
+        // not to compile plans: all statements are short, and those that forbid a way of planning look costly to it.
+        let limits =
+            format!("-c statement_timeout={limit} -c idle_in_transaction_session_timeout={limit} -c jit=off");
         let options =
             config.get_options().map_or_else(|| limits.clone(), |given| format!("{given} {limits}"));
         config.options(options).ssl_mode(if wanted.encrypted { SslMode::Require } else { SslMode::Disable });
