@@ -35,6 +35,7 @@ type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferRequest)]
 pub(crate) struct TransferBody<'a> {
+    /// One transfer per key: send the same again to retry the same business action safely.
     #[serde(borrow)]
     #[schema(value_type = KeyText, required, inline)]
     idempotency_key: Raw<'a>,
