@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(meant("105.5"), [10_550]);
         assert_eq!(meant("1,105.50"), [110_550]);
         assert_eq!(meant("1.234"), [1_234]);
-        assert_eq!(meant("1.2345"), []);
+        assert!(meant("1.2345").is_empty());
         for text in ["", "abc", "-5", "1.2.3", "1e5", "99999999999999999999"] {
             assert!(meant(text).is_empty(), "{text}");
         }
