@@ -8,7 +8,7 @@ cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL a
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
 cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark: the quote,
-                                  or with `preparations` or `transfers` as first option those,
+                                  or with `preparations`, `transfers` or `pages` as first option those,
                                   with a throw-away PostgreSQL around them
 cargo xtask help                  this text";
 
@@ -57,7 +57,9 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
 /// Whether a benchmark with these arguments measures on PostgreSQL, too.
 pub(crate) fn bench_needs_postgres(arguments: &[String]) -> bool {
     let asks_for_help = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
-    let measures = arguments.first().is_some_and(|first| first == "preparations" || first == "transfers");
+    let measures = arguments
+        .first()
+        .is_some_and(|first| ["preparations", "transfers", "pages"].contains(&first.as_str()));
     measures && !asks_for_help
 }
 

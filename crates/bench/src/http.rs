@@ -79,6 +79,18 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// The session that an answer begins.
+    pub(crate) async fn cookie(&mut self, request: &[u8]) -> Result<String, Fault> {
+        let status = self.exchange(request).await?.status;
+        let head = String::from_utf8_lossy(&self.buffer).to_lowercase();
+        let place = head.find("set-cookie: ").ok_or_else(|| format!("answered {status} without a cookie"))?;
+        let raw = self.buffer.get(place + "set-cookie: ".len()..).unwrap_or_default();
+        let value = raw.split(|byte| *byte == b';' || *byte == b'\r').next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(value).into_owned())
+    }
+}
+
 /// The bytes of a request with JSON in it. The `Host` is the same for every server, so that all get the same bytes.
 pub(crate) fn request(method: &str, path: &str, bearer: Option<&str>, body: Option<&[u8]>) -> Vec<u8> {
     let authorization = bearer.map(|token| format!("Bearer {token}"));

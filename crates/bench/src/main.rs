@@ -13,6 +13,7 @@ mod launch;
 mod load;
 mod numbered;
 mod options;
+mod pages;
 mod pgbench;
 mod plan;
 mod preparations;
@@ -41,6 +42,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use comparison::Comparison;
 use load::{Target, Until};
 use options::Options;
+use pages::PageOptions;
 use process::Process;
 use product::Product;
 use report::{Report, Round};
@@ -92,6 +94,8 @@ enum Mode {
     Preparations(Options),
     /// Bank transfers on SQLite and PostgreSQL, from one wallet and from many, beside raw SQLite and pgbench.
     Transfers(TransferOptions),
+    /// The pages of the console with a million transactions on SQLite and PostgreSQL.
+    Pages(PageOptions),
     /// The echo server, started by the benchmark itself.
     #[command(hide = true)]
     Echo {
@@ -108,6 +112,7 @@ fn main() -> ExitCode {
         Some(Mode::Echo { address_file, answer_bytes }) => serve_echo(address_file.clone(), *answer_bytes),
         Some(Mode::Preparations(options)) => compare(preparations::measure(options), options.json),
         Some(Mode::Transfers(options)) => compare(transfers::measure(options), options.common.json),
+        Some(Mode::Pages(options)) => drive(pages::measure(options)),
         None => run(&arguments),
     };
     match outcome {

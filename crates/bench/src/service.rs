@@ -46,6 +46,13 @@ impl Secrets {
     }
 }
 
+impl Secrets {
+    /// What opens the console.
+    pub(crate) fn admin_token(&self) -> &str {
+        &self.admin_token
+    }
+}
+
 impl Service {
     /// Starts it and waits until it is ready.
     pub(crate) async fn start(place: &Place<'_>, secrets: &Secrets) -> Result<Self, Fault> {

@@ -259,7 +259,7 @@ const SEALED_BYTES: usize = 180;
 
 impl Plan {
     async fn read(copied: &Copied) -> Result<Self, Fault> {
-        let [transactions, transfers, postings, entries, lines, wallets] = copied
+        let [transactions, transfers, postings, entries, lines, events, wallets] = copied
             .rows([
                 "SELECT * FROM transactions",
                 "SELECT * FROM transfers",
@@ -268,6 +268,7 @@ impl Plan {
                      ON p.environment_id = e.environment_id AND p.currency = e.currency AND p.id = e.posting_id
                  WHERE p.cause = 'reserve' ORDER BY e.amount_minor",
                 "SELECT * FROM timeline",
+                "SELECT * FROM out_events ORDER BY id",
                 "SELECT environment_id FROM ledger_accounts WHERE account = 'available' AND currency = 'USD'",
             ])
             .await?;
@@ -280,8 +281,10 @@ impl Plan {
         names.environment(&first);
         names.scattered(transaction.cell("reference")?);
         names.text(transfer.text("reference")?.ok_or("a transfer without a reference")?);
-        let outcome = outcome(&mut names, &transaction, &transfer, &lines)?;
-        let reserve = reserve(&mut names, transaction, transfer, posting, &entries)?;
+        let [pending, processing] = <[Row; 2]>::try_from(events)
+            .map_err(|events| format!("out_events: {} rows, not two", events.len()))?;
+        let outcome = outcome(&mut names, &transaction, &transfer, &lines, processing)?;
+        let reserve = reserve(&mut names, transaction, transfer, posting, &entries, pending)?;
         Ok(Self { names, reserve, outcome, environments: environments.collect::<Result<_, _>>()?, first })
     }
 
@@ -330,6 +333,7 @@ fn reserve(
     transfer: Row,
     posting: Row,
     entries: &[Row],
+    event: Row,
 ) -> Result<Unit, Fault> {
     let mut unit = Vec::new();
     for entry in entries {
@@ -367,11 +371,18 @@ fn reserve(
     unit.push(names.insert("transfers", &[transfer]));
     unit.push(names.insert("ledger_postings", &[posting]));
     unit.push(names.insert("ledger_entries", entries));
+    unit.push(names.insert("out_events", &[event]));
     Ok(unit)
 }
 
 /// Records what the provider said.
-fn outcome(names: &mut Names, transaction: &Row, transfer: &Row, lines: &[Row]) -> Result<Unit, Fault> {
+fn outcome(
+    names: &mut Names,
+    transaction: &Row,
+    transfer: &Row,
+    lines: &[Row],
+    event: Row,
+) -> Result<Unit, Fault> {
     let key = transfer.only(&["environment_id", "transaction_id"])?;
     let key: Vec<_> = key.into_iter().chain([("revision".to_owned(), Cell::Integer(0))]).collect();
     Ok(vec![
@@ -382,5 +393,6 @@ fn outcome(names: &mut Names, transaction: &Row, transfer: &Row, lines: &[Row]) 
             &transaction.only(&["environment_id", "id"])?,
         ),
         names.insert("timeline", lines),
+        names.insert("out_events", &[event]),
     ])
 }

@@ -127,6 +127,21 @@ impl Providers {
         replaced.collect()
     }
 
+    /// The same providers with the secrets that `current` has in the same places: one that was replaced since is gone for a
+    /// reason.
+    #[must_use]
+    pub fn with_secrets_of(mut self, current: &Self) -> Self {
+        for provider in &mut self.entries {
+            let Some(known) = current.get(&provider.name) else { continue };
+            for (name, credential) in &mut provider.credentials {
+                if let (Credential::Secret(old), Some(secret)) = (credential, known.secret(name)) {
+                    *old = secret.clone();
+                }
+            }
+        }
+        self
+    }
+
     pub(crate) fn is_faulty(&self, name: &str) -> bool {
         self.faulty.iter().any(|faulty| &**faulty == name)
     }

@@ -134,7 +134,8 @@ impl Engine {
         work.await.unwrap_or(Err(ConfigureError::CutOff))
     }
 
-    /// Puts a version of the history in force again, its secrets included, as a new version; only if `expected` is in force.
+    /// Puts a version of the history in force again, as a new version; only if `expected` is in force. Secrets that are in
+    /// force stay; those of a provider that is not there any more come back with it.
     pub async fn restore_config(
         &self,
         environment: EnvironmentId,
@@ -142,13 +143,13 @@ impl Engine {
         expected: u64,
         origin: Origin,
     ) -> Result<u64, ConfigureError> {
-        let stored = self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
-        // What was in force once must still be readable by this version.
-        let configuration = self.open(environment, &stored)?.configuration;
-        let document = match stored.document {
-            Some(document) => document,
-            None => configuration.to_stored(environment, &self.sealer)?,
-        };
+        let current = self.config(environment).await?;
+        if current.version != expected {
+            return Err(ConfigureError::Stale { current: current.version });
+        }
+        let mut restored = self.config_version(environment, version).await?.configuration;
+        restored.providers = restored.providers.with_secrets_of(&current.configuration.providers);
+        let document = restored.to_stored(environment, &self.sealer)?;
         let change = ConfigChange {
             id: self.fresh(ChangeId::new)?,
             from_version: expected,

@@ -2,13 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 use tracing::warn;
 
 use crate::engine::Engine;
 
-/// Events taken in one unit of work.
-const TAKEN: u32 = 500;
+/// Events taken in one unit of work: few, because payments wait for a unit on SQLite.
+const TAKEN: u32 = 100;
+/// While there is more to take, so many times as long is left to others as a unit took.
+const LEFT_TO_OTHERS: u32 = 4;
 /// How long the store is left alone after it gave no answer.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
@@ -16,8 +21,9 @@ impl Engine {
     /// Takes in whatever was written, until told to stop.
     pub async fn digest_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
+            let started = Instant::now();
             let pause = match self.store.digest_events(TAKEN).await {
-                Ok(taken) if taken >= TAKEN => continue,
+                Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,
                 Err(error) => {
                     warn!(%error, "events cannot be taken into the index; they will be later");
