@@ -121,7 +121,14 @@ pub(crate) async fn show_review(
         }
         Err(error) => return Err(error.into()),
     };
-    let changes = diff(&current.configuration.to_public(), &checked.configuration.to_public());
+    let mut changes = diff(&current.configuration.to_public(), &checked.configuration.to_public());
+    // Masks need not tell: two secrets can end alike.
+    for path in checked.replaced_secrets {
+        if !changes.iter().any(|change| change.path == path) {
+            let (before, after) = (Some("the secret in force".to_owned()), Some("another secret".to_owned()));
+            changes.push(Change { path, before, after });
+        }
+    }
     let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
     let frame = visitor.frame("Review the change", "routing").await?;
     page::render(&ReviewPage {
