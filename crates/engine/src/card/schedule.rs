@@ -38,6 +38,10 @@ pub(super) fn next_look(
     if !can_be_read(payment) {
         return Some(expires_at);
     }
+    // A charge in doubt is asked about when it was to be: what was learnt meanwhile has not settled it.
+    if let Some(due) = payment.progress.due.filter(|_| has_open_attempt(payment)) {
+        return Some(due.min(check));
+    }
     Some(if now < expires_at { check.min(expires_at) } else { check })
 }
 
@@ -54,7 +58,10 @@ pub(super) fn next_try(
 
 /// Whether the provider has anything to be asked about.
 fn can_be_read(payment: &CardPayment) -> bool {
-    let is_open = |attempt: &tollgate_domain::card::Attempt| attempt.state == AttemptState::Open;
     let reference = payment.transaction.as_ref().and_then(|it| it.state.provider_reference.as_ref());
-    payment.progress.object.is_some() || reference.is_some() || payment.attempts.iter().any(is_open)
+    payment.progress.object.is_some() || reference.is_some() || has_open_attempt(payment)
+}
+
+fn has_open_attempt(payment: &CardPayment) -> bool {
+    payment.attempts.iter().any(|attempt| attempt.state == AttemptState::Open)
 }
