@@ -1,12 +1,16 @@
 //! Calls to cargo.
 
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::postgres::URL_VARIABLE;
 use crate::step::Outcome;
 use crate::summary::Summary;
+
+/// How many tests of a program run at once.
+const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
 /// The cargo that runs us. Its description of our own package is withheld from the nested call: build scripts
 /// that watch those variables would otherwise rebuild on every other call.
@@ -37,6 +41,7 @@ pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
         .args(filters)
         .env(URL_VARIABLE, postgres_url)
+        .env(THREADS_VARIABLE, threads())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cargo could not be started: {error}"))?;
@@ -55,6 +60,13 @@ pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
     }
     let status = child.wait().map_err(|error| format!("cargo was lost: {error}"))?;
     Ok(summary.finish(status.success()))
+}
+
+/// Twice as many tests at once as there are cores, unless told otherwise: half of them wait for a lease, a kill or a
+/// browser.
+fn threads() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::env::var(THREADS_VARIABLE).unwrap_or_else(|_| (cores * 2).to_string())
 }
 
 /// Where cargo puts release binaries: beside the directory this program was built into, wherever that is.
