@@ -170,73 +170,78 @@ struct Table {
     changes: &'static [(&'static str, &'static str)],
 }
 
-/// Of every number: `i`, `at` (a moment), `id`, `id2`, `id3` (ids of that moment), `reference` (any id), `name` (its text).
+/// Of every number `n`: `i`, `at` (a moment), `id`, `id2`, `id3` (ids of that moment), `reference` (any id), `name` (its text).
 const TABLES: [Table; 12] = [
     Table {
         name: "card_payments",
         pattern: "i % 2 = 0",
-        changes: &[("id", "id"), ("created_at", "at"), ("due_at", "NULL"), ("principal_minor", "amount")],
+        changes: &[
+            ("id", "n.id"),
+            ("created_at", "n.at"),
+            ("due_at", "NULL"),
+            ("principal_minor", "n.amount"),
+        ],
     },
     Table {
         name: "transactions",
         pattern: "method = 'web_card' AND i % 2 = 0",
         changes: &[
-            ("id", "id2"),
-            ("reference", "id"),
-            ("created_at", "at"),
-            ("updated_at", "at"),
-            ("principal_minor", "amount"),
-            ("status", "CASE WHEN i % 10 = 0 THEN 'failed' ELSE 'succeeded' END"),
-            ("failure_code", "CASE WHEN i % 10 = 0 THEN 'card_declined' END"),
-            ("failure_message", "CASE WHEN i % 10 = 0 THEN 'The card was declined.' END"),
+            ("id", "n.id2"),
+            ("reference", "n.id"),
+            ("created_at", "n.at"),
+            ("updated_at", "n.at"),
+            ("principal_minor", "n.amount"),
+            ("status", "CASE WHEN n.i % 10 = 0 THEN 'failed' ELSE 'succeeded' END"),
+            ("failure_code", "CASE WHEN n.i % 10 = 0 THEN 'card_declined' END"),
+            ("failure_message", "CASE WHEN n.i % 10 = 0 THEN 'The card was declined.' END"),
         ],
     },
     Table {
         name: "transactions",
         pattern: "method = 'ach' AND i % 2 = 1",
         changes: &[
-            ("id", "id2"),
-            ("reference", "reference"),
-            ("created_at", "at"),
-            ("updated_at", "at"),
-            ("principal_minor", "amount"),
-            ("provider_reference", "name"),
+            ("id", "n.id2"),
+            ("reference", "n.reference"),
+            ("created_at", "n.at"),
+            ("updated_at", "n.at"),
+            ("principal_minor", "n.amount"),
+            ("provider_reference", "n.name"),
         ],
     },
     Table {
         name: "transfers",
         pattern: "i % 2 = 1",
-        changes: &[("transaction_id", "id2"), ("reference", "name"), ("due_at", "NULL")],
+        changes: &[("transaction_id", "n.id2"), ("reference", "n.name"), ("due_at", "NULL")],
     },
     Table {
         name: "timeline",
         pattern: "method = 'web_card' AND i % 2 = 0",
-        changes: &[("reference", "id"), ("id", "{fresh}"), ("at", "at")],
+        changes: &[("reference", "n.id"), ("id", "{fresh}"), ("at", "n.at")],
     },
     Table {
         name: "timeline",
         pattern: "method = 'ach' AND i % 2 = 1",
-        changes: &[("reference", "reference"), ("id", "{fresh}"), ("at", "at")],
+        changes: &[("reference", "n.reference"), ("id", "{fresh}"), ("at", "n.at")],
     },
     Table {
         name: "out_events",
         pattern: "method = 'web_card' AND i % 2 = 0",
-        changes: &[("reference", "id"), ("id", "{fresh}"), ("at", "at")],
+        changes: &[("reference", "n.id"), ("id", "{fresh}"), ("at", "n.at")],
     },
     Table {
         name: "out_events",
         pattern: "method = 'ach' AND i % 2 = 1",
-        changes: &[("reference", "reference"), ("id", "{fresh}"), ("at", "at")],
+        changes: &[("reference", "n.reference"), ("id", "{fresh}"), ("at", "n.at")],
     },
     Table {
         name: "search_terms",
         pattern: "method = 'web_card' AND i % 2 = 0",
         changes: &[
-            ("place", "id"),
-            ("reference", "id"),
+            ("place", "n.id"),
+            ("reference", "n.id"),
             (
                 "term",
-                "CASE WHEN term LIKE 'amount:%' THEN 'amount:' || amount WHEN term LIKE '%a-1001' THEN term || '-' || i ELSE term END",
+                "CASE WHEN s.term LIKE 'amount:%' THEN 'amount:' || n.amount WHEN s.term LIKE '%a-1001' THEN s.term || '-' || n.i ELSE s.term END",
             ),
         ],
     },
@@ -244,23 +249,23 @@ const TABLES: [Table; 12] = [
         name: "search_terms",
         pattern: "method = 'ach' AND i % 2 = 1",
         changes: &[
-            ("place", "id2"),
-            ("reference", "reference"),
+            ("place", "n.id2"),
+            ("reference", "n.reference"),
             (
                 "term",
-                "CASE WHEN term LIKE 'amount:%' THEN 'amount:' || amount WHEN term LIKE '%a-1002' THEN term || '-' || i ELSE term END",
+                "CASE WHEN s.term LIKE 'amount:%' THEN 'amount:' || n.amount WHEN s.term LIKE '%a-1002' THEN s.term || '-' || n.i ELSE s.term END",
             ),
         ],
     },
     Table {
         name: "ledger_postings",
         pattern: "cause = 'reserve' AND i % 2 = 1",
-        changes: &[("id", "id3"), ("reference", "name"), ("at", "at")],
+        changes: &[("id", "n.id3"), ("reference", "n.name"), ("at", "n.at")],
     },
     Table {
         name: "activity",
         pattern: "i <= 720",
-        changes: &[("hour", "now_hour - i * 3600000"), ("count", "1000 + i % 97")],
+        changes: &[("hour", "n.now_hour - n.i * 3600000"), ("count", "1000 + n.i % 97")],
     },
 ];
 
@@ -284,7 +289,7 @@ fn statements(
         let own = if own.is_empty() { "true".to_owned() } else { own.join(" AND ") };
         all.push(format!(
             "INSERT INTO {name} ({}) SELECT {values} FROM (SELECT * FROM pattern_{name} WHERE {own}) s
-             CROSS JOIN (SELECT * FROM numbers WHERE {}) n ON CONFLICT DO NOTHING",
+             CROSS JOIN (SELECT * FROM numbers WHERE {}) n WHERE true ON CONFLICT DO NOTHING",
             columns.join(", "),
             numbers.join(" AND "),
             name = table.name,
@@ -304,8 +309,8 @@ fn multiply_sqlite(file: &Path, count: u32) -> Result<(), Fault> {
              m AS (SELECT i, CAST(unixepoch('now') AS INTEGER) * 1000 - i * {step} AS at FROM c)
          SELECT i, at, 1000 + i * 7919 % 900000 AS amount,
              unixepoch('now') / 3600 * 3600000 AS now_hour,
-             unhex(printf('%012x', at)) || randomblob(10) AS id, unhex(printf('%012x', at)) || randomblob(10) AS id2,
-             unhex(printf('%012x', at)) || randomblob(10) AS id3, randomblob(16) AS reference,
+             unhex(printf('%012x', at) || hex(randomblob(10))) AS id, unhex(printf('%012x', at) || hex(randomblob(10))) AS id2,
+             unhex(printf('%012x', at) || hex(randomblob(10))) AS id3, randomblob(16) AS reference,
              'ach_' || lower(hex(randomblob(13))) AS name FROM m"
     ))?;
     let mut done = Vec::new();
@@ -319,7 +324,7 @@ fn multiply_sqlite(file: &Path, count: u32) -> Result<(), Fault> {
         let statement = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
         Ok(statement.column_names().map(str::to_owned).collect())
     };
-    for sql in statements(&columns, "unhex(printf('%012x', at)) || randomblob(10)")? {
+    for sql in statements(&columns, "unhex(printf('%012x', n.at) || hex(randomblob(10)))")? {
         connection.execute(&sql, []).map_err(|error| format!("{sql}: {error}"))?;
     }
     connection.execute_batch("PRAGMA optimize = 0x10002; PRAGMA wal_checkpoint(TRUNCATE)")?;
@@ -361,7 +366,7 @@ async fn multiply_postgres(url: &str, count: u32) -> Result<(), Fault> {
         let found = all.iter().find(|(name, _)| *name == table);
         found.map(|(_, columns)| columns.clone()).ok_or_else(|| Fault::from("an unknown table"))
     };
-    for sql in statements(&columns, fresh)? {
+    for sql in statements(&columns, &fresh.replace("(at)", "(n.at)"))? {
         run(&sql).await?;
     }
     run("ANALYZE").await
