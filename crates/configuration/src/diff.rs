@@ -1,106 +1,129 @@
-//! What changes between two documents, by the path of each field, in words for a person.
-//!
-//! Entries of a list are told apart by what names them (a rule by its id, a fee by what it is for), so that a rule put in
-//! front of others is one addition and not a change of all.
+//! What differs between two configuration documents, by path. Lists of rules, conditions and fees are compared by what
+//! their entries are called, not by their place, so that one rule put in front does not show as all of them changed.
 
-use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
-/// A field that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use serde_json::{Map, Value};
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// Where, such as `fees[card_provider_a, web_card, none, USD].platform.percentFeeBps`.
+    /// Where, such as `fees[card_provider_a web_card none USD].platform.percentFeeBps`.
     pub path: String,
-    /// What stands there now; `None` where there is nothing.
-    pub before: Option<String>,
-    /// What will stand there; `None` where nothing will.
-    pub after: Option<String>,
+    /// How.
+    pub what: Difference,
 }
 
-/// Every difference between two documents, in the order of the first, what is new last.
-pub fn diff(before: &Value, after: &Value) -> Vec<Change> {
+/// How a place differs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Difference {
+    /// This stands where nothing stood.
+    Added(Value),
+    /// Nothing stands where this stood.
+    Removed(Value),
+    /// The second stands where the first stood.
+    Changed(Value, Value),
+    /// The entries of a list stand in this order, which was another; for rules that decides who wins.
+    Reordered(Vec<String>),
+    /// A secret becomes another one that looks the same under its mask.
+    OtherSecret,
+}
+
+/// Every difference, in the order of the newer document. `replaced_secrets` are the places of secrets that become others:
+/// the masks need not tell.
+pub fn diff<'a>(
+    before: &Value,
+    after: &Value,
+    replaced_secrets: impl IntoIterator<Item = &'a str>,
+) -> Vec<Change> {
     let mut changes = Vec::new();
-    compare(String::new(), before, after, &mut changes);
+    values(String::new(), before, after, &mut changes);
+    for place in replaced_secrets {
+        if !changes.iter().any(|change| change.path == place) {
+            changes.push(Change { path: place.to_owned(), what: Difference::OtherSecret });
+        }
+    }
     changes
 }
 
-fn compare(path: String, before: &Value, after: &Value, changes: &mut Vec<Change>) {
-    if before == after {
-        return;
-    }
-    let children = named(before).zip(named(after));
-    let Some((old, new)) = children.filter(|_| before.is_array() == after.is_array()) else {
-        changes.push(Change { path, before: Some(text(before)), after: Some(text(after)) });
-        return;
-    };
-    let is_list = before.is_array();
-    for (name, value) in &old {
-        let path = joined(&path, name, is_list);
-        match new.iter().find(|(other, _)| other == name) {
-            Some((_, other)) => compare(path, value, other, changes),
-            None => changes.push(Change { path, before: Some(text(value)), after: None }),
-        }
-    }
-    for (name, value) in &new {
-        if !old.iter().any(|(other, _)| other == name) {
-            let path = joined(&path, name, is_list);
-            changes.push(Change { path, before: None, after: Some(text(value)) });
-        }
-    }
-    // The order counts where the first match wins.
-    let order = |list: &[(String, &Value)], others: &[(String, &Value)]| {
-        let common = list.iter().filter(|(name, _)| others.iter().any(|(other, _)| other == name));
-        common.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
-    };
-    let (before, after) = (order(&old, &new), order(&new, &old));
-    if is_list && before != after {
-        changes.push(Change { path: format!("{path} (order)"), before: Some(before), after: Some(after) });
+fn values(path: String, before: &Value, after: &Value, changes: &mut Vec<Change>) {
+    match (before, after) {
+        _ if before == after => {}
+        (Value::Null, added) => leaves(path, added, Difference::Added, changes),
+        (removed, Value::Null) => leaves(path, removed, Difference::Removed, changes),
+        (Value::Object(before), Value::Object(after)) => objects(&path, before, after, changes),
+        (Value::Array(before), Value::Array(after)) => lists(path, before, after, changes),
+        _ => changes.push(Change { path, what: Difference::Changed(before.clone(), after.clone()) }),
     }
 }
 
-/// The parts of an object or a list with their names; `None` for anything else, or where a list's entries have no names of
-/// their own.
-fn named(value: &Value) -> Option<Vec<(String, &Value)>> {
-    match value {
-        Value::Object(fields) => Some(fields.iter().map(|(name, value)| (name.clone(), value)).collect()),
-        Value::Array(items) => {
-            let mut parts: Vec<(String, &Value)> = Vec::with_capacity(items.len());
-            for item in items {
-                let name = name_of(item)?;
-                if parts.iter().any(|(other, _)| *other == name) {
-                    return None;
-                }
-                parts.push((name, item));
-            }
-            Some(parts)
-        }
-        _ => None,
+fn objects(path: &str, before: &Map<String, Value>, after: &Map<String, Value>, changes: &mut Vec<Change>) {
+    for (name, value) in before.iter().filter(|(name, _)| !after.contains_key(*name)) {
+        values(below(path, name), value, &Value::Null, changes);
+    }
+    for (name, value) in after {
+        values(below(path, name), before.get(name).unwrap_or(&Value::Null), value, changes);
     }
 }
 
+fn lists(path: String, before: &[Value], after: &[Value], changes: &mut Vec<Change>) {
+    let (Some(names_before), Some(names_after)) = (names(before), names(after)) else {
+        changes.push(Change { path, what: Difference::Changed(before.into(), after.into()) });
+        return;
+    };
+    let old: HashMap<&String, &Value> = names_before.iter().zip(before).collect();
+    let new: HashSet<&String> = names_after.iter().collect();
+    for (name, value) in names_before.iter().zip(before).filter(|(name, _)| !new.contains(name)) {
+        values(format!("{path}[{name}]"), value, &Value::Null, changes);
+    }
+    for (name, value) in names_after.iter().zip(after) {
+        values(format!("{path}[{name}]"), old.get(name).copied().unwrap_or(&Value::Null), value, changes);
+    }
+    let stayed = names_before.iter().filter(|name| new.contains(name));
+    if !stayed.eq(names_after.iter().filter(|name| old.contains_key(name))) {
+        changes.push(Change { path, what: Difference::Reordered(names_after) });
+    }
+}
+
+/// What a list's entries are called; `None` where one has no name, or two have the same.
+fn names(items: &[Value]) -> Option<Vec<String>> {
+    let names: Vec<String> = items.iter().map(name_of).collect::<Option<_>>()?;
+    let different: HashSet<&String> = names.iter().collect();
+    (different.len() == names.len()).then_some(names)
+}
+
+/// What an entry of a list is called: its `id`, or what a fee is for.
 fn name_of(item: &Value) -> Option<String> {
-    if let Some(id) = item.get("id").and_then(Value::as_str) {
+    let part = |name: &str| item.get(name).and_then(Value::as_str);
+    if let Some(id) = part("id") {
         return Some(id.to_owned());
     }
-    let parts = ["provider", "paymentMethod", "channel", "currency"];
-    let parts: Vec<&str> = parts.iter().filter_map(|part| item.get(part).and_then(Value::as_str)).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    let parts: Option<Vec<_>> =
+        ["provider", "paymentMethod", "channel", "currency"].iter().map(|name| part(name)).collect();
+    parts.map(|parts| parts.join(" "))
 }
 
-fn joined(path: &str, name: &str, is_list: bool) -> String {
-    if is_list {
-        format!("{path}[{name}]")
-    } else if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
-}
-
-fn text(value: &Value) -> String {
+/// A whole thing that came or went, leaf by leaf.
+fn leaves(path: String, value: &Value, what: fn(Value) -> Difference, changes: &mut Vec<Change>) {
     match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Null => {}
+        Value::Object(fields) if !fields.is_empty() => {
+            for (name, value) in fields {
+                leaves(below(&path, name), value, what, changes);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (place, item) in items.iter().enumerate() {
+                let name = name_of(item).unwrap_or_else(|| place.to_string());
+                leaves(format!("{path}[{name}]"), item, what, changes);
+            }
+        }
+        other => changes.push(Change { path, what: what(other.clone()) }),
     }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 #[cfg(test)]
@@ -110,44 +133,62 @@ mod tests {
     use super::*;
 
     fn lines(before: &Value, after: &Value) -> Vec<String> {
-        let side = |side: Option<String>| side.unwrap_or_else(|| "-".to_owned());
-        diff(before, after)
-            .into_iter()
-            .map(|change| format!("{}: {} > {}", change.path, side(change.before), side(change.after)))
-            .collect()
+        let line = |Change { path, what }| match what {
+            Difference::Added(value) => format!("+ {path} = {value}"),
+            Difference::Removed(value) => format!("- {path} = {value}"),
+            Difference::Changed(before, after) => format!("~ {path}: {before} -> {after}"),
+            Difference::Reordered(names) => format!("~ {path}: {}", names.join(", ")),
+            Difference::OtherSecret => format!("~ {path}: another secret"),
+        };
+        diff(before, after, []).into_iter().map(line).collect()
     }
 
     #[test]
-    fn fields_are_told_by_their_path() {
-        let before = json!({"settings": {"a": 1, "b": true}, "fees": [
-            {"provider": "p", "currency": "USD", "platform": {"percentFeeBps": 290}}]});
-        let after = json!({"settings": {"a": 2, "c": null}, "fees": [
-            {"provider": "p", "currency": "USD", "platform": {"percentFeeBps": 300}},
-            {"provider": "p", "currency": "EUR"}]});
+    fn entries_are_known_by_their_names() {
+        let rule = |id: &str, value: &str| json!({"id": id, "conditions": [{"id": "c", "value": value}]});
+        let before = json!({"rules": [rule("a", "1"), rule("b", "1"), rule("c", "1")]});
+        let after = json!({"rules": [rule("b", "2"), rule("a", "1"), rule("d", "1")]});
         assert_eq!(
             lines(&before, &after),
             [
-                "settings.a: 1 > 2",
-                "settings.b: true > -",
-                "settings.c: - > null",
-                "fees[p, USD].platform.percentFeeBps: 290 > 300",
-                "fees[p, EUR]: - > {\"provider\":\"p\",\"currency\":\"EUR\"}",
+                "- rules[c].id = \"c\"",
+                "- rules[c].conditions[c].id = \"c\"",
+                "- rules[c].conditions[c].value = \"1\"",
+                "~ rules[b].conditions[c].value: \"1\" -> \"2\"",
+                "+ rules[d].id = \"d\"",
+                "+ rules[d].conditions[c].id = \"c\"",
+                "+ rules[d].conditions[c].value = \"1\"",
+                "~ rules: b, a, d",
             ]
         );
     }
 
     #[test]
-    fn a_rule_in_front_is_one_addition_and_an_order_is_seen() {
-        let rules =
-            |ids: &[&str]| json!({"rules": ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>()});
-        assert_eq!(lines(&rules(&["a", "b"]), &rules(&["x", "a", "b"])), ["rules[x]: - > {\"id\":\"x\"}"]);
-        assert_eq!(lines(&rules(&["a", "b"]), &rules(&["b", "a"])), ["rules (order): a, b > b, a"]);
-        assert_eq!(lines(&rules(&["a"]), &rules(&["a"])), Vec::<String>::new());
+    fn fees_are_known_by_what_they_are_for() {
+        let fee = |currency: &str, fixed: &str| {
+            json!({"provider": "p", "paymentMethod": "web_card", "channel": "none", "currency": currency,
+                   "platform": {"fixedFeeMinor": fixed}})
+        };
+        let changed = lines(
+            &json!({"fees": [fee("EUR", "1"), fee("USD", "1")]}),
+            &json!({"fees": [fee("EUR", "1"), fee("USD", "2")]}),
+        );
+        assert_eq!(changed, ["~ fees[p web_card none USD].platform.fixedFeeMinor: \"1\" -> \"2\""]);
     }
 
     #[test]
-    fn plain_lists_are_shown_whole() {
-        assert_eq!(lines(&json!({"v": ["a"]}), &json!({"v": ["a", "b"]})), ["v: [\"a\"] > [\"a\",\"b\"]"]);
-        assert_eq!(lines(&json!({"v": {}}), &json!({"v": 1})), ["v: {} > 1"]);
+    fn null_and_missing_are_the_same() {
+        assert!(diff(&json!({"a": null, "b": 1}), &json!({"b": 1}), []).is_empty());
+        assert_eq!(lines(&json!({"a": null}), &json!({"a": [1, 2]})), ["+ a = [1,2]"]);
+        assert_eq!(lines(&json!({"a": "x"}), &json!({"a": null})), ["- a = \"x\""]);
+        assert_eq!(lines(&json!({"a": [1]}), &json!({"a": [2]})), ["~ a: [1] -> [2]"]);
+    }
+
+    #[test]
+    fn a_secret_is_told_once() {
+        let (before, after) = (json!({"s": "********abcd"}), json!({"s": "********wxyz"}));
+        assert_eq!(diff(&before, &after, ["s"]).len(), 1);
+        let told = diff(&before, &before, ["s"]);
+        assert_eq!(told, [Change { path: "s".to_owned(), what: Difference::OtherSecret }]);
     }
 }

@@ -22,7 +22,7 @@ use tollgate_domain::{PaymentMethod, routing::RoutingTable};
 
 pub use adapter::Adapter;
 pub use calendar::AchCalendar;
-pub use diff::{Change, diff};
+pub use diff::{Change, Difference, diff};
 pub use document::{DocumentFault, parse_document};
 pub use fault::{Fault, Faults};
 pub use fees::Fees;

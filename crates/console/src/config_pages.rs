@@ -3,12 +3,12 @@
 use askama::Template;
 use axum::response::Response;
 use serde_json::Value;
-use tollgate_configuration::{Change, diff, parse_document};
+use tollgate_configuration::{Change, Difference, diff, parse_document};
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::{ConfigureError, Replay};
 
 use crate::{
-    format::{count, minor, money, second},
+    format::{count, minor, money, second, shortened},
     page::{self, Page, PageError},
     submitted::Submitted,
     visitor::{Frame, Visitor, back},
@@ -33,10 +33,38 @@ struct ReviewPage {
     frame: Frame,
     version: u64,
     document: String,
-    changes: Vec<Change>,
+    changes: Vec<ChangeRow>,
     replay: ReplayView,
     /// The version to bring back, where this is no new document.
     restores: Option<u64>,
+}
+
+/// A difference as two texts.
+struct ChangeRow {
+    path: String,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl ChangeRow {
+    fn of(Change { path, what }: Change) -> Self {
+        let text = |value: Value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let (before, after) = match what {
+            Difference::Added(value) => (None, Some(text(value))),
+            Difference::Removed(value) => (Some(text(value)), None),
+            Difference::Changed(before, after) => (Some(text(before)), Some(text(after))),
+            Difference::Reordered(names) => {
+                (Some("another order".to_owned()), Some(shortened(&names.join(", "), 2_000)))
+            }
+            Difference::OtherSecret => {
+                (Some("the secret in force".to_owned()), Some("another secret".to_owned()))
+            }
+        };
+        Self { path, before, after }
+    }
 }
 
 struct ReplayView {
@@ -121,21 +149,15 @@ pub(crate) async fn show_review(
         }
         Err(error) => return Err(error.into()),
     };
-    let mut changes = diff(&current.configuration.to_public(), &checked.configuration.to_public());
-    // Masks need not tell: two secrets can end alike.
-    for path in checked.replaced_secrets {
-        if !changes.iter().any(|change| change.path == path) {
-            let (before, after) = (Some("the secret in force".to_owned()), Some("another secret".to_owned()));
-            changes.push(Change { path, before, after });
-        }
-    }
+    let replaced = checked.replaced_secrets.iter().map(String::as_str);
+    let changes = diff(&current.configuration.to_public(), &checked.configuration.to_public(), replaced);
     let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
     let frame = visitor.frame("Review the change", "routing").await?;
     page::render(&ReviewPage {
         frame,
         version,
         document: pretty(&document),
-        changes,
+        changes: changes.into_iter().map(ChangeRow::of).collect(),
         replay: ReplayView::of(&replay),
         restores: None,
     })
@@ -178,14 +200,15 @@ pub(crate) async fn version(visitor: Visitor) -> Page {
     let current = engine.config(environment).await?;
     let old = engine.config_version(environment, version).await?;
     let document = old.configuration.to_public();
-    let changes = diff(&current.configuration.to_public(), &document);
+    // Secrets in force stay.
+    let changes = diff(&current.configuration.to_public(), &document, []);
     let replay = engine.replay_history(environment, &old.configuration, REPLAYED).await?;
     let frame = visitor.frame(&format!("Version {version}"), "routing").await?;
     page::render(&ReviewPage {
         frame,
         version: current.version,
         document: pretty(&document),
-        changes,
+        changes: changes.into_iter().map(ChangeRow::of).collect(),
         replay: ReplayView::of(&replay),
         restores: Some(version),
     })

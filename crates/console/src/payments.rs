@@ -25,6 +25,8 @@ const SLICE: u32 = 50;
 /// An export reads so many at a time, and so many in all.
 const EXPORT_SLICE: u32 = 1_000;
 const LONGEST_EXPORT: usize = 20_000;
+/// And no more text than this: metadata can be long.
+const LARGEST_EXPORT: usize = 32 * 1024 * 1024;
 
 /// A payment's line.
 pub(crate) struct Row {
@@ -265,7 +267,7 @@ pub(crate) async fn export(visitor: Visitor) -> Page {
     let mut rows = 0_usize;
     if wish.text.is_empty() {
         let (filter, mut before) = (wish.filter(), None);
-        while rows < LONGEST_EXPORT {
+        while rows < LONGEST_EXPORT && text.len() < LARGEST_EXPORT {
             let slice = engine.transactions(environment, &filter, before, EXPORT_SLICE).await?;
             for transaction in &slice {
                 line(&mut text, transaction);
@@ -284,7 +286,7 @@ pub(crate) async fn export(visitor: Visitor) -> Page {
             provider: wish.provider,
         };
         let mut before = None;
-        while rows < LONGEST_EXPORT {
+        while rows < LONGEST_EXPORT && text.len() < LARGEST_EXPORT {
             let (found, next) = engine.search_payments(environment, &search, before, 200).await?;
             for one in &found {
                 if let FoundPayment::Transaction(transaction) = one {

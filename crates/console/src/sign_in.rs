@@ -28,6 +28,8 @@ const SLOTS: usize = 1_024;
 const PER_SECOND: u64 = 1;
 const BURST: u64 = 10;
 const LONGEST_NAME: usize = 80;
+/// Nobody is known yet whose form this is, so that it had better be short.
+const LARGEST: usize = 16 * 1024;
 
 /// Slows down whoever guesses tokens.
 pub(crate) struct Attempts {
@@ -72,7 +74,7 @@ pub(crate) async fn sign_in(
     if !is_from_here(&headers) {
         return Err(PageError::Refused("This form was sent by another site.".to_owned()));
     }
-    let fields = submitted::read(body).await?;
+    let fields = submitted::read(body, LARGEST).await?;
     let field = |name: &str| {
         fields.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim()).to_owned()
     };

@@ -1,10 +1,13 @@
 //! A form that was sent: bounded, from one of our own pages, by somebody signed in.
 
+use std::time::Duration;
+
 use axum::{
-    body::to_bytes,
+    body::{Body, to_bytes},
     extract::{FromRequest, FromRequestParts as _, Request},
     response::{IntoResponse, Response},
 };
+use tokio::time::timeout;
 
 use crate::{
     console::SharedConsole,
@@ -15,6 +18,8 @@ use crate::{
 
 /// A configuration of thousands of rules fits, each letter of it written as three.
 const LARGEST: usize = 8 * 1024 * 1024;
+/// How long a form may be on its way.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The form and who sent it.
 pub(crate) struct Submitted {
@@ -43,7 +48,7 @@ impl FromRequest<SharedConsole> for Submitted {
     async fn from_request(request: Request, console: &SharedConsole) -> Result<Self, NotTaken> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, console).await.map_err(NotTaken::Stranger)?;
-        let fields = read(body).await.map_err(NotTaken::Page)?;
+        let fields = read(body, LARGEST).await.map_err(NotTaken::Page)?;
         let sent = fields.iter().find(|(name, _)| name == "csrf").map_or("", |(_, value)| value.as_str());
         if !is_own_form(&visitor.session, sent) {
             return Err(NotTaken::Page(PageError::Refused(
@@ -55,13 +60,14 @@ impl FromRequest<SharedConsole> for Submitted {
     }
 }
 
-/// The fields of a form.
-pub(crate) async fn read(body: axum::body::Body) -> Result<Vec<(String, String)>, PageError> {
-    let bytes = to_bytes(body, LARGEST).await.map_err(|_| {
+/// The fields of a form of at most so many bytes.
+pub(crate) async fn read(body: Body, largest: usize) -> Result<Vec<(String, String)>, PageError> {
+    let lost = || {
         PageError::Refused(
             "The form is too large, or was cut off on its way. Nothing was changed.".to_owned(),
         )
-    })?;
+    };
+    let bytes = timeout(PATIENCE, to_bytes(body, largest)).await.map_err(|_| lost())?.map_err(|_| lost())?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }
 

@@ -119,7 +119,7 @@ async fn a_locked_file_is_unavailable_and_recovers() {
         matches!(&error, StoreError::Unavailable(reason) if reason.contains("another process")),
         "{error}"
     );
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     // Whoever reads is not disturbed.
     assert!(store.environment(environment.id).await.unwrap().is_some());
 

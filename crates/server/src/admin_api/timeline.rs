@@ -3,17 +3,13 @@
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tollgate_configuration::Configuration;
-use tollgate_domain::{
-    PaymentMethod, Timestamp, ach::TransferOrder, card::CardOrder, fee::FeeSnapshot, metadata::Metadata,
-};
-use tollgate_engine::{QuoteRequest, explain, ports::Entry};
+use tollgate_domain::{PaymentMethod, Timestamp, ach::TransferOrder, card::CardOrder, fee::FeeSnapshot};
+use tollgate_engine::{QuoteRequest, explain, metadata_pairs, ports::Entry};
 use utoipa::ToSchema;
 
 use crate::{
     admin_api::explain::{fee_steps, rule},
     error::ApiError,
-    fields::Faults,
-    metadata_field::{MetadataField, metadata},
     payment_answer::RoutingAnswer,
     reference::scalars,
     timestamp::rfc3339,
@@ -64,7 +60,7 @@ impl<'a> Story<'a> {
             decision: RoutingAnswer::of(order),
             config_version: order.config_version,
             configuration,
-            quote: pairs(&order.metadata).map(|metadata| QuoteRequest {
+            quote: metadata_pairs(&order.metadata).map(|metadata| QuoteRequest {
                 principal: order.fee.principal,
                 currency: order.currency,
                 method: PaymentMethod::WebCard,
@@ -92,7 +88,7 @@ impl<'a> Story<'a> {
             decision: RoutingAnswer::of_transfer(order),
             config_version: order.config_version,
             configuration,
-            quote: pairs(&order.metadata).map(|metadata| QuoteRequest {
+            quote: metadata_pairs(&order.metadata).map(|metadata| QuoteRequest {
                 principal: order.fee.principal,
                 currency: order.currency,
                 method: PaymentMethod::Ach,
@@ -156,10 +152,4 @@ pub(crate) fn lines(story: &Story<'_>, entries: &[Entry]) -> Result<Vec<LineAnsw
 
 fn stored_value(json: &str) -> serde_json::Value {
     serde_json::from_str(json).unwrap_or_default()
-}
-
-/// The metadata as routing saw it.
-fn pairs(json: &str) -> Option<Metadata> {
-    let field = serde_json::from_str::<MetadataField>(json).ok();
-    metadata(field, b"", &mut Faults::default())
 }

@@ -280,7 +280,7 @@ async fn trouble_is_told_soon_and_passes() {
         for answer in reserve_all(&nodes, &news).await {
             assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
 
         proxy.set(Weather::Clear);
         for (new, answer) in news.iter().zip(reserve_all(&nodes, &news).await) {

@@ -198,7 +198,7 @@ async fn an_unreachable_server_is_unavailable_soon_and_recovers() {
         let movement = nodes.new_movement(Cause::Fund, 5, "f");
         let written = nodes.one.move_funds(environment, &movement).await;
         assert!(matches!(written, Err(StoreError::Unavailable(_))), "{written:?}");
-        assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert_eq!(
             books_balance(&Nodes::new(nodes.two.clone(), nodes.two.clone()), environment, Currency::USD)
                 .await,
@@ -225,7 +225,7 @@ async fn a_silent_server_leaves_doubt_about_writes_only() {
         let read = nodes.one.config(environment).await;
         assert!(matches!(read, Err(StoreError::Unavailable(_))), "{read:?}");
         assert!(matches!(nodes.one.probe().await, Err(StoreError::Unavailable(_))));
-        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         proxy.set(Weather::Clear);
         nodes.one.probe().await.unwrap();
         assert!(nodes.one.config(environment).await.unwrap().is_some());
@@ -239,7 +239,7 @@ async fn a_server_that_is_not_there_is_named_without_the_password() {
     let url = "postgres://me:hunter2@127.0.0.1:1/pay".parse().unwrap();
     let began = Instant::now();
     let error = PostgresStore::open(&url, &settings()).await.unwrap_err();
-    assert!(began.elapsed() < Duration::from_secs(6));
+    assert!(began.elapsed() < Duration::from_secs(20));
     let sentence = format!("{error} {error:?}");
     assert!(matches!(error, OpenError::Server { .. }));
     assert!(

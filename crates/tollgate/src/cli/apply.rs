@@ -6,13 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{
-    admin_client::Versioned,
-    ask::Consent,
-    diff::{Change, What, compare},
-    document,
-    fields::Fields,
-    output,
-    session::Session,
+    admin_client::Versioned, ask::Consent, diff, document, fields::Fields, output, session::Session,
 };
 use crate::failure::Failure;
 
@@ -54,7 +48,7 @@ pub(crate) async fn replace(
     let path = session.path("/config").await?;
     let (version, changes) = plan(session, &path, document, name).await?;
     let told = |applied: bool, version: u64| {
-        let changes: Vec<_> = changes.iter().map(Change::to_json).collect();
+        let changes: Vec<_> = changes.iter().map(diff::to_json).collect();
         json!({ "applied": applied, "dryRun": mode.dry_run, "version": version, "changes": changes })
     };
     if changes.is_empty() {
@@ -63,7 +57,7 @@ pub(crate) async fn replace(
         });
     }
     let style = session.output.style;
-    let lines: Vec<_> = changes.iter().map(|change| change.line(style)).collect();
+    let lines: Vec<_> = changes.iter().map(|change| diff::line(change, style)).collect();
     let count = if changes.len() == 1 { "1 change".to_owned() } else { format!("{} changes", changes.len()) };
     if !session.output.json {
         output::print(&format!("{}\n\n{count} to version {version}.", lines.join("\n")))?;
@@ -93,7 +87,7 @@ async fn plan(
     path: &str,
     document: &Value,
     name: &str,
-) -> Result<(u64, Vec<Change>), Failure> {
+) -> Result<(u64, Vec<tollgate_configuration::Change>), Failure> {
     for _ in 0..MOST_ROUNDS {
         let Versioned { data: current, version } = session.client.get_versioned(path).await?;
         let checked = session.client.post(&format!("{path}/validate"), document).await;
@@ -105,13 +99,9 @@ async fn plan(
         if checked.number("version") != version {
             continue;
         }
-        let mut changes = compare(&current, checked.field("document").unwrap_or(&Value::Null));
-        for place in checked.list("replacedSecrets").iter().filter_map(Value::as_str) {
-            if !changes.iter().any(|change| change.path == place) {
-                changes.push(Change { path: place.to_owned(), what: What::OtherSecret });
-            }
-        }
-        return Ok((version, changes));
+        let document = checked.field("document").unwrap_or(&Value::Null);
+        let replaced = checked.list("replacedSecrets").iter().filter_map(Value::as_str);
+        return Ok((version, tollgate_configuration::diff(&current, document, replaced)));
     }
     Err(Failure::new("others keep changing this configuration; try again in a moment"))
 }

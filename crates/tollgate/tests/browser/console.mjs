@@ -157,7 +157,7 @@ const cases = {
     const row = page.locator("table.diff tbody tr");
     await row.first().waitFor();
     assert.deepEqual(await row.allInnerTexts().then((rows) => rows.map((one) => one.replace(/\s+/g, " "))),
-      ["fees[card_provider_b, web_card, none, USD].platform.percentFeeBps 260 310"]);
+      ["fees[card_provider_b web_card none USD].platform.percentFeeBps 260 310"]);
     const replay = await page.locator("main").innerText();
     assert.match(replay, /would have cost another fee/);
     assert.match(replay, /\+6\.25 USD|\+\d/);

@@ -65,7 +65,7 @@ fn check_outage(server: &Server, tenant: &Tenant, key: &str, marker: u64) {
         server.client("").get("/healthz").data(200);
         let slowest = quoting.join().unwrap();
         println!("the slowest quote took {slowest:?}");
-        assert!(slowest < Duration::from_secs(1), "a quote waited for the database: {slowest:?}");
+        assert!(slowest < Duration::from_secs(2), "a quote waited for the database: {slowest:?}");
     });
 }
 

@@ -53,7 +53,7 @@ pub use inbox::{Inbox, Letter};
 pub(crate) use on_both_stores;
 pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
-pub use receiver::{Parcel, Receiver, Reply, Subscription};
+pub use receiver::{Gate, Parcel, Receiver, Reply, Subscription};
 pub use seed::{randomness, seed};
 pub use server::{ADMIN_TOKEN, Server, Start, wait_until};
 pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop};

@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
+        Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
@@ -76,11 +76,12 @@ pub struct Reply {
     pub status: u16,
     pub headers: String,
     pub delay: Duration,
+    gate: Option<Arc<Gate>>,
 }
 
 impl Reply {
     pub fn status(status: u16) -> Self {
-        Self { status, headers: String::new(), delay: Duration::ZERO }
+        Self { status, headers: String::new(), delay: Duration::ZERO, gate: None }
     }
 
     /// No answer at all.
@@ -97,6 +98,50 @@ impl Reply {
         self.delay = delay;
         self
     }
+
+    /// Answered when the gate is opened, and not before.
+    pub fn behind(mut self, gate: &Arc<Gate>) -> Self {
+        self.gate = Some(Arc::clone(gate));
+        self
+    }
+}
+
+/// Holds answers back until it is opened, for good.
+#[derive(Debug, Default)]
+pub struct Gate {
+    is_open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    pub fn open(&self) {
+        *self.is_open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let is_open = self.is_open.lock().unwrap();
+        drop(self.opened.wait_timeout_while(is_open, PATIENCE, |is_open| !*is_open).unwrap());
+    }
+}
+
+/// How many deliveries are under way, from their last byte to the first one of the answer: a sender may well begin
+/// the next one as soon as it has that.
+#[derive(Debug, Default)]
+struct UnderWay {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl UnderWay {
+    fn begin(&self) {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+    }
+
+    fn end(&self) {
+        self.now.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 type Manner = Box<dyn FnMut(&Parcel) -> Reply + Send>;
@@ -106,7 +151,7 @@ pub struct Receiver {
     pub address: SocketAddr,
     parcels: Arc<Mutex<Vec<Parcel>>>,
     manner: Arc<Mutex<Manner>>,
-    most_at_once: Arc<AtomicUsize>,
+    under_way: Arc<UnderWay>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -123,8 +168,8 @@ impl Receiver {
         let address = listener.local_addr().unwrap();
         let (parcels, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let manner: Arc<Mutex<Manner>> = Arc::new(Mutex::new(Box::new(manner)));
-        let (at_once, most_at_once) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let shared = (Arc::clone(&parcels), Arc::clone(&manner), Arc::clone(&most_at_once));
+        let under_way = Arc::new(UnderWay::default());
+        let shared = (Arc::clone(&parcels), Arc::clone(&manner), Arc::clone(&under_way));
         let ended = Arc::clone(&over);
         let thread = thread::spawn(move || {
             for stream in listener.incoming() {
@@ -132,17 +177,12 @@ impl Receiver {
                     return;
                 }
                 let Ok(stream) = stream else { continue };
-                let ((parcels, manner, most), at_once) = (shared.clone(), Arc::clone(&at_once));
-                thread::spawn(move || {
-                    let now = at_once.fetch_add(1, Ordering::SeqCst) + 1;
-                    most.fetch_max(now, Ordering::SeqCst);
-                    // Ends when the sender hangs up, which it does when it is killed.
-                    receive(&stream, &parcels, &manner);
-                    at_once.fetch_sub(1, Ordering::SeqCst);
-                });
+                let (parcels, manner, under_way) = shared.clone();
+                // Ends when the sender hangs up, which it does when it is killed.
+                thread::spawn(move || receive(&stream, &parcels, &manner, &under_way));
             }
         });
-        Self { address, parcels, manner, most_at_once, over, thread: Some(thread) }
+        Self { address, parcels, manner, under_way, over, thread: Some(thread) }
     }
 
     /// Answers differently from now on.
@@ -156,7 +196,7 @@ impl Receiver {
 
     /// How many deliveries were under way at once, at most.
     pub fn most_at_once(&self) -> usize {
-        self.most_at_once.load(Ordering::SeqCst)
+        self.under_way.most.load(Ordering::SeqCst)
     }
 
     /// Everything that came so far, in the order in which it came.
@@ -207,7 +247,12 @@ impl Drop for Receiver {
     }
 }
 
-fn receive(stream: &TcpStream, parcels: &Mutex<Vec<Parcel>>, manner: &Mutex<Manner>) -> Option<()> {
+fn receive(
+    stream: &TcpStream,
+    parcels: &Mutex<Vec<Parcel>>,
+    manner: &Mutex<Manner>,
+    under_way: &UnderWay,
+) -> Option<()> {
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -223,12 +268,17 @@ fn receive(stream: &TcpStream, parcels: &Mutex<Vec<Parcel>>, manner: &Mutex<Mann
     let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
     reader.read_exact(&mut body).ok()?;
     let parcel = Parcel { path, headers, body, at: Instant::now() };
+    under_way.begin();
     let reply = {
         let reply = (manner.lock().unwrap())(&parcel);
         parcels.lock().unwrap().push(parcel);
         reply
     };
     thread::sleep(reply.delay);
+    if let Some(gate) = &reply.gate {
+        gate.pass();
+    }
+    under_way.end();
     let (status, headers) = (reply.status, reply.headers);
     if status == 0 {
         return None;
