@@ -372,6 +372,12 @@ async fn multiply_postgres(url: &str, count: u32) -> Result<(), Fault> {
     run("ANALYZE").await
 }
 
+/// A day in the midst of what there is, as the console reads it.
+fn two_weeks_ago() -> Result<String, Fault> {
+    let clock = rusqlite::Connection::open_in_memory()?;
+    Ok(clock.query_row("SELECT date('now', '-14 days')", [], |row| row.get(0))?)
+}
+
 /// Signs in and asks for every page, one after the other.
 async fn time_pages(
     kind: Kind,
@@ -393,10 +399,19 @@ async fn time_pages(
         "?span=month".to_owned(),
         "/payments".to_owned(),
         "/payments?status=failed".to_owned(),
-        "/payments?method=ach&provider=ach_provider_a".to_owned(),
+        "/payments?status=pending".to_owned(),
+        "/payments?method=ach".to_owned(),
+        "/payments?provider=ach_provider_a".to_owned(),
+        "/payments?provider=nobody".to_owned(),
+        "/payments?method=ach&provider=nobody&status=failed".to_owned(),
+        "/payments?status=prepared".to_owned(),
+        "/payments?status=expired&provider=nobody".to_owned(),
         "/payments?from=2020-01-01&until=2020-02-01".to_owned(),
+        format!("/payments?until={}", two_weeks_ago()?),
+        format!("/payments?method=ach&until={}", two_weeks_ago()?),
         "/payments?q=ada%40example.com".to_owned(),
         "/payments?q=ada%40example.com&status=failed".to_owned(),
+        "/payments?q=ada%40example.com&provider=nobody".to_owned(),
         "/payments?q=a-1001-500000".to_owned(),
         "/payments?q=orderId%3Da-1001-4242".to_owned(),
         "/payments?q=1250.00".to_owned(),

@@ -44,3 +44,6 @@ for (const form of document.querySelectorAll("form[method=post]")) {
     }, 0);
   });
 }
+
+// A page that answers a form is a page like any other from now on: looking at it again does not send the form again.
+history.replaceState(null, "", location.href);

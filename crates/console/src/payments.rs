@@ -11,8 +11,8 @@ use tollgate_domain::{
     transaction::{Status, Transaction},
 };
 use tollgate_engine::{
-    FoundPayment, PaymentSearch,
-    ports::{CardPayment, FoundPlace, PaymentFilter, TransactionFilter},
+    Engine, FoundPayment, PaymentSearch,
+    ports::{CardPayment, FoundPlace, TransactionFilter},
 };
 
 use crate::{
@@ -22,9 +22,9 @@ use crate::{
 };
 
 const SLICE: u32 = 50;
-/// An export reads so many at a time, and so many in all.
+/// An export reads so many at a time, and so many times.
 const EXPORT_SLICE: u32 = 1_000;
-const LONGEST_EXPORT: usize = 20_000;
+const MOST_SLICES: usize = 20;
 /// And no more text than this: metadata can be long.
 const LARGEST_EXPORT: usize = 32 * 1024 * 1024;
 
@@ -149,6 +149,18 @@ impl Wish {
         }
     }
 
+    fn search(&self) -> PaymentSearch {
+        PaymentSearch {
+            text: self.text.clone(),
+            status: self.status,
+            preparation: self.preparation,
+            method: self.method,
+            provider: self.provider.clone(),
+            created_from: self.from,
+            created_before: self.until,
+        }
+    }
+
     fn filter(&self) -> TransactionFilter {
         TransactionFilter {
             status: self.status,
@@ -223,26 +235,16 @@ async fn find(
     let engine = &visitor.console.engine;
     let before = visitor.query("before");
     let full = usize::try_from(SLICE).unwrap_or(usize::MAX);
+    let rows = |found: &[FoundPayment]| found.iter().map(|one| Row::of(one, base)).collect();
     if !wish.text.is_empty() {
-        let search = PaymentSearch {
-            text: wish.text.clone(),
-            status: wish.status,
-            method: wish.method,
-            provider: wish.provider.clone(),
-        };
         let before = before.and_then(read_place);
-        let (found, next) = engine.search_payments(environment, &search, before, full).await?;
-        return Ok((
-            found.iter().map(|one| Row::of(one, base)).collect(),
-            next.map(|place| HEXLOWER.encode(&place)),
-        ));
+        let (found, next) = engine.search_payments(environment, &wish.search(), before, full).await?;
+        return Ok((rows(&found), next.map(|place| HEXLOWER.encode(&place))));
     }
-    if let Some(preparation) = wish.preparation {
-        let filter = PaymentFilter { preparation: Some(preparation), waiting: false };
+    if wish.preparation.is_some() {
         let before = before.and_then(|text| text.parse::<PaymentId>().ok());
-        let found = engine.payments(environment, filter, before, SLICE).await?;
-        let last = found.last().map(|payment| payment.order.id.to_string()).filter(|_| found.len() == full);
-        return Ok((found.iter().map(|payment| Row::of_preparation(payment, base)).collect(), last));
+        let (found, next) = engine.unpaid_payments(environment, &wish.search(), before, full).await?;
+        return Ok((rows(&found), next.map(|id| id.to_string())));
     }
     let before = before.and_then(|text| text.parse::<TransactionId>().ok());
     let found = engine.transactions(environment, &wish.filter(), before, SLICE).await?;
@@ -264,43 +266,83 @@ pub(crate) async fn export(visitor: Visitor) -> Page {
          platformFeeMinor,organizationFeeMinor,feeMinor,totalDebitMinor,refundedMinor,providerReference,failureCode,\
          description,metadata\r\n",
     );
-    let mut rows = 0_usize;
-    if wish.text.is_empty() {
-        let (filter, mut before) = (wish.filter(), None);
-        while rows < LONGEST_EXPORT && text.len() < LARGEST_EXPORT {
-            let slice = engine.transactions(environment, &filter, before, EXPORT_SLICE).await?;
-            for transaction in &slice {
-                line(&mut text, transaction);
-            }
-            rows = rows.saturating_add(slice.len());
-            before = slice.last().map(|transaction| transaction.id);
-            if u32::try_from(slice.len()).unwrap_or(0) < EXPORT_SLICE {
-                break;
-            }
-        }
-    } else {
-        let search = PaymentSearch {
-            text: wish.text,
-            status: wish.status,
-            method: wish.method,
-            provider: wish.provider,
-        };
-        let mut before = None;
-        while rows < LONGEST_EXPORT && text.len() < LARGEST_EXPORT {
-            let (found, next) = engine.search_payments(environment, &search, before, 200).await?;
-            for one in &found {
-                if let FoundPayment::Transaction(transaction) = one {
-                    line(&mut text, transaction);
-                }
-            }
-            rows = rows.saturating_add(found.len());
-            before = next;
-            if next.is_none() {
-                break;
-            }
+    let mut places = Places::default();
+    for _ in 0..MOST_SLICES {
+        let is_last = export_slice(&mut text, engine, environment, &wish, &mut places).await?;
+        if is_last || text.len() >= LARGEST_EXPORT {
+            break;
         }
     }
     Ok(page::file("payments.csv", "text/csv; charset=utf-8", text))
+}
+
+/// Where an export goes on, in whichever list it reads.
+#[derive(Default)]
+struct Places {
+    found: Option<FoundPlace>,
+    unpaid: Option<PaymentId>,
+    transaction: Option<TransactionId>,
+}
+
+/// Adds the next lines, and tells whether they were the last.
+async fn export_slice(
+    text: &mut String,
+    engine: &Engine,
+    environment: EnvironmentId,
+    wish: &Wish,
+    places: &mut Places,
+) -> Result<bool, PageError> {
+    let full = usize::try_from(EXPORT_SLICE).unwrap_or(usize::MAX);
+    if wish.text.is_empty() && wish.preparation.is_none() {
+        let filter = wish.filter();
+        let slice = engine.transactions(environment, &filter, places.transaction, EXPORT_SLICE).await?;
+        for transaction in &slice {
+            line(text, transaction);
+        }
+        places.transaction = slice.last().map(|transaction| transaction.id);
+        return Ok(slice.len() < full);
+    }
+    let (found, is_last);
+    if wish.text.is_empty() {
+        (found, places.unpaid) =
+            engine.unpaid_payments(environment, &wish.search(), places.unpaid, full).await?;
+        is_last = places.unpaid.is_none();
+    } else {
+        (found, places.found) =
+            engine.search_payments(environment, &wish.search(), places.found, full).await?;
+        is_last = places.found.is_none();
+    }
+    for one in &found {
+        match one {
+            FoundPayment::Transaction(transaction) => line(text, transaction),
+            FoundPayment::Preparation(payment) => line_of_preparation(text, payment),
+        }
+    }
+    Ok(is_last)
+}
+
+/// One that nobody has paid: nothing has become of it yet, but for its preparation.
+fn line_of_preparation(text: &mut String, payment: &CardPayment) {
+    let (order, fee) = (&payment.order, &payment.order.fee);
+    // Writing to a text cannot fail.
+    let _ = write!(
+        text,
+        "{},{},,{},{},{},{},{},{},{},{},{},{},0,,,{},{}\r\n",
+        order.id,
+        rfc3339(order.created_at),
+        payment.progress.preparation.as_str(),
+        PaymentMethod::WebCard.as_str(),
+        cell(&order.provider),
+        order.channel.as_str(),
+        order.currency,
+        fee.principal,
+        fee.platform.fee,
+        fee.organization.fee,
+        fee.fee,
+        fee.total_debit,
+        cell(order.description.as_deref().unwrap_or_default()),
+        cell(&order.metadata),
+    );
 }
 
 fn line(text: &mut String, transaction: &Transaction) {

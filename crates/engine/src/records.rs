@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
+    card::Preparation,
     fee::FeeSnapshot,
-    id::EnvironmentId,
+    id::{EnvironmentId, PaymentId},
     search::{amount_term, customer_term, metadata_term, text_term},
     transaction::{Status, Transaction},
 };
@@ -17,13 +18,16 @@ use crate::{
     metadata_text::metadata_pairs,
     ports::{
         Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found,
-        FoundPlace, OutEvent, PastPayment, StoreError,
+        FoundPlace, OutEvent, PastPayment, PaymentFilter, StoreError,
     },
     quote::{QuoteRequest, quote},
 };
 
 /// Payments that are looked at for one slice of a search, whether they pass its filters or not.
 const MOST_LOOKED_AT: usize = 1_000;
+/// Card payments that are looked at for one slice of those nobody has paid; each is read with all that belongs to it.
+const MOST_UNPAID: usize = 300;
+const LOOKED_AT_ONCE: u32 = 100;
 /// Each kind of thing that waits for a person is counted up to this.
 const MOST_COUNTED: u32 = 1_000;
 /// Events about one payment, and deliveries of one event, that are shown.
@@ -39,12 +43,18 @@ pub struct PaymentSearch {
     /// A reference, an amount, a name or address of the customer, `key=value` or a value of the metadata, or a provider's
     /// name for the payment.
     pub text: String,
-    /// In this status.
+    /// Its transaction in this status.
     pub status: Option<Status>,
+    /// A card payment that nobody has paid, with its preparation here.
+    pub preparation: Option<Preparation>,
     /// By this method.
     pub method: Option<PaymentMethod>,
     /// Through this provider.
     pub provider: Option<String>,
+    /// Recorded at this moment or later.
+    pub created_from: Option<Timestamp>,
+    /// Recorded before this moment.
+    pub created_before: Option<Timestamp>,
 }
 
 /// A payment that was found.
@@ -57,14 +67,23 @@ pub enum FoundPayment {
 }
 
 impl PaymentSearch {
-    fn wants(&self, found: &FoundPayment) -> bool {
-        let (status, method, provider) = match found {
-            FoundPayment::Transaction(it) => (Some(it.state.status), it.reference.method(), &it.provider),
-            FoundPayment::Preparation(it) => (None, PaymentMethod::WebCard, &it.order.provider),
+    /// Whether a payment passes the filters, whatever its texts.
+    pub fn wants(&self, found: &FoundPayment) -> bool {
+        let (status, preparation, method, provider, at) = match found {
+            FoundPayment::Transaction(it) => {
+                (Some(it.state.status), None, it.reference.method(), &it.provider, it.created_at)
+            }
+            FoundPayment::Preparation(it) => {
+                let (order, preparation) = (&it.order, it.progress.preparation);
+                (None, Some(preparation), PaymentMethod::WebCard, &order.provider, order.created_at)
+            }
         };
         self.status.is_none_or(|wanted| status == Some(wanted))
+            && self.preparation.is_none_or(|wanted| preparation == Some(wanted))
             && self.method.is_none_or(|wanted| method == wanted)
             && self.provider.as_ref().is_none_or(|wanted| provider == wanted)
+            && self.created_from.is_none_or(|from| at >= from)
+            && self.created_before.is_none_or(|before| at < before)
     }
 
     /// The texts of the index that may be meant.
@@ -192,6 +211,39 @@ impl Engine {
                 return Ok((payments, before));
             }
         }
+    }
+
+    /// Card payments that nobody has paid and that pass a search's filters, whatever their texts, newest first, and where
+    /// to go on.
+    pub async fn unpaid_payments(
+        &self,
+        environment: EnvironmentId,
+        search: &PaymentSearch,
+        before: Option<PaymentId>,
+        limit: usize,
+    ) -> Result<(Vec<FoundPayment>, Option<PaymentId>), ReadError> {
+        let filter = PaymentFilter { preparation: search.preparation, waiting: false };
+        let (mut unpaid, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
+        while looked_at < MOST_UNPAID {
+            let slice = self.payments(environment, filter, before, LOOKED_AT_ONCE).await?;
+            let is_last = slice.len() < usize::try_from(LOOKED_AT_ONCE).unwrap_or(usize::MAX);
+            looked_at = looked_at.saturating_add(slice.len());
+            for payment in slice {
+                before = Some(payment.order.id);
+                let is_paid = payment.transaction.is_some();
+                let found = FoundPayment::Preparation(Box::new(payment));
+                if !is_paid && search.wants(&found) {
+                    unpaid.push(found);
+                    if unpaid.len() >= limit {
+                        return Ok((unpaid, before));
+                    }
+                }
+            }
+            if is_last {
+                return Ok((unpaid, None));
+            }
+        }
+        Ok((unpaid, before))
     }
 
     /// The payments of any of these terms, newest first, each once.

@@ -131,7 +131,7 @@ fn finish(headers: &mut HeaderMap, method: &Method, id: RequestId) {
     }
     // What answers a POST, PUT or DELETE is not kept by any cache to begin with.
     if *method == Method::GET {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
     if let Ok(id) = HeaderValue::from_bytes(&text) {
         headers.insert(REQUEST_ID, id);

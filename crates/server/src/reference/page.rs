@@ -20,7 +20,7 @@ const PAGE: &str = r#"<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>Tollgate API reference</title></head>
 <body><script id="api-reference" type="application/json" data-url="/openapi.json" data-configuration="CONFIGURATION"></script>
-<script src="/docs/reference.js"></script></body></html>"#;
+<script src="/docs/reference.js?of=VERSION"></script></body></html>"#;
 
 /// The document, as it was made at start.
 pub(crate) async fn openapi(State(app): State<SharedApp>) -> Answer {
@@ -36,12 +36,15 @@ pub(crate) async fn docs(State(app): State<SharedApp>) -> Answer {
     Ok(response)
 }
 
-/// The page's script, which is the same for as long as the process runs.
+/// The page's script: large, and the same for as long as the version is, which the page asks for it by.
 pub(crate) async fn docs_script() -> Answer {
     static SCRIPT: OnceLock<Option<Bytes>> = OnceLock::new();
     let script = SCRIPT.get_or_init(|| scalar_api_reference::get_asset("scalar.js").map(Bytes::from));
     let script = script.clone().ok_or_else(|| ApiError::internal("the reference's script is missing"))?;
-    Ok(served("text/javascript; charset=utf-8", script))
+    let mut response = served("text/javascript; charset=utf-8", script);
+    let kept = HeaderValue::from_static("public, max-age=86400");
+    response.headers_mut().insert(header::CACHE_CONTROL, kept);
+    Ok(response)
 }
 
 fn served(content_type: &'static str, body: Bytes) -> Response {
@@ -54,7 +57,8 @@ fn served(content_type: &'static str, body: Bytes) -> Response {
 
 /// The page, with a key filled in where there is one.
 pub(crate) fn html(key: Option<&Secret>) -> String {
-    PAGE.replace("CONFIGURATION", &escaped(&configuration(key).to_string()))
+    PAGE.replace("VERSION", env!("CARGO_PKG_VERSION"))
+        .replace("CONFIGURATION", &escaped(&configuration(key).to_string()))
 }
 
 fn configuration(key: Option<&Secret>) -> Value {

@@ -19,14 +19,18 @@ use super::{
     transfer_samples::ach,
 };
 
-/// Takes the tables of this migration away, and its line in the record; works on both databases.
-pub const UNDO: &str = "DROP TABLE out_events;
+/// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
+/// databases.
+pub const UNDO: &str = "DROP INDEX transactions_by_kind;
+     DROP INDEX transactions_by_provider;
+     CREATE INDEX transactions_by_status ON transactions (environment_id, status, id);
+     DROP TABLE out_events;
      DROP TABLE undigested_events;
      DROP TABLE event_deliveries;
      DROP TABLE event_endpoints;
      DROP TABLE search_terms;
      DROP TABLE activity;
-     DELETE FROM schema_migrations WHERE version = 5";
+     DELETE FROM schema_migrations WHERE version >= 5";
 
 /// What was there before.
 pub struct Before {

@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -30,6 +30,7 @@ const MIGRATIONS: [Migration; 5] = [
         sql: include_str!("../../migrations/postgres/0004_entries.sql"),
     },
     Migration { version: 5, name: "events", sql: include_str!("../../migrations/postgres/0005_events.sql") },
+    Migration { version: 6, name: "lists", sql: include_str!("../../migrations/postgres/0006_lists.sql") },
 ];
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -1,15 +1,16 @@
 //! Transactions of any method, as they are found and listed.
 
 use deadpool_postgres::ClientWrapper;
+use tokio_postgres::types::ToSql;
 use tollgate_domain::{
-    PaymentMethod, ServiceReference,
+    ServiceReference,
     id::{EnvironmentId, TransactionId},
-    transaction::{Status, Transaction},
+    transaction::Transaction,
 };
 use tollgate_engine::ports::TransactionFilter;
 
 use super::{cells::RowCells, fault::Fault, uuid};
-use crate::convert::transaction::{Bounds, read, transaction_columns};
+use crate::convert::transaction::{Bounds, Dialect, list_sql, read, transaction_columns};
 
 pub(super) async fn find(
     client: &ClientWrapper,
@@ -32,23 +33,7 @@ pub(super) async fn find(
     row.map(|row| read(&mut RowCells::new(&row, 0))).transpose()
 }
 
-macro_rules! list {
-    ($status:literal) => {
-        concat!(
-            "SELECT ",
-            transaction_columns!(),
-            " FROM transactions t WHERE t.environment_id = $1 AND t.id BETWEEN $2 AND $3
-                 AND t.created_at BETWEEN $4 AND $5 AND ($6::text IS NULL OR t.method = $6)
-                 AND ($7::text IS NULL OR t.provider = $7)",
-            $status,
-            " ORDER BY t.id DESC LIMIT $9"
-        )
-    };
-}
-
-/// A text for each, so that a status is looked up in its index.
-const LIST: &str = list!(" AND $8::text IS NULL");
-const LIST_BY_STATUS: &str = list!(" AND t.status = $8");
+const DIALECT: Dialect = Dialect { mark: '$', by: None, merges: false };
 
 pub(super) async fn list(
     client: &ClientWrapper,
@@ -58,23 +43,13 @@ pub(super) async fn list(
     limit: u32,
 ) -> Result<Vec<Transaction>, Fault> {
     let Some(bounds) = Bounds::new(filter, before) else { return Ok(Vec::new()) };
-    let sql = if filter.status.is_some() { LIST_BY_STATUS } else { LIST };
-    let statement = client.prepare_cached(sql).await?;
-    let rows = client
-        .query(
-            &statement,
-            &[
-                &uuid(environment.to_bytes()),
-                &uuid(bounds.ids.0),
-                &uuid(bounds.ids.1),
-                &bounds.created.0,
-                &bounds.created.1,
-                &filter.method.map(PaymentMethod::as_str),
-                &filter.provider,
-                &filter.status.map(Status::as_str),
-                &i64::from(limit),
-            ],
-        )
-        .await?;
+    let (scope, limit) = (uuid(environment.to_bytes()), i64::from(limit));
+    let (lowest, highest) = (uuid(bounds.ids.0), uuid(bounds.ids.1));
+    let (earliest, latest) = bounds.created;
+    let mut parameters: Vec<&(dyn ToSql + Sync)> =
+        vec![&scope, &lowest, &highest, &earliest, &latest, &limit];
+    parameters.extend(filter.provider.iter().map(|provider| provider as &(dyn ToSql + Sync)));
+    let statement = client.prepare_cached(&list_sql(filter, DIALECT)).await?;
+    let rows = client.query(&statement, &parameters).await?;
     rows.iter().map(|row| read(&mut RowCells::new(row, 0))).collect()
 }

@@ -7,7 +7,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -24,6 +24,7 @@ const MIGRATIONS: [Migration; 4] = [
         sql: include_str!("../../migrations/sqlite/0003_transfers.sql"),
     },
     Migration { version: 5, name: "events", sql: include_str!("../../migrations/sqlite/0005_events.sql") },
+    Migration { version: 6, name: "lists", sql: include_str!("../../migrations/sqlite/0006_lists.sql") },
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

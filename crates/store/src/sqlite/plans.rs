@@ -1,14 +1,55 @@
 //! Lists and claims read only their part of a table: SQLite is asked how it would run the very statements.
 
 use rusqlite::Connection;
-use tollgate_domain::{ServiceReference, card::Preparation, event::EventKind, id::PaymentId};
-use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventQuery, EventsFrom, PaymentFilter};
+use tollgate_domain::{
+    PaymentMethod, ServiceReference, card::Preparation, event::EventKind, id::PaymentId, transaction::Status,
+};
+use tollgate_engine::ports::{
+    DeliveryQuery, DeliveryState, EventQuery, EventsFrom, PaymentFilter, TransactionFilter,
+};
 
 use super::{
     deliveries, digest, endpoints, events, exceptions, migrate, out_events, payments, records, resend,
     timeline, transactions, transfers,
 };
-use crate::convert::out_event::Slice;
+use crate::convert::{out_event::Slice, transaction::list_sql};
+
+/// The plans of all lists of transactions, each merged from those of its kinds.
+#[test]
+fn lists_of_transactions_are_merged_as_they_are_read() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::migrate(&connection).unwrap();
+    for status in [None, Some(Status::Failed)] {
+        for method in [None, Some(PaymentMethod::Ach)] {
+            for provider in [None, Some("stripe".to_owned())] {
+                let by_kind = status.is_some() || method.is_some() || provider.is_some();
+                let (index, range) = match (by_kind, &provider) {
+                    (false, _) => ("sqlite_autoindex_transactions_1", "environment_id=? AND id>? AND id<?"),
+                    (true, None) => ("transactions_by_kind", "method=? AND status=? AND id>? AND id<?"),
+                    (true, Some(_)) => {
+                        ("transactions_by_provider", "provider=? AND method=? AND status=? AND id>? AND id<?")
+                    }
+                };
+                let kinds = match (by_kind, status, method) {
+                    (false, ..) => 1,
+                    (true, status, method) => {
+                        status.map_or(Status::ALL.len(), |_| 1)
+                            * method.map_or(PaymentMethod::ALL.len(), |_| 1)
+                    }
+                };
+                let filter = TransactionFilter { status, method, provider, ..TransactionFilter::default() };
+                let plan = plan(&connection, &list_sql(&filter, transactions::DIALECT));
+                assert_eq!(
+                    (plan.matches(index).count(), plan.matches(range).count()),
+                    (kinds, kinds),
+                    "{plan}"
+                );
+                assert_eq!(plan.matches("MERGE (UNION ALL)").count(), kinds - 1, "{plan}");
+                assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+            }
+        }
+    }
+}
 
 /// The steps of a plan, one after the other.
 fn plan(connection: &Connection, sql: &str) -> String {
@@ -42,8 +83,6 @@ fn every_list_and_claim_has_its_index() {
         (&of(Some(Preparation::Prepared), false), "sqlite_autoindex_card_payments_1", "id<?"),
         (&of(Some(Preparation::Expired), false), "card_payments_by_preparation", "preparation=? AND id<?"),
         (&of(None, true), "card_payments_waiting", "environment_id=? AND id<?"),
-        (transactions::LIST, "sqlite_autoindex_transactions_1", "environment_id=? AND id>? AND id<?"),
-        (transactions::LIST_BY_STATUS, "transactions_by_status", "status=? AND id>? AND id<?"),
         (timeline::OF_REFERENCE, "PRIMARY KEY", "environment_id=? AND method=? AND reference=?"),
         (transfers::FIND, "sqlite_autoindex_transactions_2", "environment_id=? AND method=? AND reference=?"),
         (transfers::FIND, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),

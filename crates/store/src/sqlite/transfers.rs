@@ -185,7 +185,7 @@ pub(super) fn find(
 }
 
 /// Without an order, for which SQLite would read through all of an environment's transactions.
-pub(super) const OF_OBJECT: &str = "SELECT id, reference FROM transactions
+pub(super) const OF_OBJECT: &str = "SELECT id, reference FROM transactions INDEXED BY transactions_by_object
      WHERE environment_id = ?1 AND provider_reference = ?3 AND provider = ?2 AND method = 'ach'";
 
 /// The first of those that the provider gave this name.

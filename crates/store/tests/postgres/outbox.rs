@@ -1,8 +1,6 @@
 //! Events and deliveries where only a server can go: an older schema, much that waits, and endpoints that go away in the
 //! very moment something happens.
 
-use std::time::Duration;
-
 use tollgate_domain::{
     PaymentMethod,
     event::EventKind,
@@ -18,7 +16,7 @@ use tollgate_store::conformance::{
     upgrade,
 };
 
-use crate::server::{Database, with_database};
+use crate::server::{Database, with_database, with_sessions};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_there_before_is_found_and_counted() {
@@ -80,17 +78,6 @@ async fn read(database: &Database) -> i64 {
              + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname IN ({tables})))::bigint"
     );
     database.count(&sql).await
-}
-
-/// Runs `work` on a store of its own. Sessions tell what they read when they end, so it waits for that.
-async fn with_sessions(database: &Database, work: impl AsyncFnOnce(Nodes)) {
-    let store = database.open().await;
-    work(Nodes::new(store.clone(), store)).await;
-    let others = "SELECT count(*) FROM pg_stat_activity
-                  WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    while database.count(others).await > 0 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }
 
 const MANY: i64 = 20_000;

@@ -1,28 +1,15 @@
 //! Lists and claims read only their part of a table.
 
-use std::time::Duration;
-
-use tollgate_domain::{card::Preparation, transaction::Status};
+use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
 use tollgate_engine::ports::{EventState, PaymentFilter, TransactionFilter};
-use tollgate_store::conformance::{Nodes, at, samples::card};
+use tollgate_store::conformance::{at, samples::card};
 
-use crate::server::{Database, with_database};
+use crate::server::{Database, with_database, with_sessions};
 
 /// How often each index was used, as the server counts it.
 async fn uses(database: &Database, index: &str) -> i64 {
     let sql = format!("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '{index}'");
     database.count(&sql).await
-}
-
-/// Runs `work` on a store of its own. Sessions tell what they used when they end, so it waits for that.
-async fn with_sessions(database: &Database, work: impl AsyncFnOnce(Nodes)) {
-    let store = database.open().await;
-    work(Nodes::new(store.clone(), store)).await;
-    let others = "SELECT count(*) FROM pg_stat_activity
-                  WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    while database.count(others).await > 0 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,14 +42,19 @@ async fn every_list_and_claim_has_its_index() {
         database.stranger.batch_execute(sql).await.unwrap();
         let expired = PaymentFilter { preparation: Some(Preparation::Expired), waiting: false };
         let waiting = PaymentFilter { preparation: None, waiting: true };
-        let succeeded = TransactionFilter { status: Some(Status::Succeeded), ..TransactionFilter::default() };
+        let succeeded = TransactionFilter {
+            status: Some(Status::Succeeded),
+            method: Some(PaymentMethod::Ach),
+            ..TransactionFilter::default()
+        };
         for index in [
             "card_payments_due",
             "card_payments_pkey",
             "card_payments_by_preparation",
             "card_payments_waiting",
             "transactions_pkey",
-            "transactions_by_status",
+            "transactions_by_kind",
+            "transactions_by_provider",
             "transactions_by_object",
             "transfers_due",
             "transfers_waiting",
@@ -89,8 +81,13 @@ async fn every_list_and_claim_has_its_index() {
                         let all = TransactionFilter::default();
                         drop(node.transactions(scope, &all, None, 5).await.unwrap());
                     }
-                    "transactions_by_status" => {
+                    "transactions_by_kind" => {
                         drop(node.transactions(scope, &succeeded, None, 5).await.unwrap());
+                    }
+                    "transactions_by_provider" => {
+                        let filter =
+                            TransactionFilter { provider: Some("nobody".to_owned()), ..succeeded.clone() };
+                        drop(node.transactions(scope, &filter, None, 5).await.unwrap());
                     }
                     "transactions_by_object" => {
                         let found = node.transfer_of_object(scope, "nobody", "ach_transfer_0").await;

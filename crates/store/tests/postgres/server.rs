@@ -13,6 +13,7 @@ use futures_util::FutureExt as _;
 use tokio_postgres::{Client, NoTls};
 use tollgate_store::{
     DatabaseUrl,
+    conformance::Nodes,
     postgres::{PostgresStore, Settings},
 };
 
@@ -118,5 +119,16 @@ impl Database {
 
     pub(crate) async fn count(&self, sql: &str) -> i64 {
         self.stranger.query_one(sql, &[]).await.unwrap().get(0)
+    }
+}
+
+/// Runs `work` on a store of its own. Sessions tell what they read when they end, so it waits for that.
+pub(crate) async fn with_sessions(database: &Database, work: impl AsyncFnOnce(Nodes)) {
+    let store = database.open().await;
+    work(Nodes::new(store.clone(), store)).await;
+    let others = "SELECT count(*) FROM pg_stat_activity
+                  WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    while database.count(others).await > 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -57,7 +57,7 @@ export class Backend {
 
   // Waits for the transaction to become this.
   async reaches(reference, wanted) {
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     let seen;
     while ((seen = await this.status(reference)) !== wanted) {
       assert.ok(Date.now() < deadline, `the transaction is ${seen}, not ${wanted}`);

@@ -12,7 +12,7 @@ import { cases } from "./cases.mjs";
 import { Shop } from "./shop.mjs";
 import { Visit, Windows } from "./visit.mjs";
 
-const CASE_MS_MAX = 60_000;
+const CASE_MS_MAX = 180_000;
 
 const { CHROMIUM, MODULES, SCREENSHOTS, TOLLGATE_NOTES } = process.env;
 const require = createRequire(join(MODULES, "package.json"));

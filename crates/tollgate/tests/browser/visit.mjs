@@ -30,7 +30,7 @@ export class Windows {
 
   async #open(phone) {
     const context = await this.browser.newContext({ ...(phone ? PHONE : DESKTOP), reducedMotion: "reduce" });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(45_000);
     return context.newPage();
   }
 }

@@ -52,7 +52,7 @@ fn a_kill_at_any_step_leaves_nothing_half_done(kind: StoreKind) {
         simulator.pay_intent(element.component());
         shop.wait_status(&element.reference, "succeeded");
         let unpaid = shop.prepare(Flow::Component, Wire::Stripe);
-        shop.wait_events();
+        shop.wait_events(simulator);
         for (wire, operation) in STEPS {
             simulator.fault(wire, operation, fault, 1_000, 20_000);
         }

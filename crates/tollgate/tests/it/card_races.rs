@@ -82,7 +82,7 @@ fn a_confirm_and_its_webhooks_racing_make_one_transaction(kind: StoreKind) {
         assert_eq!(world.shop.status(reference).as_deref(), Some("succeeded"), "race {race}, seed {seed}");
     }
     println!("{} of {RACES} confirms were first", first.load(Ordering::Relaxed));
-    world.shop.wait_events();
+    world.shop.wait_events(&world.simulator);
     let audit = wait_agreement(&world.shop, &world.simulator, PATIENCE);
     assert_eq!((audit.payments, audit.charged), (200, 200), "{audit:?}");
     for payment in world.shop.listed("payments") {

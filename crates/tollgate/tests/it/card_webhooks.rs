@@ -208,7 +208,7 @@ fn what_was_answered_200_survives_a_kill(kind: StoreKind) {
     for (_, reference) in &told {
         world.shop.wait_status(reference, "succeeded");
     }
-    world.shop.wait_events();
+    world.shop.wait_events(&world.simulator);
     let applied = world.shop.listed("provider-events?state=applied");
     assert_eq!(applied.len(), told.len(), "{applied:#?}");
 }
@@ -238,7 +238,7 @@ fn an_event_waits_for_a_provider_that_is_away(kind: StoreKind) {
         assert_eq!(world.shop.status(&prepared.reference), None);
         world.simulator.clear_faults();
         world.shop.wait_status(&prepared.reference, "succeeded");
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
     }
 }
 

@@ -230,8 +230,7 @@ impl Stage {
         self.network.set(Weather::Clear);
         self.simulator.clear_faults();
         self.listen();
-        wait_until("every webhook has arrived", PATIENCE, || self.simulator.webhooks_pending() == 0);
-        self.shop.wait_events();
+        self.shop.wait_events(&self.simulator);
     }
 
     fn listen(&self) {

@@ -233,7 +233,7 @@ fn settle_down(world: &World) -> Vec<Letter> {
     for letter in &letters {
         shop.forward(letter);
         // One after the other: each finds the payment as the one before left it.
-        shop.wait_events();
+        shop.wait_events(simulator);
     }
     letters
 }

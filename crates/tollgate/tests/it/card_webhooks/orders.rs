@@ -85,7 +85,7 @@ fn webhooks_in_every_order_end_where_the_truth_is(kind: StoreKind) {
         println!("{played} orders on {wire:?}");
         assert!(played >= 17, "{played}");
     }
-    world.shop.wait_events();
+    world.shop.wait_events(&world.simulator);
     let audit = wait_agreement(&world.shop, &world.simulator, crate::support::PATIENCE);
     assert!(audit.payments >= 34, "{audit:?}");
 }
@@ -136,7 +136,7 @@ fn webhooks_that_overtake_what_they_tell_of_change_nothing_backwards(kind: Store
                     world.shop.forward(&letter);
                 }
             }
-            world.shop.wait_events();
+            world.shop.wait_events(&world.simulator);
             reached.push(world.shop.status(reference));
         }
         assert_eq!(reached[3].as_deref(), Some("refunded"), "seed {seed}, case {case}: {reached:?}");

@@ -105,7 +105,7 @@ fn a_declined_page_is_a_failed_transaction_and_the_customer_may_try_again(kind: 
         assert_eq!(failed["failure"]["code"], "card_declined");
         assert_eq!(world.simulator.submit(prepared.checkout_url(), GOOD_CARD).status, 303);
         world.shop.wait_status(reference, "succeeded");
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
         assert_eq!(
             world.shop.status(reference).as_deref(),
             Some("succeeded"),

@@ -53,7 +53,7 @@ fn what_nobody_pays_is_closed_at_the_provider_and_then_here(kind: StoreKind) {
     for (flow, wire, prepared) in &prepared {
         let reference = prepared.reference.as_str();
         world.shop.wait_preparation(reference, "expired");
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
         check_expired(&world, prepared, *flow);
         assert_eq!(world.shop.read_transaction(reference).failure(404), "not_found");
         assert_eq!(world.shop.read_payment(reference).data(200)["transaction"], Value::Null);
@@ -128,12 +128,12 @@ fn what_was_declined_expires_and_stays_failed(kind: StoreKind) {
         world.shop.wait_status(&prepared.reference, "failed");
         failed.push((flow, prepared));
     }
-    world.shop.wait_events();
+    world.shop.wait_events(&world.simulator);
     long_after(&mut world, |_| {});
     for (flow, prepared) in &failed {
         world.shop.wait_preparation(&prepared.reference, "expired");
         check_expired(&world, prepared, *flow);
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
         let transaction = world.shop.read_transaction(&prepared.reference).data(200);
         assert_eq!(
             (&transaction["status"], &transaction["failure"]["code"]),

@@ -42,7 +42,7 @@ fn refunds_are_counted_and_a_full_one_is_final(kind: StoreKind) {
         assert_eq!(wait_refunded(&world, &prepared, "1375")["status"], "succeeded");
         world.simulator.drive(&refund, &json!({}));
         assert_eq!(wait_refunded(&world, &prepared, "10375")["status"], "refunded");
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
         assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("refunded"), "{flow:?} {wire:?}");
         let amounts: Vec<_> = world
             .shop
@@ -85,7 +85,7 @@ fn a_refund_that_fails_later_is_taken_back_or_shown_to_a_person(kind: StoreKind)
     world.shop.wait(&whole.reference, "shown to a person", || {
         !world.shop.listed("exceptions?open=true").is_empty()
     });
-    world.shop.wait_events();
+    world.shop.wait_events(&world.simulator);
     let exceptions = world.shop.listed("exceptions?open=true");
     assert_eq!(exceptions.len(), 1, "three events tell of one thing: {exceptions:#?}");
     let exception = &exceptions[0];
@@ -122,7 +122,7 @@ fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
         let path = format!("stripe/disputes/{}/close", dispute["id"].as_str().unwrap());
         world.simulator.drive(&path, &json!({ "status": status }));
         world.shop.wait(reference, status, || read()["dispute"]["status"] == status);
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
         assert_eq!((&read()["dispute"]["status"], &read()["status"]), (&json!(status), &json!("succeeded")));
         let lines = world.shop.lines(reference, "dispute");
         assert_eq!(lines.len(), 2, "{lines:#?}");
@@ -139,7 +139,7 @@ fn a_refund_told_while_nobody_lets_us_in_is_not_lost(kind: StoreKind) {
     wrong["providers"]["card_provider_b"]["credentials"]["accessToken"] = json!("revoked");
     for wire in Wire::BOTH {
         let prepared = world.paid(Flow::Component, wire);
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
         let refund = format!("{}/refund", place(&world, &prepared, wire));
         world.shop.configure(&wrong);
         world.simulator.drive(&refund, &json!({}));
@@ -152,6 +152,6 @@ fn a_refund_told_while_nobody_lets_us_in_is_not_lost(kind: StoreKind) {
         assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("succeeded"));
         world.shop.configure(&good);
         world.shop.wait_status(&prepared.reference, "refunded");
-        world.shop.wait_events();
+        world.shop.wait_events(&world.simulator);
     }
 }

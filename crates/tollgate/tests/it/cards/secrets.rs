@@ -150,7 +150,7 @@ fn pay_in_every_way(world: &World, search: &mut Search) {
         simulator.pay_page(hosted.checkout_url());
         shop.wait_status(&hosted.reference, "succeeded");
     }
-    shop.wait_events();
+    shop.wait_events(simulator);
 }
 
 /// A token is kept, sealed, while nobody knows what became of its charge; looked at while it is there.

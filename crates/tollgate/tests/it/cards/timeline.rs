@@ -27,14 +27,14 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
     let reference = prepared.reference.as_str();
     let declined = shop.confirm(reference, &json!({"sourceId": "cnon:card-nonce-declined"}));
     declined.data(200);
-    shop.wait_events();
+    shop.wait_events(&world.simulator);
     let paid = shop.confirm(reference, &json!({"sourceId": "cnon:card-nonce-ok"}));
     let transaction = paid.data(200)["transaction"].clone();
-    shop.wait_events();
+    shop.wait_events(&world.simulator);
     let payment = transaction["providerReference"].as_str().unwrap();
     world.simulator.drive(&format!("square/payments/{payment}/refund"), &json!({}));
     shop.wait_status(reference, "refunded");
-    shop.wait_events();
+    shop.wait_events(&world.simulator);
 
     let story = shop.story(reference);
     let read = shop.read_payment(reference).data(200);

@@ -283,9 +283,9 @@ impl Shop {
 
     /// Waits until every event that arrived has been applied or set aside for good.
     #[track_caller]
-    pub fn wait_events(&self) {
-        wait_until("every event is done with", PATIENCE, || {
-            self.listed("provider-events?state=waiting").is_empty()
+    pub fn wait_events(&self, simulator: &Simulator) {
+        wait_until("every webhook has come and is done with", PATIENCE, || {
+            simulator.webhooks_pending() == 0 && self.listed("provider-events?state=waiting").is_empty()
         });
     }
 

@@ -1,0 +1,65 @@
+//! Lists of transactions by status, method and provider read hardly more than they show, whatever the others are.
+
+use tollgate_domain::{PaymentMethod, transaction::Status};
+use tollgate_engine::ports::TransactionFilter;
+use tollgate_store::conformance::{
+    Nodes,
+    samples::{PROVIDER, in_status},
+};
+
+use crate::server::{Database, with_database, with_sessions};
+
+/// Twenty thousand that differ in nothing but their ids.
+const FILL: &str = "INSERT INTO transactions
+    SELECT (jsonb_populate_record(t, jsonb_build_object('id', n.id, 'reference', n.id))).*
+    FROM transactions t CROSS JOIN (
+        SELECT (lpad(to_hex(1800000000000 + n), 12, '0') || lpad(to_hex(n), 20, '0'))::uuid AS id
+        FROM generate_series(1, 20000) n) n;
+    ANALYZE";
+
+/// How many rows and entries of indexes were read, as the server counts it.
+async fn read(database: &Database) -> i64 {
+    let sql = "SELECT ((SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'transactions')
+                   + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'transactions'))::bigint";
+    database.count(sql).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_a_list_is_filtered_by_it_reads_little() {
+    with_database(async |database| {
+        let mut made = None;
+        with_sessions(database, async |nodes: Nodes| {
+            let environment = nodes.environment().await.id;
+            let id = nodes.payment(environment).await;
+            nodes.record(environment, id, in_status(Status::Succeeded)).await;
+            made = Some(environment);
+        })
+        .await;
+        let environment = made.unwrap();
+        with_sessions(database, async |_| database.visitor().await.batch_execute(FILL).await.unwrap()).await;
+        let (cards, transfers) = (Some(PaymentMethod::WebCard), Some(PaymentMethod::Ach));
+        let (theirs, nobodys) = (Some(PROVIDER.to_owned()), Some("nobody".to_owned()));
+        for status in [None, Some(Status::Succeeded), Some(Status::Failed)] {
+            for method in [None, cards, transfers] {
+                for provider in [&None, &theirs, &nobodys] {
+                    let fits = status != Some(Status::Failed) && method != transfers && *provider != nobodys;
+                    let filter = TransactionFilter {
+                        status,
+                        method,
+                        provider: provider.clone(),
+                        ..TransactionFilter::default()
+                    };
+                    let before = read(database).await;
+                    with_sessions(database, async |nodes| {
+                        let found = nodes.two.transactions(environment, &filter, None, 5).await.unwrap();
+                        assert_eq!(found.len(), if fits { 5 } else { 0 }, "{filter:?}");
+                    })
+                    .await;
+                    let some = read(database).await - before;
+                    assert!(some <= 20, "{filter:?} read {some} rows and entries");
+                }
+            }
+        }
+    })
+    .await;
+}
