@@ -19,7 +19,7 @@ use crate::{
     page::{self, Page, PageError},
     payments::tone,
     routing::RuleView,
-    timeline::Line,
+    timeline::{Line, corrections},
     visitor::{Frame, Visitor},
 };
 
@@ -172,9 +172,8 @@ async fn transfer(visitor: &Visitor, environment: EnvironmentId, id: TransferId)
     ];
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
-    if progress.corrections != "[]" {
-        facts.push(("To be corrected", progress.corrections.clone()));
-    }
+    let notified = serde_json::from_str(&progress.corrections).unwrap_or_default();
+    facts.extend(corrections(&notified).into_iter().map(|said| ("To be corrected", said)));
     let story = Story {
         reference: ServiceReference::Ach(id),
         state: Some(&read.transfer.state),

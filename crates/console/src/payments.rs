@@ -22,9 +22,10 @@ use crate::{
 };
 
 const SLICE: u32 = 50;
-/// An export reads so many at a time, and so many times.
+/// An export reads so many at a time, as often as this at most, and ends with so many lines.
 const EXPORT_SLICE: u32 = 1_000;
-const MOST_SLICES: usize = 20;
+const MOST_SLICES: usize = 100;
+const LONGEST_EXPORT: usize = 20_000;
 /// And no more text than this: metadata can be long.
 const LARGEST_EXPORT: usize = 32 * 1024 * 1024;
 
@@ -38,6 +39,7 @@ pub(crate) struct Row {
     pub(crate) amount: String,
     pub(crate) total: String,
     pub(crate) provider: String,
+    pub(crate) channel: &'static str,
     pub(crate) description: String,
 }
 
@@ -62,7 +64,8 @@ impl Row {
             tone: tone(transaction.state.status),
             amount: minor(transaction.fee.principal.into(), transaction.currency),
             total: minor(transaction.fee.total_debit, transaction.currency),
-            provider: format!("{} · {}", transaction.provider, transaction.channel.as_str()),
+            provider: transaction.provider.clone(),
+            channel: transaction.channel.as_str(),
             description: shortened(transaction.description.as_deref().unwrap_or_default(), 60),
         }
     }
@@ -77,7 +80,8 @@ impl Row {
             tone: "",
             amount: minor(order.fee.principal.into(), order.currency),
             total: minor(order.fee.total_debit, order.currency),
-            provider: format!("{} · {}", order.provider, order.channel.as_str()),
+            provider: order.provider.clone(),
+            channel: order.channel.as_str(),
             description: shortened(order.description.as_deref().unwrap_or_default(), 60),
         }
     }
@@ -266,10 +270,11 @@ pub(crate) async fn export(visitor: Visitor) -> Page {
          platformFeeMinor,organizationFeeMinor,feeMinor,totalDebitMinor,refundedMinor,providerReference,failureCode,\
          description,metadata\r\n",
     );
-    let mut places = Places::default();
+    let (mut places, mut lines) = (Places::default(), 0_usize);
     for _ in 0..MOST_SLICES {
-        let is_last = export_slice(&mut text, engine, environment, &wish, &mut places).await?;
-        if is_last || text.len() >= LARGEST_EXPORT {
+        let (more, is_last) = export_slice(&mut text, engine, environment, &wish, &mut places).await?;
+        lines = lines.saturating_add(more);
+        if is_last || lines >= LONGEST_EXPORT || text.len() >= LARGEST_EXPORT {
             break;
         }
     }
@@ -284,14 +289,14 @@ struct Places {
     transaction: Option<TransactionId>,
 }
 
-/// Adds the next lines, and tells whether they were the last.
+/// Adds the next lines, and tells how many they were and whether they were the last.
 async fn export_slice(
     text: &mut String,
     engine: &Engine,
     environment: EnvironmentId,
     wish: &Wish,
     places: &mut Places,
-) -> Result<bool, PageError> {
+) -> Result<(usize, bool), PageError> {
     let full = usize::try_from(EXPORT_SLICE).unwrap_or(usize::MAX);
     if wish.text.is_empty() && wish.preparation.is_none() {
         let filter = wish.filter();
@@ -300,7 +305,7 @@ async fn export_slice(
             line(text, transaction);
         }
         places.transaction = slice.last().map(|transaction| transaction.id);
-        return Ok(slice.len() < full);
+        return Ok((slice.len(), slice.len() < full));
     }
     let (found, is_last);
     if wish.text.is_empty() {
@@ -318,7 +323,7 @@ async fn export_slice(
             FoundPayment::Preparation(payment) => line_of_preparation(text, payment),
         }
     }
-    Ok(is_last)
+    Ok((found.len(), is_last))
 }
 
 /// One that nobody has paid: nothing has become of it yet, but for its preparation.

@@ -87,9 +87,9 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         }
         "trouble" => ("warn", "Trouble".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
         "notification_of_change" => {
-            let said = "The receiving bank asks for the details to be corrected before the next transfer; nothing failed."
-                .to_owned();
-            ("warn", "Notification of change".to_owned(), vec![said])
+            let mut said = corrections(detail);
+            said.push("Correct the details before the next transfer; this one did not fail.".to_owned());
+            ("warn", "Notification of change".to_owned(), said)
         }
         other => ("", capitalized(&other.replace('_', " ")), Vec::new()),
     }
@@ -162,6 +162,21 @@ fn amount(detail: &Value, field: &str, currency: Currency) -> String {
     minor.map_or_else(|| text(detail, field), |minor| money(minor, currency))
 }
 
+/// What a receiving bank wants corrected, a sentence for each notification. No number in them is whole.
+pub(crate) fn corrections(notifications: &Value) -> Vec<String> {
+    let sentence = |notification: &Value| {
+        let code = capitalized(&text(notification, "change_code").replace('_', " "));
+        let fields = notification.as_object().into_iter().flatten();
+        let corrected: Vec<_> = fields
+            .filter_map(|(name, value)| {
+                Some(format!("{} {}", name.strip_prefix("corrected_")?.replace('_', " "), value.as_str()?))
+            })
+            .collect();
+        if corrected.is_empty() { format!("{code}.") } else { format!("{code}: {}.", corrected.join(", ")) }
+    };
+    notifications.as_array().into_iter().flatten().map(sentence).collect()
+}
+
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -198,5 +213,17 @@ mod tests {
             ["1.50 USD has been paid back in all."]
         );
         assert_eq!(told("something_new", &json!({}), usd).1, "Something new");
+        let changes = json!([
+            {"change_code": "incorrect_account_number", "corrected_account_number": "****4321", "created_at": "2026-11-04T10:00:00Z"},
+            {"change_code": "incorrect_transaction_code"},
+        ]);
+        assert_eq!(
+            told("notification_of_change", &changes, usd).2,
+            [
+                "Incorrect account number: account number ****4321.",
+                "Incorrect transaction code.",
+                "Correct the details before the next transfer; this one did not fail.",
+            ]
+        );
     }
 }

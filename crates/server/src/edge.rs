@@ -69,7 +69,11 @@ impl Edge {
         if let Some(mounted) = self.app.mounted(request.uri().path()) {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
-            return Box::pin(mounted.clone().call(request)).await;
+            let answering = Box::pin(mounted.clone().call(request));
+            return AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
+                error!("a page's handler panicked");
+                Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response())
+            });
         }
         let started = Instant::now();
         let at = self.app.engine.clock().now();
