@@ -89,62 +89,18 @@ fn read_state<C: Cells>(cells: &mut C) -> Result<TransactionState, C::Fault> {
     Ok(TransactionState { status, provider_reference, failure, refunded, dispute })
 }
 
-/// How a database's SQL differs from another's.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Dialect {
-    /// What the number of a parameter follows.
-    pub(crate) mark: char,
-    /// How a table is told which index it is read by, where that can be said.
-    pub(crate) by: Option<&'static str>,
-    /// Whether lists that are merged are read no further than the result needs, without each being told its limit.
-    pub(crate) merges: bool,
-}
-
-/// The newest transactions that a filter lets through.
-///
-/// The parameters are the environment, both [`Bounds::ids`], both [`Bounds::created`], the limit, and the provider where
-/// the filter has one. Each kind of transaction is a list of its own in an index, and the lists are merged as they are
-/// read, so that nothing is read in vain. A database does so only where it is told every kind.
-pub(crate) fn list_sql(filter: &TransactionFilter, dialect: Dialect) -> String {
-    let mark = dialect.mark;
-    let list = |index: Option<&str>, more: &str| {
-        let by = dialect.by.zip(index).map_or_else(String::new, |(by, index)| format!(" {by} {index}"));
-        format!(
-            concat!(
-                "SELECT ",
-                transaction_columns!(),
-                " FROM transactions t{by}
-                  WHERE t.environment_id = {mark}1 AND t.id BETWEEN {mark}2 AND {mark}3
-                      AND t.created_at BETWEEN {mark}4 AND {mark}5{more}"
-            ),
-            by = by,
-            mark = mark,
-            more = more
-        )
+/// The kinds of transactions that a filter lets through, `None` for all of them. There are few, and each is a list of its
+/// own in an index: whatever the filter is, the lists of its kinds are read in order, and nothing is read in vain.
+pub(crate) fn kinds(filter: &TransactionFilter) -> Option<Vec<(&'static str, &'static str)>> {
+    if filter.status.is_none() && filter.method.is_none() && filter.provider.is_none() {
+        return None;
+    }
+    let methods = PaymentMethod::ALL.into_iter().filter(|one| filter.method.is_none_or(|it| it == *one));
+    let of_method = |method: PaymentMethod| {
+        let statuses = Status::ALL.into_iter().filter(|one| filter.status.is_none_or(|it| it == *one));
+        statuses.map(move |status| (method.as_str(), status.as_str()))
     };
-    let lists: Vec<String> =
-        if filter.status.is_none() && filter.method.is_none() && filter.provider.is_none() {
-            vec![list(None, "")]
-        } else {
-            let (index, provider) = match filter.provider {
-                Some(_) => ("transactions_by_provider", format!(" AND t.provider = {mark}7")),
-                None => ("transactions_by_kind", String::new()),
-            };
-            let methods = filter.method.map_or_else(|| PaymentMethod::ALL.to_vec(), |method| vec![method]);
-            let statuses = filter.status.map_or_else(|| Status::ALL.to_vec(), |status| vec![status]);
-            let kinds = methods.iter().flat_map(|method| statuses.iter().map(move |status| (method, status)));
-            let of_kind = |(method, status): (&PaymentMethod, &Status)| {
-                let (method, status) = (method.as_str(), status.as_str());
-                list(Some(index), &format!(" AND t.method = '{method}' AND t.status = '{status}'{provider}"))
-            };
-            kinds.map(of_kind).collect()
-        };
-    let newest = format!(" ORDER BY id DESC LIMIT {mark}6");
-    let merged = match lists.as_slice() {
-        lists if dialect.merges || lists.len() == 1 => lists.join(" UNION ALL "),
-        lists => format!("({}{newest})", lists.join(&format!("{newest}) UNION ALL ("))),
-    };
-    merged + &newest
+    Some(methods.flat_map(of_method).collect())
 }
 
 /// How far the moment in a transaction's id may be from the moment of its recording: made for the same change, but

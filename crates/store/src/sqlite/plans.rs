@@ -12,7 +12,7 @@ use super::{
     deliveries, digest, endpoints, events, exceptions, migrate, out_events, payments, records, resend,
     timeline, transactions, transfers,
 };
-use crate::convert::{out_event::Slice, transaction::list_sql};
+use crate::convert::out_event::Slice;
 
 /// The plans of all lists of transactions, each merged from those of its kinds.
 #[test]
@@ -38,7 +38,7 @@ fn lists_of_transactions_are_merged_as_they_are_read() {
                     }
                 };
                 let filter = TransactionFilter { status, method, provider, ..TransactionFilter::default() };
-                let plan = plan(&connection, &list_sql(&filter, transactions::DIALECT));
+                let plan = plan(&connection, &transactions::list_sql(&filter));
                 assert_eq!(
                     (plan.matches(index).count(), plan.matches(range).count()),
                     (kinds, kinds),

@@ -1,6 +1,6 @@
 //! Lists of transactions by status, method and provider read hardly more than they show, whatever the others are.
 
-use tollgate_domain::{PaymentMethod, transaction::Status};
+use tollgate_domain::{PaymentMethod, id::EnvironmentId, transaction::Status};
 use tollgate_engine::ports::TransactionFilter;
 use tollgate_store::conformance::{
     Nodes,
@@ -16,6 +16,8 @@ const FILL: &str = "INSERT INTO transactions
         SELECT (lpad(to_hex(1800000000000 + n), 12, '0') || lpad(to_hex(n), 20, '0'))::uuid AS id
         FROM generate_series(1, 20000) n) n;
     ANALYZE";
+
+const OFTEN: i64 = 12;
 
 /// How many rows and entries of indexes were read, as the server counts it.
 async fn read(database: &Database) -> i64 {
@@ -37,29 +39,36 @@ async fn whatever_a_list_is_filtered_by_it_reads_little() {
         .await;
         let environment = made.unwrap();
         with_sessions(database, async |_| database.visitor().await.batch_execute(FILL).await.unwrap()).await;
-        let (cards, transfers) = (Some(PaymentMethod::WebCard), Some(PaymentMethod::Ach));
-        let (theirs, nobodys) = (Some(PROVIDER.to_owned()), Some("nobody".to_owned()));
-        for status in [None, Some(Status::Succeeded), Some(Status::Failed)] {
-            for method in [None, cards, transfers] {
-                for provider in [&None, &theirs, &nobodys] {
-                    let fits = status != Some(Status::Failed) && method != transfers && *provider != nobodys;
-                    let filter = TransactionFilter {
-                        status,
-                        method,
-                        provider: provider.clone(),
-                        ..TransactionFilter::default()
-                    };
-                    let before = read(database).await;
-                    with_sessions(database, async |nodes| {
-                        let found = nodes.two.transactions(environment, &filter, None, 5).await.unwrap();
-                        assert_eq!(found.len(), if fits { 5 } else { 0 }, "{filter:?}");
-                    })
-                    .await;
-                    let some = read(database).await - before;
-                    assert!(some <= 20, "{filter:?} read {some} rows and entries");
-                }
-            }
-        }
+        every_filter_reads_little(database, environment).await;
     })
     .await;
+}
+
+async fn every_filter_reads_little(database: &Database, environment: EnvironmentId) {
+    let (cards, transfers) = (Some(PaymentMethod::WebCard), Some(PaymentMethod::Ach));
+    let (theirs, nobodys) = (Some(PROVIDER.to_owned()), Some("nobody".to_owned()));
+    for status in [None, Some(Status::Succeeded), Some(Status::Failed)] {
+        for method in [None, cards, transfers] {
+            for provider in [&None, &theirs, &nobodys] {
+                let fits = status != Some(Status::Failed) && method != transfers && *provider != nobodys;
+                let filter = TransactionFilter {
+                    status,
+                    method,
+                    provider: provider.clone(),
+                    ..TransactionFilter::default()
+                };
+                let before = read(database).await;
+                with_sessions(database, async |nodes| {
+                    // Often enough for a server to think of another plan.
+                    for _ in 0..OFTEN {
+                        let found = nodes.two.transactions(environment, &filter, None, 5).await.unwrap();
+                        assert_eq!(found.len(), if fits { 5 } else { 0 }, "{filter:?}");
+                    }
+                })
+                .await;
+                let some = read(database).await - before;
+                assert!(some <= 20 * OFTEN, "{filter:?} read {some} rows and entries");
+            }
+        }
+    }
 }

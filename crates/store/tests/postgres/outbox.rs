@@ -16,7 +16,7 @@ use tollgate_store::conformance::{
     upgrade,
 };
 
-use crate::server::{Database, with_database, with_sessions};
+use crate::server::{Database, PLANS, with_database, with_sessions};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_there_before_is_found_and_counted() {
@@ -152,6 +152,34 @@ async fn filled(database: &Database) -> Asked {
     asked.unwrap()
 }
 
+/// Everything that [`ask`] knows to ask.
+const ASKING: [&str; 24] = [
+    "events",
+    "events after",
+    "events of a kind",
+    "events of a kind that is not there",
+    "events of a payment",
+    "deliveries",
+    "deliveries to one",
+    "deliveries before",
+    "deliveries of an event",
+    "deliveries that wait",
+    "deliveries to one that were parked",
+    "a claim",
+    "a settlement",
+    "a repetition",
+    "a repetition of a span",
+    "a repetition of what was parked",
+    "a search",
+    "a search further on",
+    "an hour",
+    "past payments",
+    "past transfers",
+    "attention",
+    "a digest",
+    "an event",
+];
+
 async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Asked) {
     let (node, environment, endpoint, event) = (&nodes.one, *environment, Some(*few), *event);
     let all = DeliveryQuery::default();
@@ -239,41 +267,19 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_much_only_little_is_read() {
-    with_database(async |database| {
-        let asked = filled(database).await;
-        for what in [
-            "events",
-            "events after",
-            "events of a kind",
-            "events of a kind that is not there",
-            "events of a payment",
-            "deliveries",
-            "deliveries to one",
-            "deliveries before",
-            "deliveries of an event",
-            "deliveries that wait",
-            "deliveries to one that were parked",
-            "a claim",
-            "a settlement",
-            "a repetition",
-            "a repetition of a span",
-            "a repetition of what was parked",
-            "a search",
-            "a search further on",
-            "an hour",
-            "past payments",
-            "past transfers",
-            "attention",
-            "a digest",
-            "an event",
-        ] {
-            let before = read(database).await;
-            with_sessions(database, async |nodes| ask(&nodes, what, &asked).await).await;
-            let some = read(database).await - before;
-            println!("{what}: {some}");
-            assert!(some <= 150, "{what} read {some} rows and entries");
-        }
-        assert!(database.count("SELECT count(*) FROM event_deliveries").await > 3 * MANY);
-    })
-    .await;
+    for mode in PLANS {
+        with_database(async |database| {
+            let asked = filled(database).await;
+            database.plan(mode).await;
+            for what in ASKING {
+                let before = read(database).await;
+                with_sessions(database, async |nodes| ask(&nodes, what, &asked).await).await;
+                let some = read(database).await - before;
+                println!("{mode}: {what}: {some}");
+                assert!(some <= 150, "{mode}: {what} read {some} rows and entries");
+            }
+            assert!(database.count("SELECT count(*) FROM event_deliveries").await > 3 * MANY);
+        })
+        .await;
+    }
 }

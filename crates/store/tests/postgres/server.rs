@@ -17,6 +17,10 @@ use tollgate_store::{
     postgres::{PostgresStore, Settings},
 };
 
+/// A server plans a statement for its parameters at first, and for any once it was run a few times: what holds of one plan
+/// need not hold of the other.
+pub(crate) const PLANS: [&str; 2] = ["force_custom_plan", "force_generic_plan"];
+
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct Database {
@@ -115,6 +119,12 @@ impl Database {
         let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                    WHERE datname = current_database() AND pid <> pg_backend_pid()";
         self.stranger.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    /// How statements are planned in sessions from now on; one of [`PLANS`].
+    pub(crate) async fn plan(&self, mode: &str) {
+        let sql = format!("ALTER DATABASE {} SET plan_cache_mode = {mode}", self.name);
+        self.stranger.batch_execute(&sql).await.unwrap();
     }
 
     pub(crate) async fn count(&self, sql: &str) -> i64 {
