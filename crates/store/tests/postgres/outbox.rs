@@ -3,12 +3,14 @@
 
 use tollgate_domain::{
     PaymentMethod,
+    card::Preparation,
     event::EventKind,
     id::{EndpointId, EnvironmentId, EventId},
     transaction::Status,
 };
 use tollgate_engine::ports::{
-    DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventsFrom, Resend, ResendWhich,
+    DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventState, EventsFrom,
+    PaymentFilter, Resend, ResendWhich,
 };
 use tollgate_store::conformance::{
     Nodes, at,
@@ -153,7 +155,7 @@ async fn filled(database: &Database) -> Asked {
 }
 
 /// Everything that [`ask`] knows to ask.
-const ASKING: [&str; 24] = [
+const ASKING: [&str; 32] = [
     "events",
     "events after",
     "events of a kind",
@@ -178,7 +180,21 @@ const ASKING: [&str; 24] = [
     "attention",
     "a digest",
     "an event",
+    "card payments",
+    "card payments that expired",
+    "card payments that wait",
+    "transfers that wait",
+    "card payments due",
+    "transfers due",
+    "providers' events",
+    "exceptions",
 ];
+
+/// Nothing was to be found.
+fn none(found: usize) -> usize {
+    assert_eq!(found, 0);
+    1
+}
 
 async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Asked) {
     let (node, environment, endpoint, event) = (&nodes.one, *environment, Some(*few), *event);
@@ -260,9 +276,34 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
         }
         "a digest" => usize::try_from(node.digest_events(5).await.unwrap()).unwrap(),
         "an event" => usize::from(!nodes.told(environment, SUCCEEDED).await.id.to_bytes().is_empty()),
-        other => panic!("{other}"),
+        other => ask_of_payments(nodes, other, environment).await,
     };
     assert!(found > 0, "{what}");
+}
+
+async fn ask_of_payments(nodes: &Nodes, what: &str, environment: EnvironmentId) -> usize {
+    let node = &nodes.one;
+    match what {
+        "card payments" => node.payments(environment, PaymentFilter::default(), None, 5).await.unwrap().len(),
+        "card payments that expired" => {
+            let expired = PaymentFilter { preparation: Some(Preparation::Expired), waiting: false };
+            none(node.payments(environment, expired, None, 5).await.unwrap().len())
+        }
+        "card payments that wait" => {
+            let waiting = PaymentFilter { preparation: None, waiting: true };
+            none(node.payments(environment, waiting, None, 5).await.unwrap().len())
+        }
+        "transfers that wait" => none(node.waiting_transfers(environment, None, 5).await.unwrap().len()),
+        "card payments due" => {
+            node.claim_payments(at(80_000_000), at(80_000_001), 5).await.map(|_| 1).unwrap()
+        }
+        "transfers due" => node.claim_transfers(at(80_000_000), at(80_000_001), 5).await.map(|_| 1).unwrap(),
+        "providers' events" => {
+            none(node.events(environment, Some(EventState::Waiting), None, 5).await.unwrap().len())
+        }
+        "exceptions" => none(node.exceptions(environment, true, None, 5).await.unwrap().len()),
+        other => panic!("{other}"),
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
