@@ -173,8 +173,10 @@ impl Subject {
                 let reason = tollgate_simulator::return_reason(code).ok_or_else(|| {
                     Failure::new(format!("`{code}` is not a return code; give one of R01 to R39, R51 or R68"))
                 })?;
-                let path = format!("simulations/ach_transfers/{}/return", self.object()?);
-                self.call(session, &path, json!({ "reason": reason })).await
+                let transfer = format!("simulations/ach_transfers/{}", self.object()?);
+                // A bank sends back what it was sent: one that is not on its way yet is sent now.
+                drop(self.call(session, &format!("{transfer}/submit"), json!({})).await);
+                self.call(session, &format!("{transfer}/return"), json!({ "reason": reason })).await
             }
             Verb::Refund { amount, .. } => {
                 let facts = self.story.field("transaction").filter(|it| !it.is_null()).unwrap_or(&self.story);

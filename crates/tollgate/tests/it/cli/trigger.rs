@@ -139,6 +139,11 @@ fn transfers_settle_and_come_back() {
     assert!(sandbox.terminal.fails(&["trigger", "settle", &reference]).contains("refused"));
     assert!(sandbox.terminal.fails(&["trigger", "return", &reference, "--code", "R99"]).contains("R01"));
     assert!(sandbox.terminal.fails(&["trigger", "refund", &reference]).contains("trigger return"));
+    // Also one that the bank has not settled yet.
+    let reference = sandbox.transfer("payout-0002", &json!({}));
+    let said = sandbox.terminal.shows(&["trigger", "return", &reference, "--code", "R02"]);
+    assert!(said.contains("-> failed"), "{said}");
+    assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
     assert!(sandbox.terminal.shows(&["audit"]).contains("the books balance"));
 }
 
