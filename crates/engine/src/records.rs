@@ -68,7 +68,7 @@ pub enum FoundPayment {
 
 impl PaymentSearch {
     /// Whether a payment passes the filters, whatever its texts.
-    pub fn wants(&self, found: &FoundPayment) -> bool {
+    fn wants(&self, found: &FoundPayment) -> bool {
         let (status, preparation, method, provider, at) = match found {
             FoundPayment::Transaction(it) => {
                 (Some(it.state.status), None, it.reference.method(), &it.provider, it.created_at)
