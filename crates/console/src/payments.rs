@@ -1,7 +1,5 @@
 //! Payments in a list: searched, filtered, exported.
 
-use std::fmt::Write as _;
-
 use askama::Template;
 use data_encoding::HEXLOWER;
 use tollgate_domain::{
@@ -260,16 +258,48 @@ fn read_place(text: &str) -> Option<FoundPlace> {
     HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
+/// What an export has of a payment.
+const COLUMNS: [&str; 18] = [
+    "serviceReference",
+    "createdAt",
+    "updatedAt",
+    "status",
+    "paymentMethod",
+    "provider",
+    "channel",
+    "currency",
+    "amountMinor",
+    "platformFeeMinor",
+    "organizationFeeMinor",
+    "feeMinor",
+    "totalDebitMinor",
+    "refundedMinor",
+    "providerReference",
+    "failureCode",
+    "description",
+    "metadata",
+];
+
+/// A cell for each of the [`COLUMNS`].
+type Line = [String; COLUMNS.len()];
+
+fn write_line(text: &mut String, cells: &[impl AsRef<str>; COLUMNS.len()]) {
+    for (place, cell) in cells.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        text.push_str(cell.as_ref());
+    }
+    text.push_str("\r\n");
+}
+
 /// The list's filters as a table for a spreadsheet.
 pub(crate) async fn export(visitor: Visitor) -> Page {
     let environment = visitor.environment()?;
     let wish = Wish::of(&visitor);
     let engine = &visitor.console.engine;
-    let mut text = String::from(
-        "serviceReference,createdAt,updatedAt,status,paymentMethod,provider,channel,currency,amountMinor,\
-         platformFeeMinor,organizationFeeMinor,feeMinor,totalDebitMinor,refundedMinor,providerReference,failureCode,\
-         description,metadata\r\n",
-    );
+    let mut text = String::new();
+    write_line(&mut text, &COLUMNS);
     let (mut places, mut lines) = (Places::default(), 0_usize);
     for _ in 0..MOST_SLICES {
         let (more, is_last) = export_slice(&mut text, engine, environment, &wish, &mut places).await?;
@@ -302,7 +332,7 @@ async fn export_slice(
         let filter = wish.filter();
         let slice = engine.transactions(environment, &filter, places.transaction, EXPORT_SLICE).await?;
         for transaction in &slice {
-            line(text, transaction);
+            write_line(text, &line_of_transaction(transaction));
         }
         places.transaction = slice.last().map(|transaction| transaction.id);
         return Ok((slice.len(), slice.len() < full));
@@ -319,62 +349,61 @@ async fn export_slice(
     }
     for one in &found {
         match one {
-            FoundPayment::Transaction(transaction) => line(text, transaction),
-            FoundPayment::Preparation(payment) => line_of_preparation(text, payment),
+            FoundPayment::Transaction(transaction) => write_line(text, &line_of_transaction(transaction)),
+            FoundPayment::Preparation(payment) => write_line(text, &line_of_preparation(payment)),
         }
     }
     Ok((found.len(), is_last))
 }
 
-/// One that nobody has paid: nothing has become of it yet, but for its preparation.
-fn line_of_preparation(text: &mut String, payment: &CardPayment) {
-    let (order, fee) = (&payment.order, &payment.order.fee);
-    // Writing to a text cannot fail.
-    let _ = write!(
-        text,
-        "{},{},,{},{},{},{},{},{},{},{},{},{},0,,,{},{}\r\n",
-        order.id,
-        rfc3339(order.created_at),
-        payment.progress.preparation.as_str(),
-        PaymentMethod::WebCard.as_str(),
-        cell(&order.provider),
-        order.channel.as_str(),
-        order.currency,
-        fee.principal,
-        fee.platform.fee,
-        fee.organization.fee,
-        fee.fee,
-        fee.total_debit,
-        cell(order.description.as_deref().unwrap_or_default()),
-        cell(&order.metadata),
-    );
-}
-
-fn line(text: &mut String, transaction: &Transaction) {
+/// Texts that others made up are quoted.
+fn line_of_transaction(transaction: &Transaction) -> Line {
     let (fee, state) = (&transaction.fee, &transaction.state);
-    let method = ServiceReference::method(transaction.reference).as_str();
-    // Writing to a text cannot fail.
-    let _ = write!(
-        text,
-        "{},{},{},{},{method},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-        transaction.reference,
+    [
+        transaction.reference.to_string(),
         rfc3339(transaction.created_at),
         rfc3339(transaction.updated_at),
-        state.status.as_str(),
+        state.status.as_str().to_owned(),
+        ServiceReference::method(transaction.reference).as_str().to_owned(),
         cell(&transaction.provider),
-        transaction.channel.as_str(),
-        transaction.currency,
-        fee.principal,
-        fee.platform.fee,
-        fee.organization.fee,
-        fee.fee,
-        fee.total_debit,
-        state.refunded,
+        transaction.channel.as_str().to_owned(),
+        transaction.currency.to_string(),
+        fee.principal.to_string(),
+        fee.platform.fee.to_string(),
+        fee.organization.fee.to_string(),
+        fee.fee.to_string(),
+        fee.total_debit.to_string(),
+        state.refunded.to_string(),
         cell(state.provider_reference.as_deref().unwrap_or_default()),
         cell(state.failure.as_ref().map_or("", |failure| &failure.code)),
         cell(transaction.description.as_deref().unwrap_or_default()),
         cell(&transaction.metadata),
-    );
+    ]
+}
+
+/// One that nobody has paid: nothing has become of it yet, but for its preparation.
+fn line_of_preparation(payment: &CardPayment) -> Line {
+    let (order, fee) = (&payment.order, &payment.order.fee);
+    [
+        order.id.to_string(),
+        rfc3339(order.created_at),
+        String::new(),
+        payment.progress.preparation.as_str().to_owned(),
+        PaymentMethod::WebCard.as_str().to_owned(),
+        cell(&order.provider),
+        order.channel.as_str().to_owned(),
+        order.currency.to_string(),
+        fee.principal.to_string(),
+        fee.platform.fee.to_string(),
+        fee.organization.fee.to_string(),
+        fee.fee.to_string(),
+        fee.total_debit.to_string(),
+        "0".to_owned(),
+        cell(""),
+        cell(""),
+        cell(order.description.as_deref().unwrap_or_default()),
+        cell(&order.metadata),
+    ]
 }
 
 /// A text as a cell: quoted, and never a formula.

@@ -69,11 +69,7 @@ impl Edge {
         if let Some(mounted) = self.app.mounted(request.uri().path()) {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
-            let answering = Box::pin(mounted.clone().call(request));
-            return AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
-                error!("a page's handler panicked");
-                Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response())
-            });
+            return guarded(Box::pin(mounted.clone().call(request))).await;
         }
         let started = Instant::now();
         let at = self.app.engine.clock().now();
@@ -127,6 +123,16 @@ impl Edge {
     }
 }
 
+/// What is mounted here answers for itself, unless it panics.
+async fn guarded(
+    answering: impl Future<Output = Result<Response, Infallible>>,
+) -> Result<Response, Infallible> {
+    AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
+        error!("a page's handler panicked");
+        Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response())
+    })
+}
+
 fn finish(headers: &mut HeaderMap, method: &Method, id: RequestId) {
     const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
     let mut text = *b"req_00000000000000000000000000";
@@ -171,5 +177,18 @@ impl Record<'_> {
         let value = self.headers.get(CALLER_REQUEST_ID);
         let text = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
         if text.len() <= 200 { text } else { "(too long)" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_panics_is_answered_all_the_same() {
+        let Ok(answer) = guarded(async { panic!("a fault of a page") }).await;
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let Ok(answer) = guarded(async { Ok(StatusCode::NO_CONTENT.into_response()) }).await;
+        assert_eq!(answer.status(), StatusCode::NO_CONTENT);
     }
 }

@@ -104,6 +104,11 @@ pub async fn a_list_has_exact_ends(nodes: &Nodes) {
         listed.reverse();
         assert_eq!(listed, expected, "{from:?} to {before:?}");
     }
+    for provider in ["", "\0", "stripe-main\0", "\u{fffd}", "'; --"] {
+        let filter =
+            TransactionFilter { provider: Some(provider.to_owned()), ..TransactionFilter::default() };
+        assert!(nodes.two.transactions(environment, &filter, None, ALL).await.unwrap().is_empty());
+    }
     let all = TransactionFilter::default();
     assert!(nodes.two.transactions(environment, &all, None, 0).await.unwrap().is_empty());
     let first = Some(TransactionId::from_bytes([0; 16]));

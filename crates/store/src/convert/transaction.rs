@@ -119,6 +119,10 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// `None` where nothing can lie within.
     pub(crate) fn new(filter: &TransactionFilter, before: Option<TransactionId>) -> Option<Self> {
+        // Not every database can even be asked for such a name.
+        if filter.provider.as_ref().is_some_and(|name| name.contains('\0')) {
+            return None;
+        }
         let earliest = filter.created_from.map_or(i64::MIN, Timestamp::unix_millis);
         let latest = until_before(filter.created_before)?;
         let slack = i64::try_from(CLOCKS_DIFFER.as_millis()).unwrap_or(i64::MAX);
