@@ -2,6 +2,8 @@
 
 use tollgate_domain::PaymentMethod;
 
+use crate::provider::ProviderEnvironment;
+
 /// A provider's wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Adapter {
@@ -52,6 +54,17 @@ impl Adapter {
         match self {
             Self::Stripe | Self::Square => PaymentMethod::WebCard,
             Self::Increase => PaymentMethod::Ach,
+        }
+    }
+
+    /// The base URL of the provider's own API.
+    pub(crate) const fn address(self, environment: ProviderEnvironment) -> &'static str {
+        match (self, environment) {
+            (Self::Stripe, _) => "https://api.stripe.com",
+            (Self::Square, ProviderEnvironment::Production) => "https://connect.squareup.com",
+            (Self::Square, ProviderEnvironment::Sandbox) => "https://connect.squareupsandbox.com",
+            (Self::Increase, ProviderEnvironment::Production) => "https://api.increase.com",
+            (Self::Increase, ProviderEnvironment::Sandbox) => "https://sandbox.increase.com",
         }
     }
 

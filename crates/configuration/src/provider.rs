@@ -68,6 +68,37 @@ impl Provider {
         self.funding.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
     }
 
+    /// The base URL of its API: the one configured, or the adapter's own.
+    pub fn address(&self) -> &str {
+        let own = self.adapter.address(self.environment());
+        self.base_url.as_deref().unwrap_or(own).trim_end_matches('/')
+    }
+
+    /// The environment meant; an application's id tells where the configuration does not.
+    pub fn environment(&self) -> ProviderEnvironment {
+        let sandbox = self.credential("applicationId").is_some_and(|id| id.starts_with("sandbox-"));
+        let told_by_id = if sandbox { ProviderEnvironment::Sandbox } else { ProviderEnvironment::Production };
+        self.environment.unwrap_or(told_by_id)
+    }
+
+    /// The id of the account or location that payments belong to, where the configuration names one.
+    pub fn account_id(&self) -> Option<&str> {
+        match self.adapter {
+            Adapter::Stripe => None,
+            Adapter::Square => self.credential("locationId"),
+            Adapter::Increase => self.funding("accountId"),
+        }
+    }
+
+    /// The secret that its API is called with.
+    pub fn api_secret(&self) -> Option<&Secret> {
+        self.secret(match self.adapter {
+            Adapter::Stripe => "secretKey",
+            Adapter::Square => "accessToken",
+            Adapter::Increase => "apiKey",
+        })
+    }
+
     /// What is still missing before the provider can be used, as paths below its entry.
     pub fn missing(&self) -> Vec<String> {
         let credentials =

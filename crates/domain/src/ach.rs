@@ -10,6 +10,7 @@ use crate::{
     fee::FeeSnapshot,
     id::{EnvironmentId, TransferId},
     payment::Channel,
+    provider_account::ProviderAccount,
     routing::Matched,
     time::Timestamp,
 };
@@ -58,6 +59,8 @@ pub struct TransferOrder {
     pub provider: String,
     /// The wire that provider spoke, by its name.
     pub adapter: String,
+    /// The account it is sent from; `None` for a transfer made before accounts were recorded.
+    pub account: Option<ProviderAccount>,
     /// The channel routing picked.
     pub channel: Channel,
     /// The rule that decided; `None` for the default target.

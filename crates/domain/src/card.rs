@@ -7,6 +7,7 @@ use crate::{
     fee::FeeSnapshot,
     id::{EnvironmentId, PaymentId},
     payment::{Channel, Flow},
+    provider_account::ProviderAccount,
     routing::Matched,
     time::Timestamp,
 };
@@ -65,6 +66,8 @@ pub struct CardOrder {
     pub provider: String,
     /// The wire that provider spoke, by its name.
     pub adapter: String,
+    /// The account it was sent to when it was prepared; `None` where preparing sends nothing.
+    pub account: Option<ProviderAccount>,
     /// The channel routing picked.
     pub channel: Channel,
     /// The rule that decided; `None` for the default target.
@@ -106,6 +109,8 @@ pub struct Attempt {
     pub sealed_source: Option<String>,
     /// Where it stands.
     pub state: AttemptState,
+    /// The account it is charged at.
+    pub account: Option<ProviderAccount>,
     /// When it was first sent.
     pub created_at: Timestamp,
 }

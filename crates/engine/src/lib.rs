@@ -18,6 +18,7 @@ mod meter;
 mod options;
 mod outbox;
 pub mod ports;
+mod provider_account;
 mod provider_health;
 mod quote;
 mod records;
@@ -48,6 +49,7 @@ pub use outbox::{
     DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError, EndpointMade,
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
+pub use provider_account::UseAccountError;
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use records::{

@@ -115,6 +115,15 @@ pub(crate) fn not_offered(reason: &str) -> CallError {
     CallError::Refused(Refusal { kind: RefusalKind::Invalid, failure })
 }
 
+/// What was read, or `None` where the provider has no such object.
+pub(crate) fn missing_is_none<T>(read: Result<T, CallError>) -> Result<Option<T>, CallError> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// It may have been done.
 pub(crate) fn unknown(reason: impl Into<String>) -> CallError {
     CallError::Unknown(trouble(reason, None))

@@ -1,5 +1,6 @@
 //! From what a database holds to what the domain means, the same for both stores.
 
+pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod cells;
 pub(crate) mod delivery;

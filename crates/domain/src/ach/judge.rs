@@ -182,6 +182,7 @@ mod tests {
             id: TransferId::from_bytes([2; 16]),
             provider: text(),
             adapter: text(),
+            account: None,
             channel: Channel::StandardAch,
             matched: None,
             config_version: 1,

@@ -85,12 +85,21 @@ pub enum DisagreementKind {
     SecondPayment,
     /// Less has been paid back than was recorded as paid back in full.
     Refund,
+    /// The configuration no longer leads to the account the payment was sent to.
+    Account,
 }
 
 impl DisagreementKind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Amount, Self::Currency, Self::Reference, Self::Status, Self::SecondPayment, Self::Refund];
+    pub const ALL: [Self; 7] = [
+        Self::Amount,
+        Self::Currency,
+        Self::Reference,
+        Self::Status,
+        Self::SecondPayment,
+        Self::Refund,
+        Self::Account,
+    ];
 
     /// The name in the API and in the stores.
     pub const fn as_str(self) -> &'static str {
@@ -101,6 +110,7 @@ impl DisagreementKind {
             Self::Status => "status_conflict",
             Self::SecondPayment => "second_payment",
             Self::Refund => "refund_reversed",
+            Self::Account => "account_changed",
         }
     }
 
@@ -262,6 +272,7 @@ mod tests {
             flow: Flow::PaymentComponent,
             provider: "card_provider_a".to_owned(),
             adapter: "stripe".to_owned(),
+            account: None,
             channel: Channel::WebCard,
             matched: None,
             config_version: 1,

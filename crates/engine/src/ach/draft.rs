@@ -18,6 +18,7 @@ use crate::{
     failpoint::failpoint,
     growing::growing,
     ports::{CallLog, Changed, SettledEvent, StoreError, Transfer, TransferChange, TransferPosting, Trouble},
+    provider_account::AccountCheck,
     timeline::{self, Line},
 };
 
@@ -125,6 +126,17 @@ impl<'e> Draft<'e> {
         let pause = pause.max(trouble.retry_after.unwrap_or_default().min(LONGEST_CHECK));
         self.transfer.progress.due = Some(self.at.saturating_add(pause));
         self.transfer.progress.waiting = Some(trouble.reason.clone());
+    }
+
+    /// The configuration leads to another account than the one it was sent to: an operator decides.
+    pub(super) fn wait_for_account(&mut self, check: &AccountCheck) {
+        let trouble = check.trouble();
+        if self.transfer.progress.waiting.as_deref() != Some(trouble.reason.as_str()) {
+            let discrepancy = check.discrepancy();
+            self.line("exception", timeline::exception(&discrepancy, "resolver"));
+            self.disagreements.push((discrepancy, "resolver".to_owned()));
+        }
+        self.try_again(&trouble);
     }
 
     /// The provider's event that is done with by this decision.

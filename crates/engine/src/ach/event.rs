@@ -44,6 +44,13 @@ impl Engine {
                 Some(id) => self.store.transfer(stored.environment, id).await?,
                 None => None,
             };
+            if let Some(transfer) = &before {
+                let sent_to = transfer.order.account.as_ref();
+                let check = self.check_account(stored.environment, sent_to, found.provider);
+                if check.is_unreachable() {
+                    return Ok(TransferEvent::Waiting(check.trouble().reason));
+                }
+            }
             let call = found.wire.read(found.provider, object).await;
             let before = match (before, &call.outcome) {
                 (Some(before), _) => Some(before),

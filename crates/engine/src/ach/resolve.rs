@@ -9,7 +9,8 @@ use super::{AchProvider, draft::Draft};
 use crate::{
     engine::Engine,
     failpoint::{failpoint, planted},
-    ports::{CallError, StoreError, Transfer, Trouble},
+    ports::{CallError, CallLog, StoreError, Transfer, Trouble},
+    provider_account::AccountCheck,
 };
 
 impl Engine {
@@ -31,19 +32,47 @@ impl Engine {
             draft.commit().await?;
             return Ok(());
         };
+        let check = self.check_account(environment, order.account.as_ref(), provider.provider);
+        if check.is_unreachable() {
+            return self.hold_transfer(transfer, &check, &[]).await;
+        }
         match transfer.state.provider_reference.clone() {
             Some(object) => self.read_transfer(&provider, transfer, &object).await,
-            None if transfer.state.status == Status::Pending => self.ask_again(&provider, transfer).await,
+            None if transfer.state.status == Status::Pending => {
+                self.ask_again(&provider, transfer, &check).await
+            }
             None => Ok(()),
         }
     }
 
+    async fn hold_transfer(
+        &self,
+        transfer: Transfer,
+        check: &AccountCheck,
+        logs: &[CallLog],
+    ) -> Result<(), StoreError> {
+        let mut draft = Draft::of(self, transfer, None);
+        draft.called(logs);
+        draft.wait_for_account(check);
+        draft.commit().await?;
+        Ok(())
+    }
+
     /// Nobody knows whether the provider took it: asked by our key first, and sent again under the same key where it
     /// did not.
-    async fn ask_again(&self, provider: &AchProvider<'_>, transfer: Transfer) -> Result<(), StoreError> {
+    async fn ask_again(
+        &self,
+        provider: &AchProvider<'_>,
+        transfer: Transfer,
+        check: &AccountCheck,
+    ) -> Result<(), StoreError> {
         let mut asked = provider.wire.find(provider.provider, &transfer.order).await;
         if planted("new_key_on_retry") {
             asked.outcome = Ok(None);
+        }
+        let is_not_there = matches!(asked.outcome, Ok(None));
+        if is_not_there && !check.is_same(|| provider.wire.sees_account(provider.provider)).await {
+            return self.hold_transfer(transfer, check, &asked.logs).await;
         }
         let sealed = transfer.progress.sealed_account.as_deref();
         let account = self.open_account(&transfer.order, sealed);

@@ -220,6 +220,7 @@ impl Engine {
             environment: view.environment.id,
             id,
             adapter: provider.provider.adapter.as_str().to_owned(),
+            account: Some(self.configured_account(view.environment.id, provider.provider)),
             provider: name,
             channel: preview.decision.target.channel,
             matched: preview.decision.matched,

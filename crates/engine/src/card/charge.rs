@@ -67,7 +67,7 @@ impl Engine {
                 }
                 Plan::Begin(number) => {
                     let charge = Charge { number, ..charge.clone() };
-                    if let Some(begun) = self.begin_charge(seen, &charge, digest, request).await? {
+                    if let Some(begun) = self.begin_charge(provider, seen, &charge, digest, request).await? {
                         failpoint!("payment.before_charge");
                         let call = provider.cards.charge(provider.provider, order, &charge).await;
                         failpoint!("payment.after_charge");
@@ -87,17 +87,20 @@ impl Engine {
     /// Records the attempt, before the provider hears of it. `None` where somebody else changed the payment.
     async fn begin_charge(
         &self,
+        provider: &CardProvider<'_>,
         seen: CardPayment,
         charge: &Charge,
         source_digest: [u8; 32],
         request: &str,
     ) -> Result<Option<CardPayment>, ConfirmError> {
         let sealed_source = Some(self.seal_source(&seen.order, charge)?);
+        let account = Some(self.configured_account(seen.order.environment, provider.provider));
         let mut draft = Draft::of(self, seen, Some(request));
         let created_at = draft.now();
         draft.line("confirm", json!({ "attempt": charge.number }));
         let state = AttemptState::Open;
-        draft.attempt(Attempt { number: charge.number, source_digest, sealed_source, state, created_at });
+        let number = charge.number;
+        draft.attempt(Attempt { number, source_digest, sealed_source, state, account, created_at });
         let next = match draft.payment().transaction.as_ref().map(|it| it.state.clone()) {
             None => Some(TransactionState::pending()),
             // The customer tries again: `pending` does not follow `failed`, `processing` does. What the provider called

@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_vault::{SealError, Secret};
 
-use super::{CardProvider, MOST_ROUNDS, draft::Draft};
+use super::{CardProvider, MOST_ROUNDS, draft::Draft, look::sent_to};
 use crate::{
     engine::Engine,
     ports::{CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
@@ -128,6 +128,11 @@ impl Engine {
             ConfirmBody::Look { payment_intent, client_status } => {
                 if payment.progress.object.as_deref() != Some(payment_intent.as_str()) {
                     return Err(ConfirmError::OtherIntent);
+                }
+                let environment = view.environment.id;
+                if self.check_account(environment, sent_to(&payment), provider.provider).is_unreachable() {
+                    let missing = format!("providers.{}.baseUrl", payment.order.provider);
+                    return Err(not_configured(&payment, vec![missing]));
                 }
                 self.confirm_by_look(&provider, payment, client_status, request).await?
             }

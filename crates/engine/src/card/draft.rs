@@ -17,6 +17,7 @@ use crate::{
         CallLog, CardPayment, CardTransaction, Changed, PaymentChange, Progress, SettledEvent, StoreError,
         Trouble,
     },
+    provider_account::AccountCheck,
     timeline::{self, Line},
 };
 
@@ -171,6 +172,15 @@ impl<'e> Draft<'e> {
         let options = &self.engine.options.resolver;
         self.payment.progress.due = Some(schedule::next_try(&self.payment, self.at, trouble, options));
         self.payment.progress.waiting = Some(trouble.reason.clone());
+    }
+
+    /// The configuration leads to another account than the one it was sent to: an operator decides.
+    pub(super) fn wait_for_account(&mut self, check: &AccountCheck) {
+        let trouble = check.trouble();
+        if self.payment.progress.waiting.as_deref() != Some(trouble.reason.as_str()) {
+            self.disagree(vec![check.discrepancy()], "resolver");
+        }
+        self.try_again(&trouble);
     }
 
     /// Somebody works on it from now on, and has so long.

@@ -13,7 +13,7 @@ use tollgate_domain::{
 use super::{
     CardProvider, MOST_ROUNDS,
     draft::Draft,
-    look::{open_attempt, subject},
+    look::{open_attempt, sent_to, subject},
     notice_text,
 };
 use crate::{
@@ -106,6 +106,12 @@ impl Engine {
             self.set_aside(stored, EventState::Waiting, note).await?;
             return Ok(true);
         };
+        let check = self.check_account(stored.environment, sent_to(draft.payment()), provider.provider);
+        if check.is_unreachable() {
+            let note = format!("waits: {}", check.trouble().reason);
+            self.set_aside(stored, EventState::Waiting, &note).await?;
+            return Ok(true);
+        }
         let Some(call) = self.read_for(&provider, draft.payment(), notice).await else {
             return self.finish(draft, stored, notice, "there is nothing to read at the provider").await;
         };

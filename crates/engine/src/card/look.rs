@@ -1,6 +1,9 @@
 //! What a provider says of a payment, brought into the decision about it.
 
-use tollgate_domain::card::{Attempt, AttemptState, Occasion, Preparation, Sighting, Standing, judge};
+use tollgate_domain::{
+    ProviderAccount,
+    card::{Attempt, AttemptState, Occasion, Preparation, Sighting, Standing, judge},
+};
 
 use super::draft::Draft;
 use crate::ports::{CardPayment, Confirmation, Subject};
@@ -39,6 +42,12 @@ impl Draft<'_> {
 /// The attempt whose outcome is not known; there is one at most.
 pub(super) fn open_attempt(payment: &CardPayment) -> Option<&Attempt> {
     payment.attempts.iter().find(|attempt| attempt.state == AttemptState::Open)
+}
+
+/// The account the payment was last sent to.
+pub(super) fn sent_to(payment: &CardPayment) -> Option<&ProviderAccount> {
+    let charged = payment.attempts.iter().max_by_key(|attempt| attempt.number);
+    charged.and_then(|attempt| attempt.account.as_ref()).or(payment.order.account.as_ref())
 }
 
 /// What to ask the provider about, if it has anything of this payment.

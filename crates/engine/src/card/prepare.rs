@@ -104,6 +104,8 @@ impl Engine {
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
         let order = CardOrder { adapter: provider.provider.adapter.as_str().to_owned(), ..order };
         if provider.cards.asks_to_prepare(order.flow) {
+            let account = Some(self.configured_account(order.environment, provider.provider));
+            let order = CardOrder { account, ..order };
             self.prepare_at_provider(&provider, order).await
         } else {
             self.prepare_here(&provider, order).await
@@ -128,6 +130,7 @@ impl Engine {
             flow: request.flow,
             provider: decision.target.provider.to_string(),
             adapter: String::new(),
+            account: None,
             channel: decision.target.channel,
             matched: decision.matched,
             config_version: view.config_version,

@@ -12,11 +12,12 @@ use tollgate_domain::{
 use super::{
     CardProvider, MOST_ROUNDS,
     draft::Draft,
-    look::{open_attempt, subject},
+    look::{open_attempt, sent_to, subject},
 };
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
+    ports::{Call, CallError, CallLog, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
+    provider_account::AccountCheck,
 };
 
 /// As long as a provider surely remembers the key of a charge. Later, the charge is looked for instead of repeated.
@@ -42,11 +43,15 @@ impl Engine {
             draft.commit().await?;
             return Ok(());
         };
+        let check = self.check_account(environment, sent_to(&payment), provider.provider);
+        if check.is_unreachable() {
+            return self.hold_payment(payment, &check, &[]).await;
+        }
         if payment.progress.preparation == Preparation::Preparing {
-            return self.take_back(&provider, payment).await;
+            return self.take_back(&provider, payment, &check).await;
         }
         if let Some(attempt) = open_attempt(&payment).cloned() {
-            return self.finish_charge(&provider, payment, &attempt).await;
+            return self.finish_charge(&provider, payment, &attempt, &check).await;
         }
         if self.clock.now() >= payment.order.expires_at && can_expire(&payment) {
             return self.expire(&provider, payment).await;
@@ -54,10 +59,31 @@ impl Engine {
         self.look(&provider, payment).await
     }
 
+    async fn hold_payment(
+        &self,
+        payment: CardPayment,
+        check: &AccountCheck,
+        logs: &[CallLog],
+    ) -> Result<(), StoreError> {
+        let mut draft = Draft::of(self, payment, None);
+        draft.called(logs);
+        draft.wait_for_account(check);
+        draft.commit().await?;
+        Ok(())
+    }
+
     /// A preparation whose answer was lost: nobody was told of it, so nobody may be able to pay it.
-    async fn take_back(&self, provider: &CardProvider<'_>, payment: CardPayment) -> Result<(), StoreError> {
+    async fn take_back(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+        check: &AccountCheck,
+    ) -> Result<(), StoreError> {
         let mut payment = payment;
         if payment.progress.object.is_none() {
+            if !check.is_same(|| provider.cards.sees_account(provider.provider)).await {
+                return self.hold_payment(payment, check, &[]).await;
+            }
             let call = provider.cards.prepare(provider.provider, &payment.order).await;
             let mut draft = Draft::of(self, payment, None);
             draft.called(&call.logs);
@@ -163,10 +189,12 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: CardPayment,
         attempt: &Attempt,
+        check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let charge = self.open_source(&payment.order, attempt);
-        let key_is_trusted = now < attempt.created_at.saturating_add(KEY_TRUSTED);
+        let is_same = check.is_same(|| provider.cards.sees_account(provider.provider)).await;
+        let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
         if let Some(charge) = charge.filter(|_| key_is_trusted) {
             let mut call = provider.cards.charge(provider.provider, &payment.order, &charge).await;
             call.outcome = call.outcome.map_err(after_a_lost_answer);
@@ -175,6 +203,9 @@ impl Engine {
         }
         let from = Timestamp::from_unix_millis(attempt.created_at.unix_millis() - CLOCK_SKEW_MILLIS);
         let call = provider.cards.find_charge(provider.provider, &payment.order, from, now).await;
+        if !is_same && matches!(call.outcome, Ok(None)) {
+            return self.hold_payment(payment, check, &call.logs).await;
+        }
         let mut draft = Draft::of(self, payment, None);
         draft.called(&call.logs);
         match call.outcome {

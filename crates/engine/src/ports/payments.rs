@@ -6,7 +6,7 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    ServiceReference, Timestamp,
+    ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, CardOrder, DisagreementKind, Preparation},
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
     transaction::{Status, Transaction, TransactionState},
@@ -420,5 +420,15 @@ pub trait PaymentStore: Send + Sync + 'static {
         environment: EnvironmentId,
         id: ExceptionId,
         resolution: &Resolution,
+    ) -> Result<bool, StoreError>;
+
+    /// Ties a payment or transfer to this account at its provider from now on, adds the line to its timeline and makes it
+    /// due at the line's moment. `false` where there is none.
+    async fn set_account(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+        account: &ProviderAccount,
+        entry: &Entry,
     ) -> Result<bool, StoreError>;
 }

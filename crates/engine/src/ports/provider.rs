@@ -206,6 +206,10 @@ pub trait Cards: Send + Sync {
     /// Reads where a payment stands.
     async fn read(&self, provider: &Provider, order: &CardOrder, subject: Subject<'_>) -> Call<Sighting>;
 
+    /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
+    /// those that named it before. `false` also where the provider names no accounts.
+    async fn sees_account(&self, provider: &Provider) -> Call<bool>;
+
     /// Takes back what was made at preparation, so that nobody can pay on it any more, and says where the payment then
     /// stands: also where it turns out to have been paid.
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting>;
@@ -238,6 +242,10 @@ pub trait AchTransfers: Send + Sync {
 
     /// Reads a transfer by the provider's name for it.
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting>;
+
+    /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
+    /// those that named it before. `false` also where the provider names no accounts.
+    async fn sees_account(&self, provider: &Provider) -> Call<bool>;
 
     /// What the provider's funding account has available.
     async fn funds(&self, provider: &Provider) -> Call<Minor>;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
-use tollgate_configuration::{Provider, ProviderEnvironment};
+use tollgate_configuration::Provider;
 use tollgate_domain::ach::AchSighting;
 use tollgate_engine::ports::{CallError, RefusalKind};
 
@@ -19,9 +19,6 @@ use crate::{
     retry::{Ask, Verdict},
     text::is_id,
 };
-
-const PRODUCTION_ADDRESS: &str = "https://api.increase.com";
-const SANDBOX_ADDRESS: &str = "https://sandbox.increase.com";
 
 /// Whom to ask.
 #[derive(Clone, Copy)]
@@ -64,11 +61,7 @@ impl<'a> Stop<'a> {
     }
 
     fn url(self, path: &str) -> String {
-        let usual = match self.provider.environment {
-            Some(ProviderEnvironment::Sandbox) => SANDBOX_ADDRESS,
-            Some(ProviderEnvironment::Production) | None => PRODUCTION_ADDRESS,
-        };
-        format!("{}/{path}", self.provider.base_url.as_deref().unwrap_or(usual))
+        format!("{}/{path}", self.provider.address())
     }
 
     fn headers(self) -> Result<HeaderMap, CallError> {

@@ -31,12 +31,12 @@ use tollgate_engine::ports::{
 };
 
 use crate::{
-    failure::{Code, not_offered, refused, unknown},
+    failure::{Code, missing_is_none, not_offered, refused, unknown},
     http::HttpClient,
     increase::{
         call::{Stop, Taken, judge, judge_creation},
         rail::Rail,
-        wire::{Balance, List, RoutingNumber},
+        wire::{Account, Balance, List, RoutingNumber},
     },
     retry::Errand,
     settings::Settings,
@@ -81,6 +81,12 @@ impl AchTransfers for Increase {
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting> {
         let mut errand = self.errand();
         let outcome = read(&mut errand, Stop { provider }, transfer).await;
+        errand.finish(outcome)
+    }
+
+    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+        let mut errand = self.errand();
+        let outcome = sees_account(&mut errand, Stop { provider }).await;
         errand.finish(outcome)
     }
 
@@ -188,6 +194,13 @@ async fn read(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<AchSi
     let rail = rail.ok_or_else(|| refused(RefusalKind::Missing, Code::ProviderObjectMissing))?;
     let ask = stop.get(rail.retrieve(), &format!("{}/{id}", rail.path()))?;
     errand.run(&ask, |answer| judge(answer, |body| rail.sighting(body))).await
+}
+
+async fn sees_account(errand: &mut Errand<'_>, stop: Stop<'_>) -> Result<bool, CallError> {
+    let id = stop.account()?;
+    let ask = stop.get("accounts.retrieve", &format!("accounts/{id}"))?;
+    let read = errand.run(&ask, |answer| judge(answer, |body| serde_json::from_slice::<Account>(body))).await;
+    missing_is_none(read).map(|read| read.is_some_and(|account| account.id == id))
 }
 
 async fn funds(errand: &mut Errand<'_>, stop: Stop<'_>) -> Result<Minor, CallError> {

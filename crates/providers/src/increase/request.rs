@@ -140,6 +140,7 @@ mod tests {
             id: TransferId::from_bytes([2; 16]),
             provider: "one".to_owned(),
             adapter: "increase".to_owned(),
+            account: None,
             channel,
             matched: None,
             config_version: 1,

@@ -80,6 +80,11 @@ pub(super) struct RoutingNumber {
 }
 
 #[derive(Deserialize)]
+pub(super) struct Account {
+    pub(super) id: String,
+}
+
+#[derive(Deserialize)]
 pub(super) struct Balance {
     /// Cents, and below zero where the account is overdrawn.
     pub(super) available_balance: i64,

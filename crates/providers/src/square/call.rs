@@ -4,11 +4,10 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tollgate_configuration::{Provider, ProviderEnvironment};
+use tollgate_configuration::Provider;
 use tollgate_engine::ports::{CallError, RefusalKind};
 
 use super::{
-    environment,
     refusal::{self, Asked, unreadable},
     wire::ErrorBody,
 };
@@ -17,9 +16,6 @@ use crate::{
     http::{Answer, Request},
     retry::{Ask, Verdict},
 };
-
-const PRODUCTION_ADDRESS: &str = "https://connect.squareup.com";
-const SANDBOX_ADDRESS: &str = "https://connect.squareupsandbox.com";
 
 /// Whom to ask, and in which version.
 #[derive(Clone, Copy)]
@@ -65,11 +61,7 @@ impl<'a> Stop<'a> {
     }
 
     fn url(self, path: &str) -> String {
-        let usual = match environment(self.provider) {
-            ProviderEnvironment::Sandbox => SANDBOX_ADDRESS,
-            ProviderEnvironment::Production => PRODUCTION_ADDRESS,
-        };
-        format!("{}/v2/{path}", self.provider.base_url.as_deref().unwrap_or(usual))
+        format!("{}/v2/{path}", self.provider.address())
     }
 
     fn headers(self) -> Result<HeaderMap, CallError> {

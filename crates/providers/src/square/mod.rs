@@ -15,7 +15,7 @@ mod wire;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tollgate_configuration::{Provider, ProviderEnvironment};
+use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, Sighting},
@@ -26,13 +26,13 @@ use tollgate_engine::ports::{
 };
 
 use crate::{
-    failure::{Code, not_offered, refused, unknown},
+    failure::{Code, missing_is_none, not_offered, refused, unknown},
     http::HttpClient,
     retry::Errand,
     settings::Settings,
     square::{
         call::{Stop, judge, judge_charge},
-        wire::{PaymentBody, PaymentLinkBody},
+        wire::{LocationBody, PaymentBody, PaymentLinkBody},
     },
     text::is_id,
 };
@@ -81,7 +81,7 @@ impl Cards for Square {
         Some(Component::WebPayments {
             application_id: provider.credential("applicationId")?.to_owned(),
             location_id: provider.credential("locationId")?.to_owned(),
-            environment: environment(provider).as_str(),
+            environment: provider.environment().as_str(),
         })
     }
 
@@ -113,6 +113,12 @@ impl Cards for Square {
         errand.finish(outcome)
     }
 
+    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+        let mut errand = self.errand();
+        let outcome = sees_location(&mut errand, self.stop(provider)).await;
+        errand.finish(outcome)
+    }
+
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting> {
         let mut errand = self.errand();
         let outcome = link::withdraw(&mut errand, self.stop(provider), order, object).await;
@@ -128,13 +134,6 @@ impl WebhookReader for Square {
     fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable> {
         webhook::translate(body)
     }
-}
-
-/// Which of the two worlds is meant; an application's id tells where the configuration does not.
-fn environment(provider: &Provider) -> ProviderEnvironment {
-    let sandbox = provider.credential("applicationId").is_some_and(|id| id.starts_with("sandbox-"));
-    let told_by_id = if sandbox { ProviderEnvironment::Sandbox } else { ProviderEnvironment::Production };
-    provider.environment.unwrap_or(told_by_id)
 }
 
 async fn prepare(errand: &mut Errand<'_>, stop: Stop<'_>, order: &CardOrder) -> Result<Prepared, CallError> {
@@ -164,6 +163,16 @@ async fn pay(
     let ask = stop.create("payments.create", "payments", &body, key)?;
     let paid = errand.run(&ask, judge_charge::<PaymentBody>).await?;
     Ok(status::sighting(&paid.payment))
+}
+
+async fn sees_location(errand: &mut Errand<'_>, stop: Stop<'_>) -> Result<bool, CallError> {
+    let id = stop.location()?;
+    if !is_id(id) {
+        return Ok(false);
+    }
+    let ask = stop.get("locations.get", &format!("locations/{id}"))?;
+    missing_is_none(errand.run(&ask, judge::<LocationBody>).await)
+        .map(|read| read.is_some_and(|read| read.location.id == id))
 }
 
 async fn read_payment(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<Sighting, CallError> {

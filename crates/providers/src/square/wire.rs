@@ -41,6 +41,16 @@ pub(super) struct Money {
 }
 
 #[derive(Deserialize)]
+pub(super) struct LocationBody {
+    pub(super) location: Location,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Location {
+    pub(super) id: String,
+}
+
+#[derive(Deserialize)]
 pub(super) struct PaymentLinkBody {
     pub(super) payment_link: PaymentLink,
 }

@@ -18,8 +18,6 @@ use crate::{
     retry::{Ask, Verdict},
 };
 
-const USUAL_ADDRESS: &str = "https://api.stripe.com";
-
 /// Whom to ask, and in which version.
 #[derive(Clone, Copy)]
 pub(super) struct Stop<'a> {
@@ -66,8 +64,7 @@ impl Stop<'_> {
     }
 
     fn url(self, path: &str) -> String {
-        let base = self.provider.base_url.as_deref().unwrap_or(USUAL_ADDRESS);
-        format!("{base}/v1/{path}")
+        format!("{}/v1/{path}", self.provider.address())
     }
 
     fn headers(self) -> Result<HeaderMap, CallError> {

@@ -70,6 +70,7 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         id: TransferId::new(at, random),
         provider: "one".to_owned(),
         adapter: "increase".to_owned(),
+        account: None,
         channel,
         matched: None,
         config_version: 1,

@@ -123,6 +123,7 @@ pub(crate) fn order(flow: Flow) -> CardOrder {
         flow,
         provider: "one".to_owned(),
         adapter: "any".to_owned(),
+        account: None,
         channel: Channel::WebCard,
         matched: None,
         config_version: 1,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
-    ReadError,
+    Origin, ReadError, UseAccountError,
     ports::{CardPayment, PaymentFilter},
 };
 use utoipa::ToSchema;
@@ -102,6 +102,28 @@ pub(crate) async fn read(operator: Operator) -> Answer {
         timeline: timeline::lines(&story, &read.timeline)?,
         summary: summary(&read.payment),
     })
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccountDecision)]
+pub(crate) struct AccountDecided {
+    service_reference: String,
+}
+
+/// A payment whose account left the configuration goes on at the one configured now.
+pub(crate) async fn use_configured_account(operator: Operator) -> Answer {
+    let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
+    let Origin { actor, request } = &operator.origin;
+    let decided = operator.app.engine.use_configured_account(environment, reference, actor, request).await;
+    decided.map_err(|error| match error {
+        UseAccountError::Missing => nothing_here(),
+        UseAccountError::NotConfigured(provider) => {
+            ApiError::provider_not_configured(&provider, &[format!("providers.{provider}")])
+        }
+        UseAccountError::Store(error) => error.into(),
+    })?;
+    answer::ok(&AccountDecided { service_reference: reference.to_string() })
 }
 
 fn summary(payment: &CardPayment) -> PaymentSummary<'_> {

@@ -21,7 +21,7 @@ use crate::{
         explain::ExplainAnswer,
         keys::{IssueBody, KeyAnswer, NewKeyAnswer, RotateBody},
         organizations::{NameBody, OrganizationAnswer},
-        payments::{PaymentDetail, PaymentSummary},
+        payments::{AccountDecided, PaymentDetail, PaymentSummary},
         provider_events::EventAnswer as ProviderEventAnswer,
         providers::ProviderAnswer,
         transfers::{TransferRead, TransferSummary},
@@ -171,7 +171,7 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn payments(schemas: &mut Schemas) -> [Described; 5] {
+fn payments(schemas: &mut Schemas) -> [Described; 6] {
     let whole_story = "A card payment or a bank transfer with its whole timeline: what was asked, why it went where it \
                        went, what it cost, and everything since.";
     let either = "PaymentOrTransfer";
@@ -190,6 +190,16 @@ fn payments(schemas: &mut Schemas) -> [Described; 5] {
         operation("admin_payment_read", OPERATIONS, AdminToken, "Read a payment with its timeline")
             .says(whole_story)
             .answers_either::<PaymentDetail<'_>, TransferRead>(schemas, either),
+        operation("admin_payment_account", OPERATIONS, AdminToken, "Continue a payment at the configured account")
+            .says(
+                "For a payment in doubt whose account at the provider left the configuration (an `account_changed` \
+                 exception). Ties it to the account configured now and resumes it there. Only safe once the earlier \
+                 account is known not to have it: otherwise it can be paid twice. Restoring the configuration resumes \
+                 it by itself.",
+            )
+            .with_actor()
+            .answers::<AccountDecided>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::ProviderNotConfigured]),
         operation("waiting_transfer_list", OPERATIONS, AdminToken, "List transfers that wait")
             .says("Those whose outcome is still being looked for, newest first.")
             .with(parameters::before(TransactionId::PREFIX))

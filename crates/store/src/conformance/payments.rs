@@ -9,7 +9,8 @@ use tollgate_engine::ports::{CardPayment, Entry, Inserted, PaymentFilter, Progre
 
 use super::{
     ALL, Nodes, at, random,
-    samples::{LETTERS, card, due, full_state, preparing},
+    samples::{LETTERS, account, card, due, full_state, preparing},
+    transfer_samples::ach,
 };
 
 pub async fn a_payment_goes_round(nodes: &Nodes) {
@@ -61,6 +62,33 @@ pub async fn a_changed_payment_goes_round(nodes: &Nodes) {
     let payment = nodes.change(environment, id, &change).await;
     assert_eq!((payment.progress, payment.transaction.unwrap().state), (preparing(), plain));
     assert_eq!(payment.attempts, [change.attempt.unwrap()]);
+}
+
+pub async fn an_operator_ties_a_payment_to_another_account(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let order = nodes.new_full_order(environment);
+    let id = nodes.payment_with(&order, &preparing()).await;
+    nodes.change(environment, id, &nodes.full_change(0, "evt_1")).await;
+    nodes.fund(environment, 5_000, "f").await;
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    let another = account(Some("another"));
+    let (payment, transfer) = (card(id), ach(new.order.id));
+    for reference in [payment, transfer] {
+        let entry = nodes.new_entry("account");
+        assert!(nodes.one.set_account(environment, reference, &another, &entry).await.unwrap());
+        assert_eq!(nodes.two.timeline(environment, reference).await.unwrap().last(), Some(&entry));
+        // Nor is anything of another environment, or unknown, touched.
+        let elsewhere = nodes.environment().await.id;
+        assert!(!nodes.one.set_account(elsewhere, reference, &another, &entry).await.unwrap());
+    }
+    let read = nodes.read(environment, id).await;
+    assert_eq!((read.revision, read.order.account.as_ref()), (2, Some(&another)));
+    assert!(read.progress.due.is_some() && read.progress.tries == 0);
+    assert!(read.attempts.iter().all(|attempt| attempt.account.as_ref() == Some(&another)));
+    let read = nodes.two.transfer(environment, new.order.id).await.unwrap().unwrap();
+    assert_eq!((read.revision, read.order.account.as_ref()), (1, Some(&another)));
+    assert!(read.progress.due.is_some());
 }
 
 pub async fn insertion_is_repeatable(nodes: &Nodes) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tollgate_domain::{
-    BasisPoints, Channel, Currency, Flow, Minor, Principal, ServiceReference, Timestamp,
+    BasisPoints, Channel, Currency, Flow, Minor, Principal, ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, AttemptState, CardOrder, DisagreementKind, Preparation},
     event::EventKind,
     fee::{Bound, FeeEntry, FeeLayer, FeeSnapshot, LayerFee},
@@ -127,6 +127,7 @@ impl Nodes {
             flow: Flow::PaymentComponent,
             provider: PROVIDER.to_owned(),
             adapter: "stripe".to_owned(),
+            account: None,
             channel: Channel::WebCard,
             matched: None,
             config_version: 1,
@@ -148,6 +149,7 @@ impl Nodes {
     pub fn new_full_order(&self, environment: EnvironmentId) -> CardOrder {
         CardOrder {
             flow: Flow::HostedCheckout,
+            account: Some(account(None)),
             matched: Some(Matched {
                 rule: Arc::from(LETTERS),
                 conditions: [Arc::from("amount"), Arc::from(LETTERS), Arc::from("")].into(),
@@ -197,6 +199,7 @@ impl Nodes {
             source_digest: [token; 32],
             sealed_source: Some(format!("sealed {token}")),
             state: AttemptState::Open,
+            account: Some(account(Some("L1"))),
             created_at,
         }
     }
@@ -310,4 +313,10 @@ pub fn settled(event: &str, state: EventState) -> SettledEvent {
         due: None,
         note: LETTERS.to_owned(),
     }
+}
+
+/// An account at a provider.
+pub(super) fn account(id: Option<&str>) -> ProviderAccount {
+    let (address, credential) = (format!("https://{LETTERS}"), "0123456789abcdef".to_owned());
+    ProviderAccount { address, id: id.map(str::to_owned), credential }
 }

@@ -20,7 +20,7 @@ use tollgate_engine::ports::{
 
 use super::{
     Nodes, at, minor,
-    samples::{LETTERS, PROVIDER, in_status, odd_fee, settled},
+    samples::{LETTERS, PROVIDER, account, in_status, odd_fee, settled},
 };
 
 pub fn ach(id: TransferId) -> ServiceReference {
@@ -100,6 +100,7 @@ impl Nodes {
                 id: TransferId::from_bytes(id),
                 provider: PROVIDER.to_owned(),
                 adapter: "increase".to_owned(),
+                account: None,
                 channel: Channel::StandardAch,
                 matched: None,
                 config_version: 1,
@@ -137,6 +138,7 @@ impl Nodes {
         NewTransfer {
             order: TransferOrder {
                 channel: Channel::SameDayAch,
+                account: Some(account(Some("account_1"))),
                 matched: Some(Matched {
                     rule: Arc::from(LETTERS),
                     conditions: [Arc::from("amount"), Arc::from(LETTERS), Arc::from("")].into(),

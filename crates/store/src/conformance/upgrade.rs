@@ -21,7 +21,10 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP INDEX transactions_by_kind;
+pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN account;
+     ALTER TABLE card_attempts DROP COLUMN account;
+     ALTER TABLE transfers DROP COLUMN account;
+     DROP INDEX transactions_by_kind;
      DROP INDEX transactions_by_provider;
      CREATE INDEX transactions_by_status ON transactions (environment_id, status, id);
      DROP TABLE out_events;

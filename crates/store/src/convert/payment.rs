@@ -12,7 +12,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Entry, PaymentFilter, Progress};
 
-use super::{Damaged, cells::Cells, fee};
+use super::{Damaged, account, cells::Cells, fee};
 
 /// The columns that [`read_order`] and then [`read_progress`] take, of card_payments as `p`.
 macro_rules! payment_columns {
@@ -20,7 +20,7 @@ macro_rules! payment_columns {
         "p.environment_id, p.id, p.flow, p.provider, p.adapter, p.channel, p.matched, p.config_version, p.currency,
          p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.fee_minor, p.total_debit_minor,
          p.fee_layers, p.description, p.customer_name, p.customer_email, p.metadata, p.success_url, p.cancel_url,
-         p.request, p.created_at, p.expires_at,
+         p.request, p.created_at, p.expires_at, p.account,
          p.preparation, p.object, p.checkout_url, p.prepared_at, p.confirmed, p.due_at, p.tries, p.waiting"
     };
 }
@@ -28,7 +28,7 @@ macro_rules! payment_columns {
 /// The columns that [`read_attempt`] takes, of card_attempts as `a`.
 macro_rules! attempt_columns {
     () => {
-        "a.number, a.source_digest, a.sealed_source, a.state, a.created_at"
+        "a.number, a.source_digest, a.sealed_source, a.state, a.created_at, a.account"
     };
 }
 
@@ -62,6 +62,7 @@ pub(crate) fn read_order<C: Cells>(cells: &mut C) -> Result<CardOrder, C::Fault>
         request: cells.text()?,
         created_at: cells.moment()?,
         expires_at: cells.moment()?,
+        account: account::read_or_none(cells)?,
     })
 }
 
@@ -85,6 +86,7 @@ pub(crate) fn read_attempt<C: Cells>(cells: &mut C) -> Result<Attempt, C::Fault>
         sealed_source: cells.text_or_none()?,
         state: cells.word("state of an attempt", AttemptState::parse)?,
         created_at: cells.moment()?,
+        account: account::read_or_none(cells)?,
     })
 }
 

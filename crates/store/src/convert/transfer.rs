@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
 
-use super::{Damaged, cells::Cells, fee, payment::read_matched, transaction::read_if_any};
+use super::{Damaged, account, cells::Cells, fee, payment::read_matched, transaction::read_if_any};
 
 /// Whom the postings of transfers name as the one who asked.
 pub(crate) const ACTOR: &str = "transfer";
@@ -21,7 +21,7 @@ macro_rules! transfer_columns {
          t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
          t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.request,
-         t.created_at, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
+         t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
          t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
          t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor"
     };
@@ -53,6 +53,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<Transfer, C::Fault> {
         remittance: cells.text_or_none()?,
         request: cells.text()?,
         created_at: cells.moment()?,
+        account: account::read_or_none(cells)?,
     };
     let fingerprints = cells.text()?;
     let progress = TransferProgress {

@@ -4,6 +4,7 @@
 //! are encrypted is told in `connect`: plain to this machine, TLS with a verified certificate to any other, unless
 //! the URL's `sslmode` says otherwise. Connections must be the server's own or a pooler's in session mode.
 
+mod accounts;
 mod attempts;
 mod audit;
 mod batches;

@@ -67,12 +67,12 @@ macro_rules! more {
                  dispute_amount_minor = excluded.dispute_amount_minor),
          tried AS (
              INSERT INTO card_attempts
-                 (environment_id, payment_id, number, source_digest, sealed_source, state, created_at)
-             SELECT gate.environment_id, gate.id, $30::bigint, $31::bytea, $32, $33, $34::bigint
+                 (environment_id, payment_id, number, source_digest, sealed_source, state, created_at, account)
+             SELECT gate.environment_id, gate.id, $30::bigint, $31::bytea, $32, $33, $34::bigint, $47
              FROM gate WHERE $30::bigint IS NOT NULL
              ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
                  source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
-                 state = excluded.state, created_at = excluded.created_at),
+                 state = excluded.state, created_at = excluded.created_at, account = excluded.account),
          found AS (
              INSERT INTO reconciliation_exceptions
                  (environment_id, id, method, reference, kind, expected, found, found_digest, source, at)
@@ -117,7 +117,7 @@ macro_rules! end {
 const SHORT: &str = concat!(begin!(), end!());
 const SHORT_TOLD: &str = concat!(begin!(), told!("$19", "$20", "$21", "$22"), end!());
 const LONG: &str = concat!(begin!(), more!(), end!());
-const LONG_TOLD: &str = concat!(begin!(), more!(), told!("$47", "$48", "$49", "$50"), end!());
+const LONG_TOLD: &str = concat!(begin!(), more!(), told!("$48", "$49", "$50", "$51"), end!());
 
 pub(super) async fn change(
     client: &ClientWrapper,
@@ -219,6 +219,7 @@ struct More<'a> {
     event_state: Option<&'static str>,
     event_due_at: Option<i64>,
     event_note: Option<&'a str>,
+    attempt_account: Option<String>,
 }
 
 impl<'a> More<'a> {
@@ -250,12 +251,15 @@ impl<'a> More<'a> {
             event_state: event.map(|event| event.state.as_str()),
             event_due_at: event.and_then(convert::event::due),
             event_note: event.map(|event| event.note.as_str()),
+            attempt_account: attempt
+                .and_then(|attempt| attempt.account.as_ref())
+                .map(convert::account::write),
         }
     }
 
     /// Adds the values in the statement's order.
     fn extend<'b>(&'b self, values: &mut Vec<&'b (dyn ToSql + Sync)>) {
-        values.extend::<[&(dyn ToSql + Sync); 28]>([
+        values.extend::<[&(dyn ToSql + Sync); 29]>([
             &self.transaction,
             &self.at,
             &self.status,
@@ -284,6 +288,7 @@ impl<'a> More<'a> {
             &self.event_state,
             &self.event_due_at,
             &self.event_note,
+            &self.attempt_account,
         ]);
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    ServiceReference, Timestamp,
+    ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
     id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
     transaction::Transaction,
@@ -14,7 +14,8 @@ use tollgate_engine::ports::{
 };
 
 use super::{
-    PostgresStore, attempts::attempt, events, exceptions, payment_change, payments, timeline, transactions,
+    PostgresStore, accounts, attempts::attempt, events, exceptions, payment_change, payments, timeline,
+    transactions,
 };
 
 #[async_trait]
@@ -162,5 +163,15 @@ impl PaymentStore for PostgresStore {
         resolution: &Resolution,
     ) -> Result<bool, StoreError> {
         attempt!(self, Write, |client| exceptions::resolve(client, environment, id, resolution))
+    }
+
+    async fn set_account(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+        account: &ProviderAccount,
+        entry: &Entry,
+    ) -> Result<bool, StoreError> {
+        attempt!(self, Write, |client| accounts::set(client, environment, reference, account, entry))
     }
 }

@@ -31,9 +31,9 @@ macro_rules! insert {
                  config_version, currency, principal_minor, platform_fee_minor, organization_fee_minor,
                  fee_minor, total_debit_minor, fee_layers, description, customer_name, customer_email, metadata,
                  success_url, cancel_url, request, created_at, expires_at, preparation, object, checkout_url,
-                 prepared_at, confirmed, due_at, tries, waiting, revision)
+                 prepared_at, confirmed, due_at, tries, waiting, account, revision)
              SELECT e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-                 $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, 0
+                 $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $38, 0
              FROM environments e WHERE e.id = $1
              ON CONFLICT (environment_id, id) DO NOTHING
              RETURNING environment_id, id),
@@ -55,7 +55,7 @@ const INSERT_AND_TELL: &str = concat!(
     ", tells AS MATERIALIZED (
          SELECT payment.environment_id, t.id, t.kind, 'web_card' AS method, payment.id AS reference, $23::bigint AS at,
              t.state
-         FROM payment CROSS JOIN unnest($38::uuid[], $39::text[], $40::text[]) AS t (id, kind, state)), ",
+         FROM payment CROSS JOIN unnest($39::uuid[], $40::text[], $41::text[]) AS t (id, kind, state)), ",
     tell!(),
     " SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)"
 );
@@ -73,7 +73,7 @@ pub(super) async fn insert(
     }
     let tells = Tells::new(tells, None)?;
     let lines = Lines::new(entries);
-    let values: [&(dyn ToSql + Sync); 37] = [
+    let values: [&(dyn ToSql + Sync); 38] = [
         &uuid(environment.to_bytes()),
         &uuid(order.id.to_bytes()),
         &order.flow.as_str(),
@@ -111,6 +111,7 @@ pub(super) async fn insert(
         &lines.kinds,
         &lines.requests,
         &lines.details,
+        &order.account.as_ref().map(convert::account::write),
     ];
     let (mut values, mut sql) = (values.to_vec(), INSERT);
     if !tells.ids.is_empty() {
@@ -145,9 +146,9 @@ pub(super) async fn find(
         .await?;
     let rows = client.query(&statement, &[&uuid(environment.to_bytes()), &uuid(id.to_bytes())]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    let mut cells = RowCells::new(row, 6);
+    let mut cells = RowCells::new(row, 7);
     let mut payment = CardPayment {
-        revision: convert::count(row.try_get(5)?)?,
+        revision: convert::count(row.try_get(6)?)?,
         order: read_order(&mut cells)?,
         progress: read_progress(&mut cells)?,
         transaction: transaction::read_if_any(&mut cells)?,

@@ -26,12 +26,12 @@ pub(super) const WRITE: &str = concat!(
              $15::text[], $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::text[], $21::text[],
              $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[],
              $30::text[], $31::text[], $32::text[], $33::bigint[], $34::bigint[], $35::text[], $36::uuid[],
-             $37::bigint[], $52::uuid[])
+             $37::bigint[], $52::uuid[], $54::text[])
          AS n (environment_id, transaction_id, reference, name, provider, channel, currency, principal_minor,
              platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor, fee_layers, description,
              metadata, created_at, adapter, matched, config_version, external_customer_id, customer_name,
              customer_email, bank_name, account_name, account_type, last_four, remittance, request, fingerprints,
-             sealed_account, expected_on, corrections, due_at, tries, waiting, posting_id, amount_minor, event_id)),
+             sealed_account, expected_on, corrections, due_at, tries, waiting, posting_id, amount_minor, event_id, account)),
      recorded AS (
          INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
              principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor, fee_layers,
@@ -44,10 +44,11 @@ pub(super) const WRITE: &str = concat!(
          INSERT INTO transfers (environment_id, transaction_id, reference, adapter, matched, config_version,
              external_customer_id, customer_name, customer_email, bank_name, account_name, account_type, last_four,
              remittance, request, fingerprints, sealed_account, expected_on, corrections, due_at, tries, waiting,
-             revision)
+             account, revision)
          SELECT environment_id, transaction_id, name, adapter, matched, config_version, external_customer_id,
              customer_name, customer_email, bank_name, account_name, account_type, last_four, remittance, request,
-             fingerprints, sealed_account, expected_on, corrections, due_at, tries, waiting, 0
+             fingerprints, sealed_account, expected_on, corrections, due_at, tries, waiting,
+             account, 0
          FROM new),
      posted AS (
          INSERT INTO ledger_postings (environment_id, currency, id, cause, reference, amount_minor, actor, at)
@@ -120,6 +121,7 @@ pub(super) struct Rows<'a> {
     given: Sums<'a>,
     events: Vec<Uuid>,
     pending: String,
+    accounts: Vec<Option<String>>,
 }
 
 /// Entries.
@@ -210,6 +212,7 @@ impl<'a> Rows<'a> {
         self.remittances.push(order.remittance.as_deref());
         self.requests.push(&order.request);
         self.events.push(uuid(new.event.to_bytes()));
+        self.accounts.push(order.account.as_ref().map(convert::account::write));
     }
 
     fn add_progress(&mut self, new: &'a NewTransfer) {
@@ -224,7 +227,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The values in the statement's order.
-    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 53] {
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 54] {
         [
             &self.environments,
             &self.transactions,
@@ -279,6 +282,7 @@ impl<'a> Rows<'a> {
             &self.given.amounts,
             &self.events,
             &self.pending,
+            &self.accounts,
         ]
     }
 }

@@ -4,6 +4,7 @@
 //! write-ahead mode with full durability: an answered unit survives the loss of power. A second process on the same
 //! file is refused.
 
+mod accounts;
 mod audit;
 mod cells;
 mod config;

@@ -156,11 +156,11 @@ fn put_attempt(
     connection
         .prepare_cached(
             "INSERT INTO card_attempts
-                 (environment_id, payment_id, number, source_digest, sealed_source, state, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 (environment_id, payment_id, number, source_digest, sealed_source, state, created_at, account)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
                  source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
-                 state = excluded.state, created_at = excluded.created_at",
+                 state = excluded.state, created_at = excluded.created_at, account = excluded.account",
         )?
         .execute(params![
             environment.to_bytes(),
@@ -169,7 +169,8 @@ fn put_attempt(
             attempt.source_digest,
             attempt.sealed_source,
             attempt.state.as_str(),
-            attempt.created_at.unix_millis()
+            attempt.created_at.unix_millis(),
+            attempt.account.as_ref().map(convert::account::write)
         ])?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    ServiceReference, Timestamp,
+    ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
     id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
     transaction::Transaction,
@@ -14,7 +14,8 @@ use tollgate_engine::ports::{
 };
 
 use super::{
-    SqliteStore, events, exceptions, payment_change, payments, timeline, transactions, writer::Effect,
+    SqliteStore, accounts, events, exceptions, payment_change, payments, timeline, transactions,
+    writer::Effect,
 };
 
 #[async_trait]
@@ -201,6 +202,19 @@ impl PaymentStore for SqliteStore {
         let resolution = resolution.clone();
         self.writer
             .write(move |connection| exceptions::resolve(connection, environment, id, &resolution))
+            .await
+    }
+
+    async fn set_account(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+        account: &ProviderAccount,
+        entry: &Entry,
+    ) -> Result<bool, StoreError> {
+        let (account, entry) = (account.clone(), entry.clone());
+        self.writer
+            .write(move |connection| accounts::set(connection, environment, reference, &account, &entry))
             .await
     }
 }

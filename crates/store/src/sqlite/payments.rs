@@ -39,9 +39,9 @@ pub(super) fn insert(
                  config_version, currency, principal_minor, platform_fee_minor, organization_fee_minor, fee_minor,
                  total_debit_minor, fee_layers, description, customer_name, customer_email, metadata, success_url,
                  cancel_url, request, created_at, expires_at, preparation, object, checkout_url, prepared_at,
-                 confirmed, due_at, tries, waiting, revision)
+                 confirmed, due_at, tries, waiting, account, revision)
              SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, 0
+                 ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, 0
              FROM environments WHERE id = ?1
              ON CONFLICT (environment_id, id) DO NOTHING",
         )?
@@ -78,6 +78,7 @@ pub(super) fn insert(
             progress.due.map(Timestamp::unix_millis),
             progress.tries,
             progress.waiting,
+            order.account.as_ref().map(convert::account::write),
         ])?;
     if inserted == 0 {
         // There before, or nowhere to put it.

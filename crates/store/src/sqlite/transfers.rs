@@ -131,9 +131,9 @@ fn record_transfer(connection: &Connection, new: &NewTransfer) -> Result<(), Fau
             "INSERT INTO transfers (environment_id, transaction_id, reference, adapter, matched, config_version,
                  external_customer_id, customer_name, customer_email, bank_name, account_name, account_type,
                  last_four, remittance, request, fingerprints, sealed_account, expected_on, corrections, due_at,
-                 tries, waiting, revision)
+                 tries, waiting, account, revision)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, 0)",
+                 ?22, ?23, 0)",
         )?
         .execute(params![
             order.environment.to_bytes(),
@@ -158,6 +158,7 @@ fn record_transfer(connection: &Connection, new: &NewTransfer) -> Result<(), Fau
             progress.due.map(Timestamp::unix_millis),
             progress.tries,
             progress.waiting,
+            order.account.as_ref().map(convert::account::write),
         ])?;
     Ok(())
 }

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
+    ask::Consent,
     fields::Fields,
     http::{query, segment},
     moment::moment,
@@ -29,6 +30,14 @@ enum Action {
     Show {
         /// The reference, pay_… or ach_….
         reference: String,
+    },
+    /// Continue a payment in doubt at the provider account configured now. Only safe once the account it was sent to is
+    /// known not to have it.
+    UseConfiguredAccount {
+        /// The reference, pay_… or ach_….
+        reference: String,
+        #[command(flatten)]
+        consent: Consent,
     },
 }
 
@@ -65,6 +74,18 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
         Action::Show { reference } => {
             let story = read(&session, &reference).await?;
             session.output.show(&story, |style| story::tell(&story, style))
+        }
+        Action::UseConfiguredAccount { reference, consent } => {
+            consent.ask(&format!(
+                "Continue {reference} at the account configured now? If the account it was sent to has it, it is paid \
+                 twice."
+            ))?;
+            let path =
+                session.path(&format!("/payments/{}/use-configured-account", segment(&reference))).await?;
+            let decided = session.client.post(&path, &json!({})).await?;
+            session
+                .output
+                .show(&decided, |_| format!("{reference} continues at the account configured now.\n"))
         }
     }
 }

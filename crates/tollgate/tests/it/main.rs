@@ -17,6 +17,7 @@
 
 mod support;
 
+mod accounts;
 mod ach;
 mod ach_canary;
 mod ach_crash;
