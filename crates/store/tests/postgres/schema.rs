@@ -15,7 +15,9 @@ async fn many_nodes_may_start_at_once() {
         for opened in opening.join_all().await {
             opened.unwrap();
         }
-        assert_eq!(database.count("SELECT count(*) FROM schema_migrations").await, 6);
+        let applied = database.count("SELECT count(*) FROM schema_migrations").await;
+        assert!(applied > 0);
+        assert_eq!(applied, database.count("SELECT count(DISTINCT version) FROM schema_migrations").await);
         assert_eq!(database.count("SELECT count(*) FROM directory").await, 1);
     })
     .await;
