@@ -20,8 +20,24 @@ use crate::{
 
 const NONCE_LENGTH: usize = 12;
 const TAG_LENGTH: usize = 16;
-/// Larger than any token made here: metadata of 16 KiB and the rest, in base64.
-const LONGEST_TOKEN: usize = 32 * 1024;
+/// The most a token can be made of. Metadata of 16 KiB and the rest of a customer is half of it; earlier versions wrote
+/// metadata as a text within the text, at up to twice its size, and what they made opens as well.
+const LARGEST_CONTENT: usize = 36 * 1024;
+
+/// The length of the longest token there can be: what is made is never longer, and what is longer is not looked at.
+pub const LONGEST_TOKEN: usize = {
+    let longest_header = HEADER_HEAD.len() + "4294967295".len() + HEADER_TAIL.len();
+    let dots = 4;
+    base64_length(longest_header)
+        + base64_length(NONCE_LENGTH)
+        + base64_length(LARGEST_CONTENT)
+        + base64_length(TAG_LENGTH)
+        + dots
+};
+
+const fn base64_length(bytes: usize) -> usize {
+    (bytes * 4).div_ceil(3)
+}
 
 /// Why a text is not a token that opens here. Whoever sent it learns no more than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -69,8 +85,11 @@ fn header_text(generation: u32) -> String {
 }
 
 impl TokenKey {
-    /// Makes a token of these bytes.
+    /// Makes a token of these bytes, unless there are more of them than a token that opens can have.
     pub fn seal(&self, content: &[u8]) -> Result<String, SealError> {
+        if content.len() > LARGEST_CONTENT {
+            return Err(SealError::TooLarge);
+        }
         let nonce = random_bytes::<NONCE_LENGTH>()?;
         let header = BASE64URL_NOPAD.encode(header_text(self.generation).as_bytes());
         let payload = Payload { msg: content, aad: header.as_bytes() };
@@ -134,6 +153,22 @@ mod tests {
             assert_eq!(other.open(&token), Err(TokenRefused));
         }
         assert_ne!(key("env_1", 3).seal(b"content").unwrap(), token, "every token has its own nonce");
+    }
+
+    #[test]
+    fn whatever_is_made_opens_up_to_the_last_byte() {
+        for generation in [1, 4_294_967_295] {
+            let key = key("env_1", generation);
+            for length in [0, 1, 2, 24_576, LARGEST_CONTENT - 1, LARGEST_CONTENT] {
+                let content = vec![b'x'; length];
+                let token = key.seal(&content).unwrap();
+                assert!(token.len() <= LONGEST_TOKEN, "{length}");
+                assert_eq!(key.open(&token).unwrap().as_slice(), content);
+            }
+            let longest = key.seal(&[b'x'; LARGEST_CONTENT]).unwrap().len();
+            assert!(generation == 1 || longest == LONGEST_TOKEN, "{longest}");
+            assert!(matches!(key.seal(&[b'x'; LARGEST_CONTENT + 1]), Err(SealError::TooLarge)));
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod signing_secret;
 
 pub use admin_token::{AdminToken, AdminTokenFault};
 pub use api_key::{ApiKeyFault, IssuedKey, contains_secret_key, shape_of_key};
-pub use customer_token::{TokenKey, TokenRefused, token_generation};
+pub use customer_token::{LONGEST_TOKEN, TokenKey, TokenRefused, token_generation};
 pub use digest::Digest;
 pub use keyed_digest::Digester;
 pub use random::{RandomnessUnavailable, random_bytes};

@@ -113,6 +113,9 @@ pub enum SealError {
         /// Our key's name.
         ours: String,
     },
+    /// There is more to seal than could be opened again.
+    #[error("there is too much to seal")]
+    TooLarge,
     /// It was altered, or belongs elsewhere.
     #[error("the sealed field does not open: it was altered or moved")]
     Refused,

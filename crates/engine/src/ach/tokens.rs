@@ -2,13 +2,39 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tollgate_domain::{Timestamp, customer::Customer};
 use tollgate_vault::{SealError, token_generation};
 
 use crate::{engine::Engine, snapshot::EnvironmentView};
 
 const VERSION: u64 = 1;
+
+/// What a token holds.
+#[derive(Serialize, Deserialize)]
+struct Content<'a> {
+    v: u64,
+    org: String,
+    env: String,
+    iat: i64,
+    exp: Option<i64>,
+    #[serde(borrow)]
+    customer: CustomerContent<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CustomerContent<'a> {
+    external_customer_id: String,
+    email: String,
+    first_name: String,
+    last_name: String,
+    phone: Option<String>,
+    /// As it came. Earlier versions put the same in a text.
+    #[serde(borrow)]
+    metadata: &'a RawValue,
+}
 
 /// A token and how long it opens.
 #[derive(Debug)]
@@ -37,23 +63,26 @@ impl Engine {
         let now = self.clock.now();
         let lifetime = settings.customer_token_lifetime_seconds.map(Duration::from_secs);
         let expires_at = lifetime.map(|lifetime| now.saturating_add(lifetime));
-        let content = json!({
-            "v": VERSION,
-            "org": view.environment.organization.to_string(),
-            "env": view.environment.id.to_string(),
-            "iat": now.unix_millis(),
-            "exp": expires_at.map(Timestamp::unix_millis),
-            "customer": {
-                "externalCustomerId": customer.external_id,
-                "email": customer.email,
-                "firstName": customer.first_name,
-                "lastName": customer.last_name,
-                "phone": customer.phone,
-                "metadata": customer.metadata,
+        let metadata: &RawValue =
+            serde_json::from_str(&customer.metadata).map_err(|_| SealError::Malformed)?;
+        let content = Content {
+            v: VERSION,
+            org: view.environment.organization.to_string(),
+            env: view.environment.id.to_string(),
+            iat: now.unix_millis(),
+            exp: expires_at.map(Timestamp::unix_millis),
+            customer: CustomerContent {
+                external_customer_id: customer.external_id.clone(),
+                email: customer.email.clone(),
+                first_name: customer.first_name.clone(),
+                last_name: customer.last_name.clone(),
+                phone: customer.phone.clone(),
+                metadata,
             },
-        });
+        };
+        let content = serde_json::to_vec(&content).map_err(|_| SealError::Malformed)?;
         let key = self.master_key.token_key(&view.environment.id.to_string(), settings.token_key());
-        Ok(IssuedToken { token: key.seal(content.to_string().as_bytes())?, expires_at })
+        Ok(IssuedToken { token: key.seal(&content)?, expires_at })
     }
 
     /// The customer inside a token.
@@ -65,29 +94,49 @@ impl Engine {
         let environment = view.environment.id.to_string();
         let opened = self.master_key.token_key(&environment, generation).open(token);
         let opened = opened.map_err(|_| TokenError::Refused)?;
-        let content: Value = serde_json::from_slice(&opened).map_err(|_| TokenError::Refused)?;
-        let is = |name: &str, expected: &str| content.get(name).and_then(Value::as_str) == Some(expected);
+        let content: Content<'_> = serde_json::from_slice(&opened).map_err(|_| TokenError::Refused)?;
         let organization = view.environment.organization.to_string();
-        let known = content.get("v").and_then(Value::as_u64) == Some(VERSION);
-        if !known || !is("env", &environment) || !is("org", &organization) {
+        if content.v != VERSION || content.env != environment || content.org != organization {
             return Err(TokenError::Refused);
         }
-        let ends = content.get("exp").and_then(Value::as_i64).map(Timestamp::from_unix_millis);
+        let ends = content.exp.map(Timestamp::from_unix_millis);
         if ends.is_some_and(|ends| self.clock.now() >= ends) {
             return Err(TokenError::Expired);
         }
-        content.get("customer").and_then(read_customer).ok_or(TokenError::Refused)
+        content.customer.read().ok_or(TokenError::Refused)
     }
 }
 
-fn read_customer(value: &Value) -> Option<Customer> {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    Some(Customer {
-        external_id: text("externalCustomerId")?,
-        email: text("email")?,
-        first_name: text("firstName")?,
-        last_name: text("lastName")?,
-        phone: text("phone"),
-        metadata: text("metadata")?,
-    })
+impl CustomerContent<'_> {
+    fn read(self) -> Option<Customer> {
+        let metadata = match self.metadata.get() {
+            text if text.starts_with('"') => serde_json::from_str(text).ok()?,
+            json => json.to_owned(),
+        };
+        Some(Customer {
+            external_id: self.external_customer_id,
+            email: self.email,
+            first_name: self.first_name,
+            last_name: self.last_name,
+            phone: self.phone,
+            metadata,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_read_in_both_spellings() {
+        let read = |metadata: &str| {
+            let json = format!(
+                r#"{{"externalCustomerId":"c","email":"a@b.example","firstName":"A","lastName":"B","phone":null,"metadata":{metadata}}}"#
+            );
+            serde_json::from_str::<CustomerContent<'_>>(&json).unwrap().read().unwrap().metadata
+        };
+        assert_eq!(read(r#"{"a":[1.50,"x\""]}"#), r#"{"a":[1.50,"x\""]}"#);
+        assert_eq!(read(r#""{\"a\":[1.50,\"x\\\"\"]}""#), r#"{"a":[1.50,"x\""]}"#);
+    }
 }

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
 use tollgate_domain::customer::Customer;
+use tollgate_vault::SealError;
 use utoipa::ToSchema;
 
 use crate::{
@@ -63,7 +64,14 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> Answer {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let customer = read(&body)?;
     let issued = caller.app.engine.issue_token(&caller.view, &customer);
-    let issued = issued.map_err(|error| ApiError::internal(error.to_string()))?;
+    let issued = issued.map_err(|error| match error {
+        SealError::TooLarge => {
+            let mut faults = Faults::default();
+            faults.add::<()>("metadata", "is too large for a token");
+            faults.into_error()
+        }
+        error => ApiError::internal(error.to_string()),
+    })?;
     answer::created(&TokenAnswer {
         customer_token: issued.token,
         token_type: "JWE",

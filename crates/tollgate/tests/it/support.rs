@@ -55,7 +55,7 @@ pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
 pub use receiver::{Gate, Parcel, Receiver, Reply, Subscription};
 pub use seed::{randomness, seed};
-pub use server::{ADMIN_TOKEN, Server, Start, wait_until};
+pub use server::{ADMIN_TOKEN, MASTER_KEY, Server, Start, wait_until};
 pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop};
 pub use signature::{signature_header, square_signature, stripe_signature, unix_seconds};
 pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};

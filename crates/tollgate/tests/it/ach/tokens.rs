@@ -2,9 +2,11 @@
 
 use std::{thread, time::Duration};
 
+use rand::RngExt;
 use serde_json::{Value, json};
+use tollgate_vault::{MasterKey, Secret};
 
-use crate::support::{Answer, BankWorld, Desk, On, TOKENS, on_each_store};
+use crate::support::{Answer, BankWorld, Desk, MASTER_KEY, On, TOKENS, on_each_store, randomness, seed};
 
 /// What is said of a customer token, after checking that nothing else is wrong.
 #[track_caller]
@@ -123,7 +125,16 @@ fn a_customer_is_checked_field_by_field(on: On) {
     let long = |count: usize| "x".repeat(count);
     for (field, wrong) in [
         ("externalCustomerId", vec![json!(""), json!(long(161)), json!(5), Value::Null, json!("  ")]),
-        ("email", vec![json!("nobody"), json!(""), json!(format!("{}@example.com", long(250))), Value::Null]),
+        (
+            "email",
+            vec![
+                json!("nobody"),
+                json!("Ada <ada@example.com>"),
+                json!(""),
+                json!(format!("{}@example.com", long(250))),
+                Value::Null,
+            ],
+        ),
         ("firstName", vec![json!(""), json!(long(81)), json!([]), Value::Null]),
         ("lastName", vec![json!(""), json!(long(81)), json!({}), Value::Null]),
         ("phone", vec![json!("call me"), json!("1".repeat(33)), json!(5), json!("+")]),
@@ -159,7 +170,92 @@ fn a_customer_is_checked_field_by_field(on: On) {
     }
 }
 
+/// Metadata of as many bytes as are allowed, of one kind of letter.
+fn full_metadata(letter: &str) -> Value {
+    let frame = json!({"a": ""}).to_string().len();
+    let each = json!(letter).to_string().len() - 2;
+    json!({"a": letter.repeat((16 * 1024 - frame) / each)})
+}
+
+/// A token of this customer, after checking that a transfer with it, and with everything else as large as it may be, is
+/// made.
+fn check_token_opens(desk: &Desk, number: usize, customer: &str) {
+    let headers = [("content-type", "application/json")];
+    let answer = desk.client().send("POST", TOKENS, &headers, customer.as_bytes());
+    let data = answer.data(201);
+    let mut body = desk.body(&format!("with a full token {number}"), 10_000);
+    body["customerToken"] = data["customerToken"].clone();
+    body["metadata"] = full_metadata("\"");
+    body["remittanceData"] = json!({"a": "\\".repeat(2_000)});
+    body["description"] = json!("😀".repeat(500));
+    let length = body.to_string().len();
+    assert!(
+        length <= 64 * 1024,
+        "{length} bytes with a token of {}",
+        data["customerToken"].to_string().len()
+    );
+    desk.transfer(&body).data(201);
+}
+
+fn every_token_that_is_issued_opens(on: On) {
+    let world = BankWorld::start(on);
+    let desk = &world.desk;
+    let mut number = 0;
+    for letter in ["x", "\"", "\\", "\n", "\u{1}", "ß", "\u{2028}", "株", "😀", "\\\"/"] {
+        let customer = json!({
+            "externalCustomerId": "😀".repeat(160), "email": format!("{}@example.com", "a".repeat(60)),
+            "firstName": "\"".repeat(80), "lastName": "株".repeat(80), "phone": "1".repeat(32),
+            "metadata": full_metadata(letter),
+        });
+        number += 1;
+        check_token_opens(desk, number, &customer.to_string());
+        // The same, with every letter of the metadata written as an escape, which some writers of JSON do.
+        let text = customer["metadata"]["a"].as_str().unwrap();
+        let escaped: String = text.encode_utf16().take(9_000).map(|unit| format!("\\u{unit:04x}")).collect();
+        let mut customer = Desk::customer("escaped");
+        customer["metadata"] = json!({"a": "PLACE"});
+        let escaped = escaped.trim_end_matches("\\ud83d");
+        number += 1;
+        check_token_opens(desk, number, &customer.to_string().replace("PLACE", escaped));
+    }
+    // And whatever else is taken.
+    let mut random = randomness(seed(), 1);
+    for _ in 0..30 {
+        let letters = ["\"", "\\", "a", "é", "😀", "\u{7}", "\t", "{", "]"];
+        let mut metadata = serde_json::Map::new();
+        for key in 0..random.random_range(1..40) {
+            let text: String = (0..random.random_range(0..120))
+                .map(|_| letters[random.random_range(0..letters.len())])
+                .collect();
+            metadata.insert(format!("{key}{}", letters[random.random_range(0..letters.len())]), json!(text));
+        }
+        let mut customer = Desk::customer("random");
+        customer["metadata"] = metadata.into();
+        number += 1;
+        check_token_opens(desk, number, &customer.to_string());
+    }
+}
+
+/// As an earlier version made them: the metadata as a text within the text.
+fn a_token_of_an_earlier_version_still_opens(on: On) {
+    let world = BankWorld::start(on);
+    let desk = &world.desk;
+    let organization = desk.admin().get(&desk.path("")).data(200)["organizationId"].clone();
+    let metadata = full_metadata("\"").to_string();
+    let content = json!({
+        "v": 1, "org": organization, "env": desk.environment, "iat": 1_700_000_000_000_i64, "exp": null,
+        "customer": {"externalCustomerId": "customer-1", "email": "ada@example.com", "firstName": "Ada",
+                     "lastName": "Example", "phone": null, "metadata": metadata},
+    });
+    let master = MasterKey::from_setting(&Secret::new(MASTER_KEY)).unwrap();
+    let token = master.token_key(&desk.environment, 1).seal(content.to_string().as_bytes()).unwrap();
+    assert!(token.len() > 40_000, "{}", token.len());
+    with_token(desk, "with a token of old", &token).data(201);
+}
+
 on_each_store! {
+    every_token_that_is_issued_opens
+    a_token_of_an_earlier_version_still_opens
     a_token_is_a_compact_jwe_without_an_end
     tokens_open_only_where_they_were_made
     tokens_end_when_their_settings_say
