@@ -21,6 +21,19 @@ impl Fault {
     pub(super) fn is_environmental(&self) -> bool {
         matches!(self, Self::Sqlite(error) if environmental(error))
     }
+
+    /// Whether the disk is full, failing or read-only.
+    pub(super) fn is_of_disk(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if of_disk(error))
+    }
+}
+
+/// Whether the disk is full, failing or read-only.
+pub(super) fn of_disk(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen)
+    )
 }
 
 /// A fault before any commit was tried: nothing has happened.

@@ -22,6 +22,9 @@ const LOG_BYTES_KEPT: i64 = 128 * 1024 * 1024;
 /// are touched all over.
 const WRITER_CACHE_KIB: i64 = 64 * 1024;
 
+/// Below this, the disk is soon full.
+const LITTLE_ROOM_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Statements kept prepared on each connection.
 const STATEMENTS_KEPT: usize = 128;
 
@@ -59,6 +62,12 @@ impl ServedFile {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file system has so little room left that it is worth trying out. Unknown is no.
+    pub(super) fn has_little_room(&self) -> bool {
+        let found = rustix::fs::statvfs(&self.path);
+        found.is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < LITTLE_ROOM_BYTES)
     }
 
     /// A connection that writes. It never creates the file: one that vanished must not come back empty.

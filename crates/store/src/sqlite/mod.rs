@@ -72,6 +72,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     announcer: Announcer,
+    file: Arc<ServedFile>,
 }
 
 impl SqliteStore {
@@ -93,8 +94,8 @@ impl SqliteStore {
         let announcer = Announcer::new();
         let writer = Writer::start(Arc::clone(&file), connection, settings.patience, announcer.clone())
             .map_err(|error| failed(error.to_string()))?;
-        let readers = Readers::new(file, settings.readers, settings.patience);
-        Ok(Self { readers, writer, announcer })
+        let readers = Readers::new(Arc::clone(&file), settings.readers, settings.patience);
+        Ok(Self { readers, writer, announcer, file })
     }
 
     /// How many transactions have been committed; several units may share one.

@@ -14,11 +14,22 @@ use tollgate_engine::ports::{
 
 use super::{SqliteStore, config, directory, keys, wallet};
 
+/// More than a payment's largest unit of work writes.
+const SCRATCH_BYTES: u32 = 256 * 1024;
+
 #[async_trait]
 impl Store for SqliteStore {
     async fn probe(&self) -> Result<(), StoreError> {
-        // A real commit: only that finds a locked or read-only file and a full disk alike.
-        self.writer.write(directory::rewrite_version).await
+        // A real commit: only that finds a locked or read-only file and a full disk alike. One as large as real units
+        // are where space is short, or where a unit has failed for the disk's sake.
+        let is_doubtful = self.writer.disk_failed() || self.file.has_little_room();
+        let scratch = is_doubtful.then_some(SCRATCH_BYTES);
+        self.writer.write(move |connection| directory::rewrite_version(connection, scratch)).await?;
+        if is_doubtful {
+            self.writer.write(directory::clear_scratch).await?;
+            self.writer.disk_recovered();
+        }
+        Ok(())
     }
 
     async fn pin(&self, name: &str, value: &str) -> Result<String, StoreError> {

@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tollgate_engine::ports::StoreError;
 
 use super::{
-    fault::{Fault, commit_failed},
+    fault::{Fault, commit_failed, of_disk},
     file::ServedFile,
 };
 use crate::signal::Announcer;
@@ -46,6 +46,7 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
     patience: Duration,
     commits: Arc<AtomicU64>,
+    disk_failed: Arc<AtomicBool>,
 }
 
 impl Writer {
@@ -57,10 +58,17 @@ impl Writer {
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let commits = Arc::new(AtomicU64::new(0));
-        let work = Work { file, connection: Some(connection), announcer, commits: Arc::clone(&commits) };
+        let disk_failed = Arc::new(AtomicBool::new(false));
+        let work = Work {
+            file,
+            connection: Some(connection),
+            announcer,
+            commits: Arc::clone(&commits),
+            disk_failed: Arc::clone(&disk_failed),
+        };
         let thread =
             std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || work.run(waiting))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), patience, commits })
+        Ok(Self { queue: Some(queue), thread: Some(thread), patience, commits, disk_failed })
     }
 
     /// Runs `work` in the next transaction, and again where that is undone for a neighbour's sake. Where the caller stops
@@ -74,7 +82,8 @@ impl Writer {
             return Err(StoreError::Unavailable("the store is closed".to_owned()));
         };
         let (reply, answer) = oneshot::channel();
-        let unit = Unit { deadline: Instant::now() + self.patience, reply, work, answer: None };
+        let unit =
+            Unit { deadline: Instant::now() + self.patience, reply, work, answer: None, disk_failed: false };
         match queue.send_timeout(Box::new(unit), QUEUE_PATIENCE).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
@@ -85,6 +94,16 @@ impl Writer {
             }
         }
         answer.await.unwrap_or_else(|_| Err(StoreError::Unknown("the writer gave no answer".to_owned())))
+    }
+
+    /// Whether a unit has failed because of the disk, and no large write has succeeded since.
+    pub(super) fn disk_failed(&self) -> bool {
+        self.disk_failed.load(Ordering::Relaxed)
+    }
+
+    /// A large write has succeeded.
+    pub(super) fn disk_recovered(&self) {
+        self.disk_failed.store(false, Ordering::Relaxed);
     }
 
     /// How many transactions have been committed.
@@ -109,6 +128,8 @@ trait Job: Send {
     fn is_wanted(&self, now: Instant) -> bool;
     /// Does the work and keeps the answer, instead of one it may have kept before.
     fn run(&mut self, connection: &Connection) -> Trace;
+    /// Whether it last stopped because of the disk.
+    fn disk_failed(&self) -> bool;
     /// Sends the answer that was kept.
     fn answer(self: Box<Self>);
     /// Sends this instead.
@@ -134,6 +155,7 @@ struct Unit<T, F> {
     reply: oneshot::Sender<Result<T, StoreError>>,
     work: F,
     answer: Option<Result<T, StoreError>>,
+    disk_failed: bool,
 }
 
 impl<T, F> Job for Unit<T, F>
@@ -147,17 +169,25 @@ where
 
     fn run(&mut self, connection: &Connection) -> Trace {
         let work = &self.work;
+        self.disk_failed = false;
         let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| work(connection))) {
             Ok(Ok(Effect::Nothing(value))) => (Trace::Undo, Ok(value)),
             Ok(Ok(Effect::Written(value))) => (Trace::Keep, Ok(value)),
             Ok(Ok(Effect::Directory(value))) => (Trace::KeepAndAnnounce, Ok(value)),
-            Ok(Err(fault)) => (Trace::Undo, Err(StoreError::from(fault))),
+            Ok(Err(fault)) => {
+                self.disk_failed = fault.is_of_disk();
+                (Trace::Undo, Err(StoreError::from(fault)))
+            }
             Err(_) => {
                 (Trace::Undo, Err(StoreError::Broken("a unit of work stopped unexpectedly".to_owned())))
             }
         };
         self.answer = Some(answer);
         trace
+    }
+
+    fn disk_failed(&self) -> bool {
+        self.disk_failed
     }
 
     fn answer(self: Box<Self>) {
@@ -176,6 +206,7 @@ struct Work {
     connection: Option<Connection>,
     announcer: Announcer,
     commits: Arc<AtomicU64>,
+    disk_failed: Arc<AtomicBool>,
 }
 
 impl Work {
@@ -228,6 +259,10 @@ impl Work {
         let outcome = batch(&connection, jobs);
         // After a failure that left a transaction open or the file in doubt, the next batch opens a fresh connection.
         let usable = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        let disk_failed = matches!(&outcome, Err(failure) if failure.is_of_disk());
+        if disk_failed || jobs.iter().any(|job| job.disk_failed()) {
+            self.disk_failed.store(true, Ordering::Relaxed);
+        }
         match outcome {
             Ok((trace, committed)) => {
                 self.connection = usable.then_some(connection);
@@ -252,6 +287,16 @@ enum Failure {
     Commit(rusqlite::Error),
     /// SQLite gave up the whole transaction in the middle of a unit.
     Lost,
+}
+
+impl Failure {
+    fn is_of_disk(&self) -> bool {
+        match self {
+            Self::Before(fault) => fault.is_of_disk(),
+            Self::Commit(error) => of_disk(error),
+            Self::Lost => true,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Failure {

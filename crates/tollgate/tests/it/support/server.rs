@@ -22,12 +22,13 @@ pub struct Start {
     data_dir: Option<PathBuf>,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
+    ignores_file_size_limits: bool,
 }
 
 impl Start {
     /// No arguments: the sandbox.
     pub fn sandbox() -> Self {
-        Self { data_dir: None, arguments: Vec::new(), variables: Vec::new() }
+        Self { data_dir: None, arguments: Vec::new(), variables: Vec::new(), ignores_file_size_limits: false }
     }
 
     /// Any other command.
@@ -59,6 +60,12 @@ impl Start {
         self
     }
 
+    /// A file that may not grow any further is an error, as a full disk is, instead of the end of the process.
+    pub fn ignoring_file_size_limits(mut self) -> Self {
+        self.ignores_file_size_limits = true;
+        self
+    }
+
     /// Starts and waits until it is ready.
     pub fn run(self) -> Server {
         let mut server = self.spawn();
@@ -77,7 +84,11 @@ impl Start {
         };
         fs::create_dir_all(&data_dir).unwrap();
         let log = data_dir.join(format!("log-{:?}-{}", thread::current().id(), unique()));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+        let binary = env!("CARGO_BIN_EXE_tollgate");
+        let mut command = Command::new(if self.ignores_file_size_limits { "sh" } else { binary });
+        if self.ignores_file_size_limits {
+            command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", binary]);
+        }
         for name in ["LISTEN", "DATA_DIR", "DATABASE_URL", "ADMIN_TOKEN", "MASTER_KEY", "LOG"] {
             command.env_remove(format!("TOLLGATE_{name}"));
         }
