@@ -101,7 +101,13 @@ fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
 
 /// The credential, if one was sent; an `Authorization` that is not a bearer credential is a faulty one.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
-    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(ApiError::unauthenticated(
+            "More than one Authorization header was sent; send exactly one.",
+        ));
+    }
     if value.is_empty() {
         return Ok(None);
     }

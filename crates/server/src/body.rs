@@ -9,7 +9,7 @@ use http::{HeaderMap, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::Deserialize;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{error::ApiError, error_code::ErrorCode};
 
@@ -23,14 +23,15 @@ pub(crate) const WEBHOOK_LIMIT: usize = 512 * 1024;
 
 /// How long a body may take to arrive.
 const ARRIVAL_LIMIT: Duration = Duration::from_secs(20);
-/// How much of a body that is too large is read and thrown away, so that its sender gets to read the answer rather
-/// than a broken connection.
+/// How much of a body that is too large is read and thrown away, and for how long, so that its sender gets to read the
+/// answer rather than a broken connection.
 const DISCARD_LIMIT: usize = 32 * 1024 * 1024;
+const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// Reads a JSON body: 415 for another content type, 413 above `most` bytes, 408 when it does not arrive.
 pub(crate) async fn read_json<B>(headers: &HeaderMap, body: B, most: usize) -> Result<Bytes, ApiError>
 where
-    B: http_body::Body<Data = Bytes> + Unpin,
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
 {
     let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| is_json(value.as_bytes()));
     let read = read(headers, body, most).await;
@@ -62,13 +63,14 @@ pub(crate) async fn read_raw(headers: &HeaderMap, body: Body, most: usize) -> Re
 
 async fn read<B>(headers: &HeaderMap, mut body: B, most: usize) -> Result<Bytes, ApiError>
 where
-    B: http_body::Body<Data = Bytes> + Unpin,
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
 {
     let announced = body.size_hint().lower();
-    if usize::try_from(announced).map_or(true, |announced| announced > most)
-        && headers.contains_key(header::EXPECT)
-    {
-        // The sender waits for permission before it sends: the answer is enough.
+    if usize::try_from(announced).map_or(true, |announced| announced > most) {
+        // A sender that waits for permission has sent nothing.
+        if !headers.contains_key(header::EXPECT) {
+            discard(body);
+        }
         return Err(ApiError::body_too_large(most));
     }
     let mut collected = Collected::new(most);
@@ -86,13 +88,34 @@ where
         if let Ok(data) = frame.into_data()
             && collected.take(data).is_err()
         {
-            break;
+            discard(body);
+            return Err(ApiError::body_too_large(most));
         }
         if body.is_end_stream() {
             break;
         }
     }
-    collected.finish()
+    Ok(collected.finish())
+}
+
+/// Reads what is left of a body beside its answer, within bounds.
+fn discard<B>(mut body: B)
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+{
+    tokio::spawn(async move {
+        let mut discarded = 0_usize;
+        let reading = async {
+            while let Some(Ok(frame)) = body.frame().await {
+                discarded = discarded.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+                if discarded > DISCARD_LIMIT {
+                    break;
+                }
+            }
+        };
+        // Whether it ended or was given up makes no difference: the answer is out.
+        let _ = timeout(DISCARD_TIME, reading).await;
+    });
 }
 
 /// What has arrived of a body.
@@ -101,22 +124,20 @@ struct Collected {
     /// The first piece as it came, which for most bodies is all there is.
     first: Bytes,
     joined: BytesMut,
-    discarded: usize,
 }
 
-/// More was thrown away than is reasonable; the sender is cut off.
-struct Endless;
+/// More has arrived than may.
+struct TooLarge;
 
 impl Collected {
     fn new(most: usize) -> Self {
-        Self { most, first: Bytes::new(), joined: BytesMut::new(), discarded: 0 }
+        Self { most, first: Bytes::new(), joined: BytesMut::new() }
     }
 
-    fn take(&mut self, data: Bytes) -> Result<(), Endless> {
+    fn take(&mut self, data: Bytes) -> Result<(), TooLarge> {
         let held = self.first.len().max(self.joined.len());
-        if self.discarded > 0 || held.saturating_add(data.len()) > self.most {
-            self.discarded = self.discarded.saturating_add(data.len());
-            return if self.discarded > DISCARD_LIMIT { Err(Endless) } else { Ok(()) };
+        if held.saturating_add(data.len()) > self.most {
+            return Err(TooLarge);
         }
         if self.first.is_empty() {
             self.first = data;
@@ -129,11 +150,8 @@ impl Collected {
         Ok(())
     }
 
-    fn finish(self) -> Result<Bytes, ApiError> {
-        if self.discarded > 0 {
-            return Err(ApiError::body_too_large(self.most));
-        }
-        Ok(if self.joined.is_empty() { self.first } else { self.joined.freeze() })
+    fn finish(self) -> Bytes {
+        if self.joined.is_empty() { self.first } else { self.joined.freeze() }
     }
 }
 

@@ -1,6 +1,12 @@
 //! The outermost layer: every request gets its id here, and every answer leaves through here.
 
-use std::{convert::Infallible, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    convert::Infallible,
+    net::IpAddr,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     Router,
@@ -92,6 +98,15 @@ impl Edge {
         let handled = AssertUnwindSafe(routing).catch_unwind().await;
         let record = Record { method: &method, uri: &uri, headers: &headers };
         Ok(self.finished(handled, operation, &context, started, &record))
+    }
+
+    /// The bytes that answer a request whose head could not be read; `head` is how the parser would have answered.
+    pub(crate) fn refuse_head(&self, status: StatusCode, head: &str) -> Vec<u8> {
+        let failure = ApiError::unreadable_head(status);
+        let id = RequestId::new(self.app.engine.clock().now(), rand::random());
+        self.app.metrics.answered(self.operations.unknown(), failure.status(), Duration::ZERO);
+        info!(request_id = %id, status = failure.status().as_u16(), code = failure.code(), "request refused: its head cannot be read");
+        failure.render_refused_head(id, head)
     }
 
     /// Gives an answer its id, counts it and logs it.

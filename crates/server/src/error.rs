@@ -55,6 +55,11 @@ impl ApiError {
         self.0.code.as_str()
     }
 
+    /// The status the caller gets.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.0.code.status()
+    }
+
     /// What only the log is told.
     pub(crate) fn internal_reason(&self) -> Option<&str> {
         self.0.internal.as_deref()
@@ -78,6 +83,21 @@ impl ApiError {
     #[must_use]
     pub(crate) fn with_details(self, details: Vec<Detail>) -> Self {
         Self(Box::new(Failure { details, ..*self.0 }))
+    }
+
+    /// The request's first line or headers cannot be read.
+    pub(crate) fn unreadable_head(status: StatusCode) -> Self {
+        match status {
+            StatusCode::URI_TOO_LONG => Self::new(
+                ErrorCode::UriTooLong,
+                "The request's address is too long; send data in the body instead.",
+            ),
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Self::new(
+                ErrorCode::HeadersTooLarge,
+                "The request has more than 100 headers, or more than 32768 bytes before its body.",
+            ),
+            _ => Self::new(ErrorCode::MalformedRequest, "The request is not valid HTTP/1.1."),
+        }
     }
 
     pub(crate) fn unauthenticated(message: impl Into<Cow<'static, str>>) -> Self {
@@ -170,18 +190,7 @@ impl ApiError {
     /// The failure as the caller gets it.
     pub(crate) fn render(&self, request: RequestId) -> Response {
         let failure = &self.0;
-        let envelope = FailureEnvelope {
-            success: false,
-            data: (),
-            message: &failure.message,
-            error: FailureBody {
-                code: failure.code.as_str(),
-                request_id: request.to_string(),
-                details: &failure.details,
-            },
-        };
-        let body = serde_json::to_vec(&envelope).unwrap_or_default();
-        let mut response = Response::new(Body::from(body));
+        let mut response = Response::new(Body::from(self.body(request)));
         *response.status_mut() = failure.code.status();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -203,6 +212,42 @@ impl ApiError {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response
+    }
+
+    /// The bytes of the answer to a request whose head cannot be read; the parser's own `head` has everything but a body
+    /// and an id.
+    pub(crate) fn render_refused_head(&self, request: RequestId, head: &str) -> Vec<u8> {
+        let (status, body) = (self.status(), self.body(request));
+        let mut answer = format!("HTTP/1.1 {status}\r\n");
+        let kept = head.split("\r\n").skip(1);
+        for line in
+            kept.filter(|line| !line.is_empty() && !line.to_ascii_lowercase().starts_with("content-length:"))
+        {
+            answer.push_str(line);
+            answer.push_str("\r\n");
+        }
+        let length = body.len();
+        answer.push_str(&format!(
+            "content-type: application/json\r\ncontent-length: {length}\r\nrequest-id: {request}\r\n\r\n"
+        ));
+        let mut answer = answer.into_bytes();
+        answer.extend_from_slice(&body);
+        answer
+    }
+
+    fn body(&self, request: RequestId) -> Vec<u8> {
+        let failure = &self.0;
+        let envelope = FailureEnvelope {
+            success: false,
+            data: (),
+            message: &failure.message,
+            error: FailureBody {
+                code: failure.code.as_str(),
+                request_id: request.to_string(),
+                details: &failure.details,
+            },
+        };
+        serde_json::to_vec(&envelope).unwrap_or_default()
     }
 }
 

@@ -43,6 +43,9 @@ error_codes! {
         InvalidBody "invalid_body":
             "The body is not a JSON object, or a field of the body, the query or the headers breaks its rule.",
             "Correct every field that `error.details` names and send the request again.";
+        MalformedRequest "malformed_request":
+            "The request's first line or headers are not valid HTTP/1.1.",
+            "Correct the client; a proxy or a hand-written request is usually the cause.";
     }
     UNAUTHORIZED {
         Unauthenticated "unauthenticated":
@@ -109,6 +112,11 @@ error_codes! {
             "The body is larger than the endpoint takes: 64 KiB, and 16 MiB for a configuration.",
             "Send less.";
     }
+    URI_TOO_LONG {
+        UriTooLong "uri_too_long":
+            "The address, with its query, does not fit into the 32 KiB before the body.",
+            "Send less in the query.";
+    }
     UNSUPPORTED_MEDIA_TYPE {
         UnsupportedMediaType "unsupported_media_type":
             "The body's content type is not `application/json`.",
@@ -123,6 +131,11 @@ error_codes! {
         RateLimited "rate_limited":
             "The key's share of requests is used up, or too many bad credentials came from this address.",
             "Wait as long as `Retry-After` says.";
+    }
+    REQUEST_HEADER_FIELDS_TOO_LARGE {
+        HeadersTooLarge "headers_too_large":
+            "The request has more than 100 headers, or more than 32 KiB before its body.",
+            "Send fewer or shorter headers.";
     }
     INTERNAL_SERVER_ERROR {
         Internal "internal":

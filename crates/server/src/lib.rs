@@ -11,6 +11,8 @@ mod bad_credentials;
 mod body;
 mod checkout_pages;
 mod client_api;
+mod compact_json;
+mod connections;
 mod edge;
 mod error;
 mod error_code;
@@ -33,6 +35,7 @@ mod router;
 mod timestamp;
 mod transaction_answer;
 mod transfer_answer;
+mod wire;
 
 pub use app::App;
 pub use event_bodies::ApiEventBodies;

@@ -1,36 +1,43 @@
 //! Connections: accepted within bounds, kept alive, and let finish when the service stops.
 
-use std::{
-    future::Future,
-    io,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{convert::Infallible, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use http::Request;
+use http::{Request, Response};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
     time::{sleep, timeout},
 };
 use tracing::{debug, info, warn};
 
-use crate::{app::App, edge::Edge, event_bodies::ApiEventBodies, quiet::Quiet};
+use crate::{
+    app::App,
+    connections::{Connections, Line, Phase, Place},
+    edge::Edge,
+    event_bodies::ApiEventBodies,
+    quiet::Quiet,
+    wire::{AnswerBody, LARGEST_HEAD, Wire},
+};
+
+/// How many connections are closed where the system gives no more.
+const ROOM_AT_ONCE: usize = 64;
+/// How long to wait for the place of a connection that was just closed for a new one.
+const ROOM_PAUSE: Duration = Duration::from_millis(50);
 
 /// Bounds of the transport.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections beyond this wait to be accepted.
+    /// Open connections. Beyond this, one without a request under way is closed for each new one.
     pub most_connections: usize,
-    /// How long a connection may take to send a request's head, or stay idle between two.
+    /// Open connections from one client address (for IPv6, one network of 64 bits).
+    pub most_per_address: usize,
+    /// How long a connection may take to send its first byte, and then a request's whole head.
     pub head_arrival: Duration,
+    /// How long a connection may stay idle between two requests.
+    pub idle: Duration,
     /// How long requests under way may take once the service stops.
     pub drain: Duration,
 }
@@ -39,7 +46,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             most_connections: 10_000,
-            head_arrival: Duration::from_secs(75),
+            most_per_address: 2_500,
+            head_arrival: Duration::from_secs(10),
+            idle: Duration::from_secs(75),
             drain: Duration::from_secs(30),
         }
     }
@@ -49,29 +58,37 @@ impl Default for Limits {
 pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl Future<Output = ()>) {
     let edge = Edge::new(app);
     let follower = tokio::spawn(Arc::clone(edge.app().engine().directory()).follow());
-    let permits = Arc::new(Semaphore::new(limits.most_connections));
+    let door = Door {
+        listener,
+        permits: Arc::new(Semaphore::new(limits.most_connections)),
+        connections: Connections::new(
+            limits.most_per_address,
+            edge.app().metrics.connections_dropped.clone(),
+        ),
+    };
     let (stopping, stopped) = watch::channel(false);
     let mut background = background(edge.app(), &stopped);
 
     tokio::pin!(stop);
     loop {
-        let accepted = tokio::select! {
+        let guest = tokio::select! {
             biased;
             () = &mut stop => break,
-            accepted = accept(&listener, &permits) => accepted,
+            guest = door.accept() => guest,
         };
-        let Some((stream, peer, permit)) = accepted else { continue };
+        let Some(guest) = guest else { continue };
         let (edge, stopped) = (Arc::clone(&edge), stopped.clone());
         tokio::spawn(async move {
             let open = edge.app().metrics.connections.clone();
             open.inc();
-            attend(stream, peer, edge, limits, stopped).await;
+            attend(guest.stream, guest.peer, guest.place.line(), edge, limits, stopped).await;
             open.dec();
-            drop(permit);
+            drop((guest.place, guest.permit));
         });
     }
 
-    drop(listener);
+    let permits = Arc::clone(&door.permits);
+    drop(door);
     info!("stopping: finishing the requests under way");
     stopping.send_replace(true);
     // Every connection holds a permit: all of them back means none is left.
@@ -101,6 +118,7 @@ fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
 /// Why a connection is not simply waited for any longer.
 enum Interruption {
     Stop,
+    GivenUp,
     Stall,
 }
 
@@ -108,136 +126,144 @@ enum Interruption {
 async fn attend(
     stream: TcpStream,
     peer: SocketAddr,
+    line: &Arc<Line>,
     edge: Arc<Edge>,
     limits: Limits,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let progress = Arc::new(Progress::default());
-    let watched = Arc::clone(&progress);
+    // Until something arrives, a connection costs no more than its socket.
+    let arrived = tokio::select! {
+        biased;
+        ready = stream.readable() => ready.is_ok(),
+        _ = stopped.wait_for(|stopped| *stopped) => false,
+        () = line.given_up() => false,
+        () = sleep(limits.head_arrival) => false,
+    };
+    if arrived {
+        Box::pin(converse(stream, peer, Arc::clone(line), edge, limits, stopped)).await;
+    } else {
+        debug!(%peer, "a connection was closed before it sent anything");
+    }
+}
+
+async fn converse(
+    stream: TcpStream,
+    peer: SocketAddr,
+    line: Arc<Line>,
+    edge: Arc<Edge>,
+    limits: Limits,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let (refusing, watched, own) = (Arc::clone(&edge), Arc::clone(&line), Arc::clone(&line));
+    let wire =
+        Wire::new(stream, Arc::clone(&line), move |status, head: &str| refusing.refuse_head(status, head));
     let service = service_fn(move |request: Request<Incoming>| {
-        let (edge, progress) = (Arc::clone(&edge), Arc::clone(&progress));
+        let (edge, line) = (Arc::clone(&edge), Arc::clone(&line));
         async move {
-            progress.began();
-            let answer = edge.answer(peer.ip(), request).await;
-            progress.ended();
-            answer
+            line.activity().request_began();
+            let Ok(answer) = edge.answer(peer.ip(), request).await;
+            Ok::<Response<AnswerBody>, Infallible>(answer.map(|body| AnswerBody::new(body, line)))
         }
     });
     // Answers are small: one buffer and one plain write cost less than gathering two.
     let mut http = http1::Builder::new();
-    http.keep_alive(true).writev(false);
-    let connection = http.serve_connection(TokioIo::new(stream), service);
+    http.keep_alive(true).writev(false).max_header_size(LARGEST_HEAD);
+    let connection = http.serve_connection(TokioIo::new(wire), service);
     tokio::pin!(connection);
     let interruption = Quiet::new(async move {
         tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => Interruption::Stop,
-            () = watched.stalls(limits.head_arrival) => Interruption::Stall,
+            () = watched.given_up() => Interruption::GivenUp,
+            () = watched.activity().stalls(limits.head_arrival, limits.idle) => Interruption::Stall,
         }
     });
-    let ended = tokio::select! {
+    let interruption = tokio::select! {
         biased;
-        ended = connection.as_mut() => ended,
-        interruption = interruption => match interruption {
-            Interruption::Stop => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
+        ended = connection.as_mut() => {
+            if let Err(error) = ended {
+                debug!(%peer, %error, "a connection ended early");
             }
-            Interruption::Stall => {
-                debug!(%peer, "a connection was idle for too long");
-                return;
-            }
+            return;
         }
+        interruption = interruption => interruption,
     };
-    if let Err(error) = ended {
-        debug!(%peer, %error, "a connection ended early");
-    }
-}
-
-/// How far a connection has come, to tell an idle one from a busy one. One timer per connection that seldom fires
-/// costs a request nothing, unlike one that is set anew for each.
-#[derive(Default)]
-struct Progress {
-    /// Odd while a request is under way.
-    steps: AtomicU64,
-}
-
-impl Progress {
-    fn began(&self) {
-        self.steps.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn ended(&self) {
-        self.steps.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Returns once no request has begun or ended for `most`, and at the latest half as long again after that, while
-    /// none is under way: the head of the next one does not come, or the last answer is not taken.
-    async fn stalls(&self, most: Duration) {
-        let (mut seen, mut unchanged) = (0, 0);
-        while unchanged < 2 {
-            sleep(most / 2).await;
-            let steps = self.steps.load(Ordering::Relaxed);
-            let idle = steps == seen && steps.is_multiple_of(2);
-            unchanged = if idle { unchanged + 1 } else { 0 };
-            seen = steps;
-        }
-    }
-}
-
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((stream, peer)) => {
-            if let Err(error) = stream.set_nodelay(true) {
-                debug!(%peer, %error, "a connection keeps its delay");
+    let has_request = own.activity().phase() == Phase::Busy || own.activity().is_answering();
+    match interruption {
+        Interruption::Stall => debug!(%peer, "a connection was idle for too long"),
+        Interruption::GivenUp if !has_request => debug!(%peer, "a connection made room for another"),
+        Interruption::Stop | Interruption::GivenUp => {
+            connection.as_mut().graceful_shutdown();
+            tokio::select! {
+                _ = connection => {}
+                () = own.activity().stalls(limits.head_arrival, limits.head_arrival) => {}
             }
-            Some((stream, peer, permit))
-        }
-        Err(error) => {
-            pause_after(&error).await;
-            None
         }
     }
 }
 
-/// Out of file descriptors, say: accepting again at once would only spin.
-async fn pause_after(error: &io::Error) {
-    let of_one_connection = matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
-    );
-    if !of_one_connection {
-        warn!(%error, "cannot accept connections; trying again in a second");
-        sleep(Duration::from_secs(1)).await;
-    }
+/// Where connections come in.
+struct Door {
+    listener: TcpListener,
+    permits: Arc<Semaphore>,
+    connections: Arc<Connections>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A connection that was let in.
+struct Guest {
+    stream: TcpStream,
+    peer: SocketAddr,
+    place: Place,
+    permit: OwnedSemaphorePermit,
+}
 
-    #[tokio::test]
-    async fn an_idle_connection_stalls_and_a_busy_one_does_not() {
-        let most = Duration::from_millis(40);
-        let progress = Progress::default();
-        timeout(Duration::from_secs(5), progress.stalls(most)).await.unwrap();
-        progress.began();
-        assert!(timeout(most * 5, progress.stalls(most)).await.is_err(), "a request is under way");
-        progress.ended();
-        let requests = async {
-            loop {
-                progress.began();
-                progress.ended();
-                sleep(most / 8).await;
+impl Door {
+    async fn accept(&self) -> Option<Guest> {
+        let (stream, peer) = match self.listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                self.pause_after(&error).await;
+                return None;
             }
         };
-        tokio::select! {
-            () = requests => {}
-            () = progress.stalls(most) => panic!("a connection with requests on it was given up"),
-            () = sleep(most * 5) => {}
+        let Some(place) = self.connections.admit(peer.ip()) else {
+            debug!(%peer, "a connection was refused: its address has too many with a request under way");
+            return None;
+        };
+        let permit = self.permit().await?;
+        if let Err(error) = stream.set_nodelay(true) {
+            debug!(%peer, %error, "a connection keeps its delay");
+        }
+        Some(Guest { stream, peer, place, permit })
+    }
+
+    /// A place among all, if need be that of a connection without a request under way. Where each has one, whoever is
+    /// new waits.
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
+                return Some(permit);
+            }
+            self.connections.make_room();
+            match timeout(ROOM_PAUSE, Arc::clone(&self.permits).acquire_owned()).await {
+                Ok(permit) => return permit.ok(),
+                Err(_) => continue,
+            }
+        }
+    }
+
+    /// Out of file descriptors, say: accepting again at once would only spin.
+    async fn pause_after(&self, error: &io::Error) {
+        let of_one_connection = matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::ConnectionReset
+        );
+        if !of_one_connection {
+            warn!(%error, "cannot accept connections; closing idle ones and trying again in a second");
+            let closed = (0..ROOM_AT_ONCE).take_while(|_| self.connections.make_room()).count();
+            debug!(closed, "idle connections were closed");
+            sleep(Duration::from_secs(1)).await;
         }
     }
 }

@@ -14,7 +14,7 @@ use http::StatusCode;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},
-    metrics::{MetricType, gauge::Gauge},
+    metrics::{MetricType, counter::Counter, gauge::Gauge},
     registry::{Registry, Unit},
 };
 use tollgate_engine::{DeliveryOutcome, DeliveryTally};
@@ -45,6 +45,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Arc<Requests>,
     pub(crate) connections: Gauge,
+    pub(crate) connections_dropped: Counter,
     pub(crate) directory_version: Gauge,
     pub(crate) directory_in_step: Gauge,
 }
@@ -61,13 +62,16 @@ impl Metrics {
         registry.register_collector(Box::new(Deliveries(deliveries)));
         let connections = Gauge::default();
         registry.register("http_connections", "Open connections", connections.clone());
+        let connections_dropped = Counter::default();
+        let help = "Connections refused, or closed to make room for others";
+        registry.register("http_connections_dropped", help, connections_dropped.clone());
         let directory_version = Gauge::default();
         let help = "Version of keys and configurations in force on this node";
         registry.register("directory_version", help, directory_version.clone());
         let directory_in_step = Gauge::default();
         let help = "1 while the store answers this node's questions";
         registry.register("directory_in_step", help, directory_in_step.clone());
-        Self { registry, requests, connections, directory_version, directory_in_step }
+        Self { registry, requests, connections, connections_dropped, directory_version, directory_in_step }
     }
 
     /// Counts one answer.

@@ -162,6 +162,11 @@ impl OperationTable {
         Self { paths, unknown, quote: named("fee_quote") }
     }
 
+    /// The place of requests that are for none of them.
+    pub(crate) fn unknown(&self) -> usize {
+        self.unknown
+    }
+
     /// Whether this is the fee quote.
     pub(crate) fn is_quote(&self, operation: usize) -> bool {
         operation == self.quote

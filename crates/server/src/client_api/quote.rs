@@ -43,7 +43,7 @@ pub(crate) async fn handle(
 /// Answers a request for a quote.
 pub(crate) async fn answer<B>(app: &App, context: &RequestContext, headers: &HeaderMap, body: B) -> Answer
 where
-    B: http_body::Body<Data = Bytes> + Unpin,
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
 {
     let body = body::read_json(headers, body, body::CLIENT_LIMIT).await;
     // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter is touched.

@@ -63,6 +63,88 @@ fn bodies_end_at_64_kib() {
 }
 
 #[test]
+fn a_body_that_is_announced_too_large_is_refused_before_it_comes() {
+    let server = Start::sandbox().run();
+    let key = server.sandbox_client("secretKey").credential;
+    let head = |length: &str| {
+        format!(
+            "POST {QUOTE} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {key}\r\n\
+             content-type: application/json\r\n{length}\r\n\r\n"
+        )
+    };
+    for length in ["content-length: 65537", "content-length: 100000000"] {
+        let answer = server.client("").exchange(head(length).as_bytes()).unwrap();
+        assert_eq!(answer.failure(413), "body_too_large", "{length}");
+    }
+    let mut endless = head("transfer-encoding: chunked");
+    endless.push_str(&format!("12000\r\n{}", "x".repeat(0x12000)));
+    let answer = server.client("").exchange(endless.as_bytes()).unwrap();
+    assert_eq!(answer.failure(413), "body_too_large", "without a length and without an end");
+}
+
+#[test]
+fn a_request_whose_head_cannot_be_read_is_answered_in_the_envelope() {
+    let server = Start::sandbox().run();
+    let (long, longer) = ("x".repeat(40_000), "x".repeat(100_000));
+    let many: String = (0..101).map(|number| format!("x-{number}: 1\r\n")).collect();
+    for (request, status, code) in [
+        ("NONSENSE\r\n\r\n".to_owned(), 400, "malformed_request"),
+        ("GET /healthz HTTP/7.1\r\n\r\n".to_owned(), 400, "malformed_request"),
+        ("GET /healthz HTTP/1.1\r\nno colon\r\n\r\n".to_owned(), 400, "malformed_request"),
+        ("GET /healthz HTTP/1.1\r\ncontent-length: many\r\n\r\n".to_owned(), 400, "malformed_request"),
+        ("GET /a\u{1}b HTTP/1.1\r\nhost: test\r\n\r\n".to_owned(), 400, "malformed_request"),
+        (format!("GET /{longer} HTTP/1.1\r\nhost: test\r\n\r\n"), 414, "uri_too_long"),
+        (format!("GET / HTTP/1.1\r\nx: {long}\r\n\r\n"), 431, "headers_too_large"),
+        (format!("GET / HTTP/1.1\r\n{many}\r\n"), 431, "headers_too_large"),
+        (format!("GET / HTTP/1.1\r\nx: {}", long.repeat(20)), 431, "headers_too_large"),
+    ] {
+        let shown: String = request.chars().take(60).collect();
+        let fresh = server.client("").exchange(request.as_bytes()).unwrap();
+        assert_eq!(fresh.failure(status), code, "{shown}");
+        assert_eq!(fresh.headers["connection"], "close", "{shown}");
+        assert_eq!(fresh.headers["content-type"], "application/json", "{shown}");
+        // Behind a request that was in order, on the same connection.
+        let mut kept = server.client("");
+        kept.get("/healthz").data(200);
+        kept.get("/nowhere").failure(404);
+        assert_eq!(kept.exchange(request.as_bytes()).unwrap().failure(status), code, "{shown}");
+        // And in one piece with it: the answers come in order.
+        let mut piped = server.client("");
+        let both = format!("GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n{request}");
+        piped.exchange(both.as_bytes()).unwrap().data(200);
+        // Where its head began was not looked at, so that a long first line is a long head.
+        let (status, code) = if status == 414 { (431, "headers_too_large") } else { (status, code) };
+        assert_eq!(piped.exchange(b"").unwrap().failure(status), code, "{shown}");
+    }
+    let request = format!("GET /{long} HTTP/1.1\r\nhost: test\r\n\r\n");
+    assert_eq!(server.client("").exchange(request.as_bytes()).unwrap().failure(414), "uri_too_long");
+    let text = String::from_utf8(server.client("").get("/metrics").body).unwrap();
+    assert!(text.contains("tollgate_http_requests_total{operation=\"unknown\",status=\"431\"}"), "{text}");
+}
+
+#[test]
+fn two_credentials_are_none() {
+    let server = Start::sandbox().run();
+    let key = server.sandbox_client("secretKey").credential;
+    let body = br#"{"amountMinor":"1","currency":"USD"}"#;
+    let ask = |second: &str| {
+        let headers = [JSON, ("authorization", second)];
+        server.client(&key).send("POST", QUOTE, &headers, body)
+    };
+    for second in [format!("Bearer {key}"), "Bearer sk_test_other".to_owned(), "Basic x".to_owned()] {
+        let answer = ask(&second);
+        assert_eq!(answer.failure(401), "unauthenticated");
+        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("More than one Authorization header"), "{message}");
+    }
+    let token = server.sandbox_client("adminToken").credential;
+    let twice = [("authorization", format!("Bearer {token}"))];
+    let twice: Vec<_> = twice.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let answer = server.client(&token).send("GET", "/admin/v1/organizations", &twice, b"");
+    assert_eq!(answer.failure(401), "unauthenticated");
+}
+
+#[test]
 fn every_answer_has_a_request_id_of_its_own_and_the_callers_is_logged() {
     let server = Start::sandbox().with("TOLLGATE_LOG", "debug").run();
     let mut client = server.sandbox_client("secretKey");

@@ -1,0 +1,321 @@
+//! Who is connected: so many in all, so many from one address, and whose place is given to somebody new.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    net::{IpAddr, Ipv6Addr},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use prometheus_client::metrics::counter::Counter;
+use tokio::{sync::Notify, time::sleep};
+
+/// The open connections, by the address they come from.
+pub(crate) struct Connections {
+    most_per_address: usize,
+    table: Mutex<Table>,
+    /// Connections that were refused or closed for others.
+    dropped: Counter,
+}
+
+#[derive(Default)]
+struct Table {
+    next: u64,
+    by_address: HashMap<IpAddr, BTreeMap<u64, Arc<Line>>>,
+}
+
+/// One connection.
+pub(crate) struct Line {
+    number: u64,
+    address: IpAddr,
+    activity: Activity,
+    given_up: Notify,
+}
+
+/// A connection's place; it is free again once this is dropped.
+pub(crate) struct Place {
+    connections: Arc<Connections>,
+    line: Arc<Line>,
+}
+
+impl Connections {
+    pub(crate) fn new(most_per_address: usize, dropped: Counter) -> Arc<Self> {
+        Arc::new(Self { most_per_address, table: Mutex::default(), dropped })
+    }
+
+    /// A place for a connection from this address, if need be that of another one from there without a request under
+    /// way. `None` where all of them have one.
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+        let address = client_of(peer);
+        let mut table = self.table();
+        table.next += 1;
+        let number = table.next;
+        let lines = table.by_address.entry(address).or_default();
+        if lines.len() >= self.most_per_address {
+            self.dropped.inc();
+            lines.remove(&dispensable(lines)?)?.given_up.notify_one();
+        }
+        let line = Line { number, address, activity: Activity::default(), given_up: Notify::new() };
+        let line = Arc::new(line);
+        lines.insert(number, Arc::clone(&line));
+        drop(table);
+        Some(Place { connections: Arc::clone(self), line })
+    }
+
+    /// Closes a connection without a request under way, of whoever has the most. False where there is none.
+    pub(crate) fn make_room(&self) -> bool {
+        let mut table = self.table();
+        let mut addresses: Vec<_> =
+            table.by_address.iter().map(|(address, lines)| (lines.len(), *address)).collect();
+        addresses.sort_unstable_by_key(|(count, _)| Reverse(*count));
+        for (_, address) in addresses {
+            let Some(lines) = table.by_address.get_mut(&address) else { continue };
+            if let Some(line) = dispensable(lines).and_then(|number| lines.remove(&number)) {
+                line.given_up.notify_one();
+                self.dropped.inc();
+                return true;
+            }
+        }
+        false
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    pub(crate) fn line(&self) -> &Arc<Line> {
+        &self.line
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut table = self.connections.table();
+        let Some(lines) = table.by_address.get_mut(&self.line.address) else { return };
+        lines.remove(&self.line.number);
+        if lines.is_empty() {
+            table.by_address.remove(&self.line.address);
+        }
+    }
+}
+
+impl Line {
+    pub(crate) fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
+    /// Returns once the connection's place is wanted for another one.
+    pub(crate) async fn given_up(&self) {
+        self.given_up.notified().await;
+    }
+}
+
+/// The one to close first: idle between two requests before one whose request has not arrived, the longest idle before
+/// the others, the oldest before the newest.
+fn dispensable(lines: &BTreeMap<u64, Arc<Line>>) -> Option<u64> {
+    let without_request = lines.values().filter(|line| line.activity.phase() != Phase::Busy);
+    without_request.map(|line| (line.activity.rank(), Reverse(line.number))).max().map(|(_, number)| number.0)
+}
+
+/// One client: an IPv4 address, or the network that a single subscriber has of IPv6.
+fn client_of(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// A request's head is awaited or has begun to arrive.
+    Head,
+    /// A request is under way.
+    Busy,
+    /// The last answer is out, and nothing has come since.
+    Idle,
+}
+
+/// How far a connection has come, to tell an idle one from a busy one. One timer per connection that seldom fires costs a
+/// request nothing, unlike one that is set anew for each.
+#[derive(Debug, Default)]
+pub(crate) struct Activity {
+    /// Counts the changes of phase; its last two bits are the phase.
+    changes: AtomicU64,
+    /// For how many looks of the timer nothing has changed.
+    unchanged: AtomicU64,
+    /// Whether an answer is being made, or is not yet written out entirely.
+    answering: AtomicBool,
+}
+
+impl Activity {
+    const PHASES: [Phase; 3] = [Phase::Head, Phase::Busy, Phase::Idle];
+
+    pub(crate) fn phase(&self) -> Phase {
+        phase_of(self.changes.load(Ordering::Relaxed))
+    }
+
+    /// The first byte of a request has come.
+    pub(crate) fn head_began(&self) {
+        self.enter(Phase::Head);
+    }
+
+    /// A request's head is complete.
+    pub(crate) fn request_began(&self) {
+        self.answering.store(true, Ordering::Relaxed);
+        self.enter(Phase::Busy);
+    }
+
+    /// The answer is made.
+    pub(crate) fn request_ended(&self) {
+        self.enter(Phase::Idle);
+    }
+
+    /// All that was written so far is out.
+    pub(crate) fn flushed(&self) {
+        if self.phase() != Phase::Busy {
+            self.answering.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether what is written belongs to a request's answer.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.answering.load(Ordering::Relaxed)
+    }
+
+    /// Higher for what can better be done without.
+    fn rank(&self) -> (bool, u64) {
+        (self.phase() == Phase::Idle, self.unchanged.load(Ordering::Relaxed))
+    }
+
+    /// Only the connection's own task changes it.
+    fn enter(&self, phase: Phase) {
+        let count = self.changes.load(Ordering::Relaxed) >> 2;
+        let bits = Self::PHASES.iter().position(|known| *known == phase).unwrap_or_default();
+        let bits = u64::try_from(bits).unwrap_or_default();
+        self.changes.store((count.wrapping_add(1) << 2) | bits, Ordering::Relaxed);
+    }
+
+    /// Returns once a request's head has not arrived within `head`, or the connection has been idle for `idle`; at the
+    /// latest `head` after that.
+    pub(crate) async fn stalls(&self, head: Duration, idle: Duration) {
+        let mut seen = self.changes.load(Ordering::Relaxed);
+        loop {
+            sleep(head).await;
+            let now = self.changes.load(Ordering::Relaxed);
+            let unchanged = if now == seen { self.unchanged.load(Ordering::Relaxed) + 1 } else { 0 };
+            self.unchanged.store(unchanged, Ordering::Relaxed);
+            seen = now;
+            let waited = head.saturating_mul(u32::try_from(unchanged).unwrap_or(u32::MAX));
+            let most = match phase_of(now) {
+                Phase::Busy => continue,
+                Phase::Head => head,
+                Phase::Idle => idle,
+            };
+            if waited >= most {
+                return;
+            }
+        }
+    }
+}
+
+fn phase_of(changes: u64) -> Phase {
+    let bits = usize::try_from(changes & 3).unwrap_or_default();
+    Activity::PHASES.get(bits).copied().unwrap_or(Phase::Head)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const HEAD: Duration = Duration::from_millis(20);
+    const IDLE: Duration = Duration::from_millis(60);
+    const LONG: Duration = Duration::from_secs(5);
+
+    #[tokio::test]
+    async fn a_connection_stalls_while_nothing_comes_and_not_while_it_is_busy() {
+        let activity = Activity::default();
+        timeout(LONG, activity.stalls(HEAD, LONG * 9)).await.unwrap();
+        activity.request_began();
+        assert!(timeout(HEAD * 6, activity.stalls(HEAD, IDLE)).await.is_err(), "a request is under way");
+        activity.request_ended();
+        timeout(LONG, activity.stalls(HEAD, IDLE)).await.unwrap();
+        activity.head_began();
+        timeout(LONG, activity.stalls(HEAD, LONG * 9)).await.unwrap();
+        let requests = async {
+            loop {
+                activity.request_began();
+                activity.request_ended();
+                sleep(HEAD / 8).await;
+            }
+        };
+        tokio::select! {
+            () = requests => {}
+            () = activity.stalls(HEAD, IDLE) => panic!("a connection with requests on it was given up"),
+            () = sleep(HEAD * 10) => {}
+        }
+    }
+
+    #[test]
+    fn an_address_has_its_share_and_gives_up_what_it_can_do_without() {
+        let connections = Connections::new(3, Counter::default());
+        let one: IpAddr = "192.0.2.1".parse().unwrap();
+        let places: Vec<_> = (0..3).map(|_| connections.admit(one).unwrap()).collect();
+        for place in &places {
+            place.line().activity().request_began();
+        }
+        assert!(connections.admit(one).is_none(), "all three have a request under way");
+        let other = connections.admit("192.0.2.2".parse().unwrap());
+        assert!(other.is_some(), "another address has a share of its own");
+        places[1].line().activity().request_ended();
+        let fourth = connections.admit(one).unwrap();
+        fourth.line().activity().request_began();
+        assert!(connections.admit(one).is_none(), "the idle one's place is taken");
+        drop(places);
+        assert!((0..2).all(|_| connections.admit(one).is_some()), "places come back");
+    }
+
+    #[test]
+    fn room_is_made_where_most_are_and_idle_ones_go_first() {
+        let connections = Connections::new(10, Counter::default());
+        let admit = |address: &str| connections.admit(address.parse().unwrap()).unwrap();
+        let alone = admit("192.0.2.9");
+        alone.line().activity().request_ended();
+        let places: Vec<_> = (0..3).map(|_| admit("192.0.2.1")).collect();
+        places[0].line().activity().request_began();
+        places[2].line().activity().request_ended();
+        let open = |address: &str| {
+            let table = connections.table();
+            table.by_address[&address.parse::<IpAddr>().unwrap()].keys().copied().collect::<Vec<_>>()
+        };
+        let numbers: Vec<_> = places.iter().map(|place| place.line().number).collect();
+        assert!(connections.make_room());
+        assert_eq!(open("192.0.2.1"), numbers[..2], "the idle one goes before the one that has not begun");
+        assert!(connections.make_room());
+        assert_eq!((open("192.0.2.1").len(), open("192.0.2.9").len()), (1, 1));
+        assert!(connections.make_room(), "the busy one stays");
+        assert_eq!((open("192.0.2.1").len(), open("192.0.2.9").len()), (1, 0));
+        assert!(!connections.make_room());
+    }
+
+    #[test]
+    fn clients_are_told_apart_by_what_one_subscriber_has() {
+        for (one, other, same) in [
+            ("192.0.2.1", "192.0.2.2", false),
+            ("192.0.2.1", "::ffff:192.0.2.1", true),
+            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
+            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
+        ] {
+            let (one, other) = (one.parse().unwrap(), other.parse().unwrap());
+            assert_eq!(client_of(one) == client_of(other), same, "{one} {other}");
+        }
+    }
+}

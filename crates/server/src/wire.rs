@@ -1,0 +1,207 @@
+//! The bytes of a connection on their way to and from the HTTP parser.
+//!
+//! A request whose head cannot be read never reaches a handler: the parser answers it by itself, without a body and an
+//! id. Whatever is written while no request is being answered is such an answer, and is replaced here by one in the
+//! envelope that all others have.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::StatusCode;
+use http_body::{Frame, SizeHint};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+use crate::connections::{Line, Phase};
+
+/// How much of what follows a refused head is read and thrown away, so that its sender gets to read the answer rather
+/// than a broken connection.
+const DISCARD_LIMIT: usize = 1024 * 1024;
+
+/// The most that a request's first line and headers may have, in bytes.
+pub(crate) const LARGEST_HEAD: usize = 32 * 1024;
+
+/// A connection's bytes.
+pub(crate) struct Wire<R> {
+    stream: TcpStream,
+    line: Arc<Line>,
+    /// What to answer, given the status and the head that the parser would answer with.
+    refuse: R,
+    /// Whether the head that is arriving is still in its first line, and how long that is so far.
+    in_first_line: bool,
+    first_line_bytes: usize,
+    refusal: Option<Refusal>,
+}
+
+/// An answer that is written instead of the parser's.
+struct Refusal {
+    answer: Vec<u8>,
+    written: usize,
+    discarded: usize,
+}
+
+impl<R> Wire<R>
+where
+    R: Fn(StatusCode, &str) -> Vec<u8>,
+{
+    pub(crate) fn new(stream: TcpStream, line: Arc<Line>, refuse: R) -> Self {
+        Self { stream, line, refuse, in_first_line: true, first_line_bytes: 0, refusal: None }
+    }
+
+    fn saw(&mut self, bytes: &[u8]) {
+        let activity = self.line.activity();
+        match activity.phase() {
+            Phase::Busy => return,
+            Phase::Idle if bytes.is_empty() => return,
+            Phase::Idle => {
+                activity.head_began();
+                // What came behind the last request in one piece with it was not looked at.
+                (self.in_first_line, self.first_line_bytes) = (begins_with_method(bytes), 0);
+            }
+            Phase::Head => {}
+        }
+        if self.in_first_line {
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            self.in_first_line = end.is_none();
+            self.first_line_bytes = self.first_line_bytes.saturating_add(end.unwrap_or(bytes.len()));
+        }
+    }
+
+    /// What to write instead of what the parser answers.
+    fn refusal_of(&self, head: &[u8]) -> Option<Vec<u8>> {
+        let head = std::str::from_utf8(head).ok()?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok())?;
+        // The parser does not look at what is too much of it.
+        let is_first_line = self.in_first_line || self.first_line_bytes >= LARGEST_HEAD;
+        let status = match status {
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE if is_first_line => StatusCode::URI_TOO_LONG,
+            status => status,
+        };
+        Some((self.refuse)(status, head))
+    }
+
+    fn poll_refusal(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(refusal) = &mut self.refusal else { return Poll::Ready(Ok(())) };
+        while let Some(rest) = refusal.answer.get(refusal.written..).filter(|rest| !rest.is_empty()) {
+            match ready!(Pin::new(&mut self.stream).poll_write(context, rest))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                written => refusal.written += written,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Waits for the sender to hang up, within bounds: closing with bytes unread would take the answer back.
+    fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(refusal) = &mut self.refusal else { return Poll::Ready(Ok(())) };
+        let mut space = [0; 4096];
+        while refusal.discarded < DISCARD_LIMIT {
+            let mut buffer = ReadBuf::new(&mut space);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            match (read, buffer.filled().len()) {
+                (Ok(()), 0) | (Err(_), _) => break,
+                (Ok(()), count) => refusal.discarded += count,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<R> AsyncRead for Wire<R>
+where
+    R: Fn(StatusCode, &str) -> Vec<u8> + Unpin,
+{
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.saw(buffer.filled().get(before..).unwrap_or_default());
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<R> AsyncWrite for Wire<R>
+where
+    R: Fn(StatusCode, &str) -> Vec<u8> + Unpin,
+{
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.refusal.is_none() && !self.line.activity().is_answering() {
+            let answer = self.refusal_of(bytes);
+            self.refusal = answer.map(|answer| Refusal { answer, written: 0, discarded: 0 });
+        }
+        if self.refusal.is_none() {
+            return Pin::new(&mut self.stream).poll_write(context, bytes);
+        }
+        ready!(self.poll_refusal(context))?;
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        self.line.activity().flushed();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        self.poll_discard(context)
+    }
+}
+
+fn begins_with_method(bytes: &[u8]) -> bool {
+    let word = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+    !word.is_empty() && word.iter().all(u8::is_ascii_uppercase)
+}
+
+/// An answer's body: once it is gone, the request has ended.
+pub(crate) struct AnswerBody {
+    body: Body,
+    line: Arc<Line>,
+}
+
+impl AnswerBody {
+    pub(crate) fn new(body: Body, line: Arc<Line>) -> Self {
+        Self { body, line }
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        self.line.activity().request_ended();
+    }
+}
+
+impl http_body::Body for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

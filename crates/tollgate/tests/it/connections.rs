@@ -1,0 +1,162 @@
+//! Clients that open connections and send nothing, or half of something: everybody else is served all the same.
+
+use std::{
+    fs,
+    io::{ErrorKind, Read, Write},
+    net::{IpAddr, SocketAddr, TcpStream},
+    sync::LazyLock,
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::support::{Server, Start, alone, wait_until};
+
+/// Opens a connection from another address of this machine.
+fn connect_from(from: [u8; 4], to: SocketAddr) -> std::io::Result<TcpStream> {
+    static RUNTIME: LazyLock<Runtime> =
+        LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+    let stream = RUNTIME.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(IpAddr::from(from), 0))?;
+        socket.connect(to).await
+    })?;
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    Ok(stream)
+}
+
+/// Connections that are held open: one half sends nothing, the other the beginning of a request.
+fn half_open(from: [u8; 4], server: &Server, count: usize) -> Vec<TcpStream> {
+    let mut held = Vec::with_capacity(count);
+    for number in 0..count {
+        let mut stream = connect_from(from, server.address()).unwrap();
+        if number % 2 == 0 {
+            // Where the server has closed it already, that is an answer too.
+            let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: te");
+        }
+        held.push(stream);
+    }
+    held
+}
+
+/// What a new connection from this address gets.
+fn asks(from: [u8; 4], server: &Server) -> String {
+    let mut stream = connect_from(from, server.address()).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap_or_else(|error| panic!("no answer for {from:?}: {error}"));
+    answer
+}
+
+#[track_caller]
+fn check_served(from: [u8; 4], server: &Server) {
+    let answer = asks(from, server);
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{from:?}: {answer}");
+}
+
+/// A value of `/metrics`.
+fn metric(server: &Server, name: &str) -> u64 {
+    let text = String::from_utf8(server.client("").get("/metrics").body).unwrap();
+    let line = text.lines().find(|line| line.split(' ').next() == Some(name));
+    line.and_then(|line| line.split(' ').next_back()?.parse().ok()).unwrap_or_default()
+}
+
+fn resident_kib(server: &Server) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse().unwrap_or_default()
+}
+
+#[test]
+fn one_client_has_its_share_of_connections_and_all_together_have_theirs() {
+    let server = Start::sandbox()
+        .with("TOLLGATE_MAX_CONNECTIONS", "200")
+        .with("TOLLGATE_MAX_CONNECTIONS_PER_ADDRESS", "50")
+        .with("TOLLGATE_HEAD_TIMEOUT_MS", "600000")
+        .run();
+    let mut kept = server.client("");
+    kept.get("/healthz").data(200);
+    let mut held = half_open([127, 0, 0, 2], &server, 300);
+    wait_until("one address is held to its share", Duration::from_secs(20), || {
+        metric(&server, "tollgate_http_connections") <= 60
+    });
+    assert!(metric(&server, "tollgate_http_connections_dropped_total") >= 250);
+    check_served([127, 0, 0, 2], &server);
+    check_served([127, 0, 0, 3], &server);
+    for address in 3..=9 {
+        held.extend(half_open([127, 0, 0, address], &server, 50));
+    }
+    wait_until("all of them are held to theirs", Duration::from_secs(20), || {
+        metric(&server, "tollgate_http_connections") <= 200
+    });
+    for address in [2, 5, 99] {
+        check_served([127, 0, 0, address], &server);
+    }
+    kept.get("/healthz").data(200);
+    drop(held);
+}
+
+#[test]
+fn ten_thousand_half_open_connections_of_one_client_keep_nobody_out() {
+    const FLOOD: usize = 10_400;
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    if files < 12_000 {
+        println!("SKIPPED: this needs 12,000 open files, and the system allows {files}");
+        return;
+    }
+    let _alone = alone();
+    let server = Start::sandbox().run();
+    server.client("").get("/healthz").data(200);
+    let before = resident_kib(&server);
+    let began = Instant::now();
+    let held = half_open([127, 0, 0, 2], &server, FLOOD);
+    println!("{FLOOD} connections opened in {:?}", began.elapsed());
+    check_served([127, 0, 0, 3], &server);
+    check_served([127, 0, 0, 2], &server);
+    let (open, after) = (metric(&server, "tollgate_http_connections"), resident_kib(&server));
+    println!("{open} are open; memory went from {before} KiB to {after} KiB");
+    assert!(open <= 2_600, "{open} connections of one client are open");
+    drop(held);
+}
+
+/// Whether the server has hung up: nothing more comes, or the connection is broken.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let mut space = [0; 64];
+    match stream.read(&mut space) {
+        Ok(count) => count == 0,
+        Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+    }
+}
+
+#[test]
+fn a_head_that_does_not_arrive_is_not_waited_for_and_an_idle_connection_is() {
+    let server = Start::sandbox().with("TOLLGATE_HEAD_TIMEOUT_MS", "500").run();
+    let mut idle = server.client("");
+    idle.get("/healthz").data(200);
+    let mut silent = TcpStream::connect(server.address()).unwrap();
+    let mut half = TcpStream::connect(server.address()).unwrap();
+    half.write_all(b"GET /healthz HTTP/1.1\r\nhost: te").unwrap();
+    let mut trickling = TcpStream::connect(server.address()).unwrap();
+    trickling.write_all(b"GET /healthz HTTP/1.1\r\nx: ").unwrap();
+    let mut second = TcpStream::connect(server.address()).unwrap();
+    second.write_all(b"GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
+    let mut answer = [0; 4096];
+    assert!(second.read(&mut answer).unwrap() > 0);
+    second.write_all(b"GET /hea").unwrap();
+    wait_until("a head that trickles in is given up", Duration::from_secs(30), || {
+        thread::sleep(Duration::from_millis(50));
+        trickling.write_all(b"x").is_err() || is_closed(&mut trickling)
+    });
+    for (what, stream) in [("silent", &mut silent), ("half", &mut half), ("second", &mut second)] {
+        wait_until(what, Duration::from_secs(30), || is_closed(stream));
+    }
+    // Meanwhile this one was idle between two requests, for longer than any head may take.
+    idle.get("/healthz").data(200);
+}
