@@ -5,6 +5,7 @@ use std::{borrow::Cow, ops::RangeInclusive};
 use serde_json::value::RawValue;
 use tollgate_configuration::Settings;
 use tollgate_domain::{Currency, PaymentMethod, Principal};
+use tollgate_vault::contains_secret_key;
 
 use crate::{
     error::{ApiError, Detail},
@@ -18,6 +19,9 @@ const AMOUNT_RULE: &str = "must be a whole number of minor units from 1 to 10000
 
 const RETURN_URL_RULE: &str =
     "must be an https address (http only on loopback) of at most 2000 characters, without a user name";
+/// Of a text that must not be kept, nor sent on.
+pub(crate) const SECRET_KEY_RULE: &str =
+    "holds one of this service's secret keys; take it out, and rotate that key";
 const LONGEST_EMAIL: usize = 254;
 const LONGEST_URL: usize = 2_000;
 
@@ -108,6 +112,7 @@ pub(crate) fn required_text(
         !text.trim().is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control)
     };
     match JsonText::of(raw) {
+        JsonText::String(text) if contains_secret_key(&text) => faults.add(field, SECRET_KEY_RULE),
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
         _ => faults
             .add(field, format!("must be a text of 1 to {most} characters, none of them control characters")),
@@ -124,6 +129,7 @@ pub(crate) fn optional_text(
     let raw = raw?;
     let is_strange = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t');
     match JsonText::of(raw) {
+        JsonText::String(text) if contains_secret_key(&text) => faults.add(field, SECRET_KEY_RULE),
         JsonText::String(text) if text.chars().count() <= most && !text.contains(is_strange) => {
             Some(text.into_owned()).filter(|text| !text.is_empty())
         }
@@ -164,13 +170,21 @@ pub(crate) fn digits(
     }
 }
 
-/// An optional e-mail address.
+/// An optional e-mail address: the address alone, without a display name.
 pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
     let raw = raw?;
-    let is_address = |text: &str| text.len() <= LONGEST_EMAIL && email_address::EmailAddress::is_valid(text);
+    let plain = email_address::Options::default().without_display_text();
+    let is_address = |text: &str| {
+        text.len() <= LONGEST_EMAIL && email_address::EmailAddress::parse_with_options(text, plain).is_ok()
+    };
     match JsonText::of(raw) {
         JsonText::String(text) if is_address(&text) => Some(text.into_owned()),
-        _ => faults.add(field, format!("must be an e-mail address of at most {LONGEST_EMAIL} characters")),
+        _ => faults.add(
+            field,
+            format!(
+                "must be an e-mail address of at most {LONGEST_EMAIL} characters, without a display name"
+            ),
+        ),
     }
 }
 
@@ -184,6 +198,9 @@ pub(crate) fn return_url(
     let raw = raw?;
     let JsonText::String(text) = JsonText::of(raw) else { return faults.add(field, RETURN_URL_RULE) };
     let Some(origin) = return_origin(&text) else { return faults.add(field, RETURN_URL_RULE) };
+    if contains_secret_key(&text) {
+        return faults.add(field, SECRET_KEY_RULE);
+    }
     if !settings.allows_return_to(&origin) {
         return faults.add(field, "is not an address this environment's settings allow (returnOrigins)");
     }
@@ -249,6 +266,22 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(return_origin(url).as_deref(), origin, "{url}");
+        }
+    }
+
+    #[test]
+    fn an_e_mail_address_stands_alone() {
+        for (address, is_right) in [
+            ("ada@example.com", true),
+            ("ada+orders@mail.example.co.uk", true),
+            ("Ada <ada@example.com>", false),
+            ("<ada@example.com>", false),
+            (r#"\"Ada\" <ada@example.com>"#, false),
+            ("ada@example.com, bob@example.com", false),
+            ("ada", false),
+        ] {
+            let json = format!("\"{address}\"");
+            assert_eq!(read(&json, |raw, faults| email("email", raw, faults)).is_ok(), is_right, "{address}");
         }
     }
 

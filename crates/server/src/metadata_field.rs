@@ -6,12 +6,13 @@ use serde::{
     Deserialize, Deserializer,
     de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use tollgate_domain::metadata::{Metadata, MetadataValue};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
-    fields::{Faults, Raw},
+    compact_json::{JsonFault, compact, is_in_range},
+    fields::{Faults, Raw, SECRET_KEY_RULE},
     json_text::JsonText,
 };
 
@@ -21,12 +22,7 @@ const LARGEST_BYTES: usize = 16 * 1024;
 /// What stands under `metadata`. What is wrong with it is kept until all fields are judged.
 pub(crate) enum MetadataField {
     /// The pairs of an object.
-    Object {
-        pairs: Vec<(String, MetadataValue)>,
-        holds_secret: bool,
-        /// Nested too deeply to look into, or half of a surrogate pair or a number beyond 1e308 somewhere.
-        is_broken: bool,
-    },
+    Object { pairs: Vec<(String, MetadataValue)>, holds_secret: bool, fault: Option<JsonFault> },
     /// Anything else.
     Other,
 }
@@ -40,14 +36,16 @@ pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut F
     match field {
         None => Some(Metadata::default()),
         Some(MetadataField::Other) => faults.add(FIELD, "must be a JSON object"),
-        Some(MetadataField::Object { holds_secret: true, .. }) => {
-            faults.add(FIELD, "holds one of this service's secret keys; take it out, and rotate that key")
+        Some(MetadataField::Object { holds_secret: true, .. }) => faults.add(FIELD, SECRET_KEY_RULE),
+        Some(MetadataField::Object { fault: Some(fault), .. }) => faults.add(FIELD, fault.to_string()),
+        Some(MetadataField::Object { pairs, .. }) => {
+            let given = pairs.len();
+            let metadata: Metadata = pairs.into_iter().collect();
+            if metadata.iter().count() < given {
+                return faults.add(FIELD, JsonFault::RepeatedKey.to_string());
+            }
+            Some(metadata)
         }
-        Some(MetadataField::Object { is_broken: true, .. }) => faults.add(
-            FIELD,
-            "is nested too deeply, or holds text that is not valid Unicode or a number out of range",
-        ),
-        Some(MetadataField::Object { pairs, .. }) => Some(pairs.into_iter().collect()),
     }
 }
 
@@ -57,28 +55,12 @@ pub(crate) fn read(raw: Raw<'_>, body: &[u8], faults: &mut Faults) -> Option<Met
     metadata(field, body, faults)
 }
 
-/// The metadata as text to keep: as it came, but for the white space between its tokens.
+/// The metadata as text to keep, once [`read`] has found no fault with it.
 pub(crate) fn metadata_text(raw: Raw<'_>) -> String {
-    raw.map_or_else(|| "{}".to_owned(), |raw| without_spaces(raw.get()))
+    raw.and_then(|raw| compact(raw.get()).ok()).map_or_else(|| "{}".to_owned(), |compact| compact.text)
 }
 
-/// The same JSON text without the white space between its tokens: numbers and texts stay letter for letter.
-pub(crate) fn without_spaces(json: &str) -> String {
-    let (mut kept, mut in_text, mut escaped) = (String::with_capacity(json.len()), false, false);
-    for letter in json.chars() {
-        if in_text {
-            (in_text, escaped) = (escaped || letter != '"', !escaped && letter == '\\');
-        } else if matches!(letter, ' ' | '\t' | '\n' | '\r') {
-            continue;
-        } else {
-            in_text = letter == '"';
-        }
-        kept.push(letter);
-    }
-    kept
-}
-
-/// Without the white space between tokens, which is not the caller's data.
+/// As it would be kept: white space between tokens is not the caller's data.
 fn is_too_large(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Body<'a> {
@@ -86,8 +68,8 @@ fn is_too_large(body: &[u8]) -> bool {
         metadata: Raw<'a>,
     }
     let Ok(Body { metadata: Some(raw) }) = serde_json::from_slice(body) else { return false };
-    let compact = |text: &str| serde_json::from_str::<Value>(text).map(|value| value.to_string().len());
-    raw.get().len() > LARGEST_BYTES && !compact(raw.get()).is_ok_and(|length| length <= LARGEST_BYTES)
+    raw.get().len() > LARGEST_BYTES
+        && compact(raw.get()).is_ok_and(|compact| compact.text.len() > LARGEST_BYTES)
 }
 
 impl<'de> Deserialize<'de> for MetadataField {
@@ -106,7 +88,7 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MetadataField, A::Error> {
-        let (mut pairs, mut holds_secret, mut is_broken) = (Vec::new(), false, false);
+        let (mut pairs, mut holds_secret, mut fault) = (Vec::new(), false, None);
         while let Some((key, raw)) = map.next_entry::<String, &RawValue>()? {
             holds_secret |= contains_secret_key(&key);
             let value = match JsonText::of(raw) {
@@ -114,24 +96,29 @@ impl<'de> Visitor<'de> for FieldVisitor {
                     holds_secret |= contains_secret_key(&text);
                     MetadataValue::Scalar(text.into_owned())
                 }
-                JsonText::Number(digits) => MetadataValue::Scalar(digits.to_owned()),
+                JsonText::Number(digits) => {
+                    if !is_in_range(digits) {
+                        fault = Some(JsonFault::Number);
+                    }
+                    MetadataValue::Scalar(digits.to_owned())
+                }
                 JsonText::Boolean(truth) => MetadataValue::Scalar(truth.to_string()),
                 JsonText::Null => MetadataValue::Composite,
                 JsonText::BrokenString => {
-                    is_broken = true;
+                    fault = Some(JsonFault::Unicode);
                     MetadataValue::Composite
                 }
                 JsonText::Object(text) | JsonText::Array(text) => {
-                    match serde_json::from_str(text) {
-                        Ok(value) => holds_secret |= secret_within(&value),
-                        Err(_) => is_broken = true,
+                    match compact(text) {
+                        Ok(compact) => holds_secret |= compact.holds_secret,
+                        Err(found) => fault = Some(found),
                     }
                     MetadataValue::Composite
                 }
             };
             pairs.push((key, value));
         }
-        Ok(MetadataField::Object { pairs, holds_secret, is_broken })
+        Ok(MetadataField::Object { pairs, holds_secret, fault })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<MetadataField, A::Error> {
@@ -160,18 +147,10 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 }
 
-/// Looks into every text of a value. Its reader bounds the depth.
-fn secret_within(value: &Value) -> bool {
-    match value {
-        Value::String(text) => contains_secret_key(text),
-        Value::Array(items) => items.iter().any(secret_within),
-        Value::Object(map) => map.iter().any(|(key, value)| contains_secret_key(key) || secret_within(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[derive(Deserialize)]
@@ -230,13 +209,29 @@ mod tests {
     }
 
     #[test]
-    fn spaces_go_where_they_are_nobodys_data() {
-        let json = "{ \"a b\" : [ 1.50 , \"x \\\" y\" ] ,\n\"c\\\\\" : 9007199254740993 }";
-        let kept = without_spaces(json);
-        assert_eq!(kept, "{\"a b\":[1.50,\"x \\\" y\"],\"c\\\\\":9007199254740993}");
-        let (one, other): (Value, Value) =
-            (serde_json::from_str(json).unwrap(), serde_json::from_str(&kept).unwrap());
-        assert_eq!(one, other);
+    fn escapes_count_as_what_they_stand_for() {
+        let value = "ä".repeat(4_000);
+        let escaped = value.replace('ä', "\\u00e4");
+        let json = format!(r#"{{"a":"{escaped}"}}"#);
+        assert!(json.len() > LARGEST_BYTES);
+        assert!(read(&json).is_ok());
+        let raw: &RawValue = serde_json::from_str(&json).unwrap();
+        assert_eq!(metadata_text(Some(raw)), format!(r#"{{"a":"{value}"}}"#));
+        // What is kept is what counts: digits are kept.
+        assert!(read(&format!(r#"{{"a":0.1{}}}"#, "0".repeat(LARGEST_BYTES))).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_given_back_is_said() {
+        for (json, said) in [
+            (r#"{"a":1,"b":2,"a":1}"#, "same key twice"),
+            (r#"{"a":{"b":1,"b":2}}"#, "same key twice"),
+            (r#"{"a":1e400}"#, "out of range"),
+            (r#"{"a":[1e400]}"#, "out of range"),
+            (r#"{"a":["\ud800"]}"#, "not valid Unicode"),
+        ] {
+            assert!(read(json).unwrap_err().contains(said), "{json}");
+        }
     }
 
     #[test]

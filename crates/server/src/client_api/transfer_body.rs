@@ -7,21 +7,21 @@ use tollgate_domain::{
     customer::Customer,
 };
 use tollgate_engine::{Bank, QuoteRequest, TokenError, TransferRequest, ports::BankAccount};
-use tollgate_vault::Secret;
+use tollgate_vault::{LONGEST_TOKEN, Secret, contains_secret_key};
 use utoipa::ToSchema;
 
 use crate::{
     body,
+    compact_json::compact,
     error::ApiError,
-    fields::{self, Faults, Raw},
+    fields::{self, Faults, Raw, SECRET_KEY_RULE},
     json_text::JsonText,
-    metadata_field::{self, metadata_text, without_spaces},
+    metadata_field::{self, metadata_text},
     reference::{scalars, words},
 };
 
 const LONGEST_NAME: usize = 120;
 const LONGEST_DESCRIPTION: usize = 500;
-const LONGEST_TOKEN: usize = 32 * 1024;
 const LONGEST_REMITTANCE_TEXT: usize = 1_000;
 const LARGEST_REMITTANCE_OBJECT: usize = 4 * 1024;
 const SHORTEST_KEY: usize = 8;
@@ -170,6 +170,7 @@ fn read_key(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
         (SHORTEST_KEY..=LONGEST_KEY).contains(&text.chars().count()) && !text.chars().any(char::is_control)
     };
     match JsonText::of(raw) {
+        JsonText::String(text) if contains_secret_key(&text) => faults.add(FIELD, SECRET_KEY_RULE),
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
         _ => faults.add(FIELD, "must be a text of 8 to 160 characters, none of them control characters"),
     }
@@ -201,17 +202,19 @@ fn read_customer(
 
 /// A text of at most 1,000 characters or an object of at most 4 KiB, kept as JSON.
 fn read_remittance(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+    const FIELD: &str = "remittanceData";
     let raw = raw?;
-    match JsonText::of(raw) {
-        JsonText::String(text) if text.chars().count() <= LONGEST_REMITTANCE_TEXT => {
-            Some(raw.get().to_owned())
-        }
-        JsonText::Object(text) if without_spaces(text).len() <= LARGEST_REMITTANCE_OBJECT => {
-            Some(without_spaces(text))
-        }
-        _ => faults.add(
-            "remittanceData",
-            "must be a text of at most 1000 characters or a JSON object of at most 4096 bytes",
-        ),
+    let most = match JsonText::of(raw) {
+        JsonText::String(text) if text.chars().count() <= LONGEST_REMITTANCE_TEXT => usize::MAX,
+        JsonText::BrokenString => usize::MAX,
+        JsonText::Object(_) => LARGEST_REMITTANCE_OBJECT,
+        _ => 0,
+    };
+    match compact(raw.get()) {
+        Err(fault) => faults.add(FIELD, fault.to_string()),
+        Ok(compact) if compact.holds_secret => faults.add(FIELD, SECRET_KEY_RULE),
+        Ok(compact) if compact.text.len() <= most => Some(compact.text),
+        Ok(_) => faults
+            .add(FIELD, "must be a text of at most 1000 characters or a JSON object of at most 4096 bytes"),
     }
 }

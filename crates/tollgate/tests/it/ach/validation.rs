@@ -68,12 +68,25 @@ fn wrong_values(desk: &Desk) -> Vec<(&'static str, Vec<Value>)> {
         ("bankAccountType", vec![json!("Checking"), json!("loan"), json!(""), json!(1)]),
         ("bankName", vec![json!(""), json!(long(121)), json!("  "), json!(1), json!("a\u{0}b")]),
         ("accountName", vec![json!(""), json!(long(121)), json!("\n"), json!([])]),
-        ("description", vec![json!(long(501)), json!(5), json!("a\u{0}b")]),
+        (
+            "description",
+            vec![json!(long(501)), json!(5), json!("a\u{0}b"), json!(format!("key {}", desk.secret))],
+        ),
         (
             "metadata",
             vec![json!([]), json!("x"), json!({"big": long(17_000)}), json!({"deep": [desk.secret]})],
         ),
-        ("remittanceData", vec![json!(long(1_001)), json!({"big": long(4_200)}), json!(5), json!([])]),
+        (
+            "remittanceData",
+            vec![
+                json!(long(1_001)),
+                json!({"big": long(4_200)}),
+                json!(5),
+                json!([]),
+                json!(format!("key {}", desk.secret)),
+                json!({"deep": [{"key": desk.secret}]}),
+            ],
+        ),
     ]
 }
 
@@ -129,6 +142,50 @@ fn every_field_is_checked(on: On) {
     assert_eq!(world.simulator.calls("ach_transfers.create"), 0);
 }
 
+/// What cannot be given back as it came is not taken.
+fn json_that_cannot_be_kept_is_refused_by_its_field(on: On) {
+    let world = BankWorld::start(on);
+    let desk = &world.desk;
+    for field in ["remittanceData", "metadata"] {
+        for (json, said) in [
+            (r#"{"a":"\ud800"}"#, "not valid Unicode"),
+            (r#"{"a":["x \udc00\ud800"]}"#, "not valid Unicode"),
+            (r#"{"a":1,"b":2,"a":3}"#, "same key twice"),
+            (r#"{"a":{"b":1,"\u0062":2}}"#, "same key twice"),
+            (r#"{"a":1e400}"#, "out of range"),
+            (r#"{"a":[-1e400]}"#, "out of range"),
+        ] {
+            let mut body = desk.body("kept as it came", 10_000);
+            body[field] = json!("PLACE");
+            let body = body.to_string().replace("\"PLACE\"", json);
+            let answer = desk.client().send(
+                "POST",
+                crate::support::TRANSFERS,
+                &[("content-type", "application/json")],
+                body.as_bytes(),
+            );
+            assert_eq!(answer.faulty_fields(), [field], "{json}");
+            let message = answer.json()["error"]["details"][0]["message"].as_str().unwrap().to_owned();
+            assert!(message.contains(said), "{field} {json}: {message}");
+        }
+    }
+    // The same in a text of its own.
+    let mut body = desk.body("kept as it came", 10_000);
+    body["remittanceData"] = json!("PLACE");
+    let body = body.to_string().replace("PLACE", r"half \ud800 of a pair");
+    let headers = [("content-type", "application/json")];
+    let answer = desk.client().send("POST", crate::support::TRANSFERS, &headers, body.as_bytes());
+    assert_eq!(answer.faulty_fields(), ["remittanceData"]);
+    // What has two spellings is kept.
+    let mut body = desk.body("kept as it came", 10_000);
+    body["remittanceData"] = json!("PLACE");
+    let body = body.to_string().replace("\"PLACE\"", r#"{"a":"\ud83d\ude00 \u00e9","n":1.50}"#);
+    let answer = desk.client().send("POST", crate::support::TRANSFERS, &headers, body.as_bytes());
+    let reference = answer.data(201)["transaction"]["serviceReference"].as_str().unwrap().to_owned();
+    let text = String::from_utf8(desk.read(&reference).body).unwrap();
+    assert!(text.contains(r#""remittanceData":{"a":"😀 é","n":1.50}"#), "{text}");
+}
+
 fn the_longest_and_the_shortest_are_taken(on: On) {
     let world = BankWorld::start(on);
     let desk = &world.desk;
@@ -166,5 +223,6 @@ fn the_longest_and_the_shortest_are_taken(on: On) {
 
 on_each_store! {
     every_field_is_checked
+    json_that_cannot_be_kept_is_refused_by_its_field
     the_longest_and_the_shortest_are_taken
 }
