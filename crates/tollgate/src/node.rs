@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -21,6 +22,9 @@ use crate::{failure::Failure, settings::Settings};
 /// How often, and how far apart, a database server that does not answer yet is tried at start.
 const OPEN_TRIES: u32 = 30;
 const OPEN_PAUSE: Duration = Duration::from_secs(2);
+
+/// Open files that are not connections of callers: the database, providers, receivers of events.
+const OTHER_FILES: usize = 512;
 
 /// Binds the address, so that a port already taken is told before anything else happens.
 pub(crate) async fn bind(listen: &str) -> Result<(TcpListener, SocketAddr), Failure> {
@@ -76,12 +80,41 @@ async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
 }
 
 /// Serves until told to stop, then finishes what was started.
-pub(crate) async fn serve(listener: TcpListener, address: SocketAddr, app: App) -> Result<(), Failure> {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    address: SocketAddr,
+    app: App,
+    limits: Limits,
+) -> Result<(), Failure> {
     let stop = stop_signal()?;
+    let limits = within_open_files(limits);
     info!(%address, "listening");
-    tollgate_server::serve(listener, app, Limits::default(), stop).await;
+    tollgate_server::serve(listener, app, limits, stop).await;
     info!("stopped");
     Ok(())
+}
+
+/// The limits that this process' open files allow, after asking for as many as it may have.
+fn within_open_files(limits: Limits) -> Limits {
+    let allowed = getrlimit(Resource::Nofile);
+    let wanted = Rlimit { current: allowed.maximum, ..allowed };
+    // A system that says no is heard below.
+    let _ = setrlimit(Resource::Nofile, wanted);
+    let Some(files) = getrlimit(Resource::Nofile).current else { return limits };
+    let most = usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(OTHER_FILES).max(1);
+    if limits.most_connections <= most {
+        return limits;
+    }
+    warn!(
+        files,
+        connections = most,
+        "the system allows fewer open files than TOLLGATE_MAX_CONNECTIONS needs; raise the limit (ulimit -n)"
+    );
+    Limits {
+        most_connections: most,
+        most_per_address: limits.most_per_address.min(most.div_ceil(4)),
+        ..limits
+    }
 }
 
 /// Resolves on SIGINT or SIGTERM.

@@ -62,7 +62,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         bank_key: Secret::new(INCREASE_KEY),
     });
     let app = app.with_mounted("/playground", playground);
-    let served = node::serve(listener, address, app).await;
+    let served = node::serve(listener, address, app, settings.limits).await;
     simulator.stop();
     served
 }

@@ -14,5 +14,5 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     }
     let (listener, address) = node::bind(&settings.listen).await?;
     let engine = node::engine(&settings, address, &master_key).await?;
-    node::serve(listener, address, node::app(&settings, engine, admin_token)?).await
+    node::serve(listener, address, node::app(&settings, engine, admin_token)?, settings.limits).await
 }

@@ -9,6 +9,7 @@ use std::{
 
 use serde::Deserialize;
 use tollgate_engine::{Options, OutboxOptions, ResolverOptions};
+use tollgate_server::Limits;
 use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
@@ -42,6 +43,9 @@ struct File {
     events_span_ms: Option<u64>,
     events_digest_poll_ms: Option<u64>,
     allow_private_endpoints: Option<bool>,
+    max_connections: Option<u64>,
+    max_connections_per_address: Option<u64>,
+    head_timeout_ms: Option<u64>,
 }
 
 /// The settings, checked as far as they can be without starting.
@@ -58,12 +62,16 @@ pub(crate) struct Settings {
     pub(crate) providers: tollgate_providers::Settings,
     resolver: ResolverOptions,
     outbox: OutboxOptions,
+    pub(crate) limits: Limits,
 }
 
 impl Settings {
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, Failure> {
         let file = file.map_or_else(|| Ok(File::default()), read)?;
         let outbox = outbox(&file)?;
+        let limits = limits(&file)?;
+        let providers = providers(file.provider_timeout_ms, file.provider_deadline_ms)?;
+        let resolver = resolver(&file, &providers)?;
         let data_dir = text("TOLLGATE_DATA_DIR")?
             .map(PathBuf::from)
             .or(file.data_dir)
@@ -72,7 +80,6 @@ impl Settings {
             Some(url) => url.parse()?,
             None => format!("sqlite:{}", data_dir.join("tollgate.db").display()).parse()?,
         };
-        let usual = ResolverOptions::default();
         Ok(Self {
             outbox,
             listen: text("TOLLGATE_LISTEN")?.or(file.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned()),
@@ -86,21 +93,9 @@ impl Settings {
                 .as_deref()
                 .map(public_url)
                 .transpose()?,
-            providers: providers(file.provider_timeout_ms, file.provider_deadline_ms)?,
-            resolver: ResolverOptions {
-                poll: millis("TOLLGATE_RESOLVER_POLL_MS", file.resolver_poll_ms, usual.poll)?,
-                lease: millis("TOLLGATE_RESOLVER_LEASE_MS", file.resolver_lease_ms, usual.lease)?,
-                first_check: millis(
-                    "TOLLGATE_RESOLVER_FIRST_CHECK_MS",
-                    file.resolver_first_check_ms,
-                    usual.first_check,
-                )?,
-                first_retry: millis(
-                    "TOLLGATE_RESOLVER_FIRST_RETRY_MS",
-                    file.resolver_first_retry_ms,
-                    usual.first_retry,
-                )?,
-            },
+            providers,
+            resolver,
+            limits,
         })
     }
 
@@ -162,7 +157,57 @@ fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
              another node may take it",
         ));
     }
+    if options.span < options.first_retry {
+        return Err(Failure::new(
+            "TOLLGATE_EVENTS_SPAN_MS must be at least TOLLGATE_EVENTS_FIRST_RETRY_MS: a delivery would be given up \
+             before it is tried again",
+        ));
+    }
     Ok(options)
+}
+
+/// When the resolver acts: whoever took something must be done with its provider calls before somebody else takes it.
+fn resolver(file: &File, providers: &tollgate_providers::Settings) -> Result<ResolverOptions, Failure> {
+    let usual = ResolverOptions::default();
+    let options = ResolverOptions {
+        poll: millis("TOLLGATE_RESOLVER_POLL_MS", file.resolver_poll_ms, usual.poll)?,
+        lease: millis("TOLLGATE_RESOLVER_LEASE_MS", file.resolver_lease_ms, usual.lease)?,
+        first_check: millis(
+            "TOLLGATE_RESOLVER_FIRST_CHECK_MS",
+            file.resolver_first_check_ms,
+            usual.first_check,
+        )?,
+        first_retry: millis(
+            "TOLLGATE_RESOLVER_FIRST_RETRY_MS",
+            file.resolver_first_retry_ms,
+            usual.first_retry,
+        )?,
+    };
+    if options.lease <= providers.deadline.saturating_mul(2) {
+        return Err(Failure::new(format!(
+            "TOLLGATE_RESOLVER_LEASE_MS ({}) must be more than twice TOLLGATE_PROVIDER_DEADLINE_MS ({}): a payment's \
+             calls must end before another node may take it over",
+            options.lease.as_millis(),
+            providers.deadline.as_millis(),
+        )));
+    }
+    Ok(options)
+}
+
+/// How many connections are open at once, and how long they may say nothing.
+fn limits(file: &File) -> Result<Limits, Failure> {
+    let (all, each) = ("TOLLGATE_MAX_CONNECTIONS", "TOLLGATE_MAX_CONNECTIONS_PER_ADDRESS");
+    let usual = Limits::default();
+    let most_connections = count(all, file.max_connections, usual.most_connections)?;
+    let most_per_address = count(each, file.max_connections_per_address, most_connections.div_ceil(4))?;
+    if most_per_address > most_connections {
+        return Err(Failure::new(format!(
+            "{each} ({most_per_address}) must not be above {all} ({most_connections}): one client could take every \
+             connection"
+        )));
+    }
+    let head_arrival = millis("TOLLGATE_HEAD_TIMEOUT_MS", file.head_timeout_ms, usual.head_arrival)?;
+    Ok(Limits { most_connections, most_per_address, head_arrival, ..usual })
 }
 
 /// How providers are called: a deadline leaves room for a second try.
@@ -170,6 +215,14 @@ fn providers(timeout: Option<u64>, deadline: Option<u64>) -> Result<tollgate_pro
     let usual = tollgate_providers::Settings::default();
     let attempt_timeout = millis("TOLLGATE_PROVIDER_TIMEOUT_MS", timeout, usual.attempt_timeout)?;
     let deadline = millis("TOLLGATE_PROVIDER_DEADLINE_MS", deadline, usual.deadline)?;
+    if attempt_timeout > deadline {
+        return Err(Failure::new(format!(
+            "TOLLGATE_PROVIDER_TIMEOUT_MS ({}) must not be above TOLLGATE_PROVIDER_DEADLINE_MS ({}): one try would take \
+             longer than all of them may",
+            attempt_timeout.as_millis(),
+            deadline.as_millis(),
+        )));
+    }
     Ok(tollgate_providers::Settings { attempt_timeout, deadline, ..usual })
 }
 
@@ -193,6 +246,15 @@ fn millis(name: &str, from_file: Option<u64>, usual: Duration) -> Result<Duratio
         Some(millis) => Ok(Duration::from_millis(millis)),
         None => Ok(usual),
     }
+}
+
+/// A number of things, at least one.
+fn count(name: &str, from_file: Option<u64>, usual: usize) -> Result<usize, Failure> {
+    const MOST: usize = 1_000_000;
+    let wrong = || Failure::new(format!("{name} must be a whole number from 1 to {MOST}"));
+    let from_environment = text(name)?.map(|text| text.parse::<u64>().map_err(|_| wrong())).transpose()?;
+    let Some(number) = from_environment.or(from_file) else { return Ok(usual) };
+    usize::try_from(number).ok().filter(|number| (1..=MOST).contains(number)).ok_or_else(wrong)
 }
 
 /// Yes or no.

@@ -27,7 +27,7 @@ on_both_stores! {
 
 /// A kill costs its lease, so it is a short one here.
 fn start(store: &Store) -> Start {
-    store.serve().with("TOLLGATE_PROVIDER_DEADLINE_MS", "2000").with("TOLLGATE_RESOLVER_LEASE_MS", "2500")
+    store.serve().with("TOLLGATE_PROVIDER_DEADLINE_MS", "2000").with("TOLLGATE_RESOLVER_LEASE_MS", "4100")
 }
 
 /// The calls to a provider that a server can be killed in, on the way from a preparation to its end.

@@ -149,6 +149,42 @@ fn production_refuses_to_start_without_its_secrets_or_with_other_ones() {
 }
 
 #[test]
+fn settings_that_contradict_each_other_are_refused_at_start() {
+    for (settings, said) in [
+        (
+            &[("TOLLGATE_RESOLVER_LEASE_MS", "40000")][..],
+            "TOLLGATE_RESOLVER_LEASE_MS (40000) must be more than twice TOLLGATE_PROVIDER_DEADLINE_MS (20000)",
+        ),
+        (
+            &[("TOLLGATE_PROVIDER_DEADLINE_MS", "30000")],
+            "TOLLGATE_RESOLVER_LEASE_MS (45000) must be more than twice TOLLGATE_PROVIDER_DEADLINE_MS (30000)",
+        ),
+        (
+            &[("TOLLGATE_PROVIDER_TIMEOUT_MS", "20001")],
+            "TOLLGATE_PROVIDER_TIMEOUT_MS (20001) must not be above TOLLGATE_PROVIDER_DEADLINE_MS (20000)",
+        ),
+        (
+            &[("TOLLGATE_EVENTS_LEASE_MS", "1000")],
+            "TOLLGATE_EVENTS_LEASE_MS must be at least twice TOLLGATE_EVENTS_TIMEOUT_MS",
+        ),
+        (
+            &[("TOLLGATE_EVENTS_SPAN_MS", "4000")],
+            "TOLLGATE_EVENTS_SPAN_MS must be at least TOLLGATE_EVENTS_FIRST_RETRY_MS",
+        ),
+        (
+            &[("TOLLGATE_MAX_CONNECTIONS", "100"), ("TOLLGATE_MAX_CONNECTIONS_PER_ADDRESS", "101")],
+            "TOLLGATE_MAX_CONNECTIONS_PER_ADDRESS (101) must not be above TOLLGATE_MAX_CONNECTIONS (100)",
+        ),
+        (&[("TOLLGATE_MAX_CONNECTIONS", "0")], "TOLLGATE_MAX_CONNECTIONS must be a whole number from 1"),
+    ] {
+        let start = settings.iter().fold(Start::serve(), |start, (name, value)| start.with(name, value));
+        let mut server = start.spawn();
+        assert!(!server.wait_end(std::time::Duration::from_secs(20)).success(), "{settings:?}");
+        assert!(server.log().contains(said), "{settings:?}: {}", server.log());
+    }
+}
+
+#[test]
 fn generated_secrets_are_taken_as_settings() {
     let generate = |what: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).args(["generate", what]).output().unwrap();

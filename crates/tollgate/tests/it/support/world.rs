@@ -33,9 +33,9 @@ impl Store {
     pub fn serve(&self) -> Start {
         let start = Start::serve()
             .with("TOLLGATE_PROVIDER_TIMEOUT_MS", "800")
-            .with("TOLLGATE_PROVIDER_DEADLINE_MS", "5000")
+            .with("TOLLGATE_PROVIDER_DEADLINE_MS", "4000")
             .with("TOLLGATE_RESOLVER_POLL_MS", "50")
-            .with("TOLLGATE_RESOLVER_LEASE_MS", "7000")
+            .with("TOLLGATE_RESOLVER_LEASE_MS", "8200")
             .with("TOLLGATE_RESOLVER_FIRST_CHECK_MS", "400")
             .with("TOLLGATE_RESOLVER_FIRST_RETRY_MS", "200");
         match self {
