@@ -62,7 +62,23 @@ impl Settings {
     /// Whether customers may be sent back to an address of this origin (`https://shop.example`).
     pub fn allows_return_to(&self, origin: &str) -> bool {
         let origins = self.return_origins.as_ref();
-        origins.is_none_or(|allowed| allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)))
+        let wanted = without_usual_port(origin);
+        origins.is_none_or(|allowed| {
+            allowed.iter().any(|allowed| without_usual_port(allowed).eq_ignore_ascii_case(wanted))
+        })
+    }
+}
+
+/// An origin, without the port that its scheme has anyway.
+fn without_usual_port(origin: &str) -> &str {
+    let (scheme, rest) = origin.split_once("://").unwrap_or_default();
+    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    // The colons within an address of IPv6 are in brackets.
+    match rest.strip_suffix(port) {
+        Some(host) if !host.contains(':') || host.ends_with(']') => {
+            origin.strip_suffix(port).unwrap_or(origin)
+        }
+        _ => origin,
     }
 }
 
@@ -114,7 +130,10 @@ fn read_origin(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let plain =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | ':' | '[' | ']');
-    if matches!(scheme, "https" | "http") && !rest.is_empty() && rest.chars().all(plain) {
+    // Behind the last bracket of an IPv6 address, or else anywhere, a colon begins a port.
+    let behind_brackets = rest.rsplit_once(']').map_or(rest, |(_, behind)| behind);
+    let has_port = behind_brackets.split_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_ok());
+    if matches!(scheme, "https" | "http") && !rest.is_empty() && rest.chars().all(plain) && has_port {
         return Some(text.to_owned());
     }
     node.fault(faults, "must be an origin such as `https://shop.example`, without a path");
@@ -133,4 +152,30 @@ pub(crate) fn write(settings: &Settings) -> Value {
         "checkProviderFunds": settings.check_provider_funds,
         "rateLimitPerSecond": settings.rate_limit_per_second,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_the_same_with_and_without_its_usual_port() {
+        for (allowed, wanted, expected) in [
+            ("https://shop.example", "https://shop.example", true),
+            ("https://shop.example:443", "https://shop.example", true),
+            ("https://shop.example", "https://shop.example:443", true),
+            ("https://Shop.example:443", "https://shop.EXAMPLE:443", true),
+            ("http://localhost:80", "http://localhost", true),
+            ("http://[::1]", "http://[::1]:80", true),
+            ("http://[::80]", "http://[::80]:80", true),
+            ("https://shop.example:8443", "https://shop.example", false),
+            ("https://shop.example:80", "https://shop.example", false),
+            ("http://localhost:443", "http://localhost", false),
+            ("https://shop.example", "http://shop.example:443", false),
+            ("https://shop.example", "https://shop.example.evil:443", false),
+        ] {
+            let settings = Settings { return_origins: Some(vec![allowed.to_owned()]), ..Settings::default() };
+            assert_eq!(settings.allows_return_to(wanted), expected, "{allowed} {wanted}");
+        }
+    }
 }

@@ -2,16 +2,13 @@
 
 use askama::Template;
 use axum::response::Response;
-use tollgate_domain::{
-    Timestamp,
-    id::{EndpointId, EventId},
-};
+use tollgate_domain::id::{EndpointId, EventId};
 use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery, Resend, ResendWhich};
 
 use crate::{
     format::{moment, second, shortened},
     page::{self, Page, PageError},
-    payments::read_moment,
+    payments::{read_end, read_moment},
     submitted::Submitted,
     visitor::{Frame, Visitor, back},
 };
@@ -109,18 +106,15 @@ fn read_place(text: &str) -> Option<(EventId, EndpointId)> {
 pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
     let visitor = &form.visitor;
     let environment = visitor.environment()?;
-    let day = |name: &str| -> Result<Timestamp, PageError> {
-        let wanted =
-            || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
-        read_moment(form.field(name)).ok_or_else(wanted)
-    };
+    let wanted =
+        || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
     let endpoint = match form.field("endpoint") {
         "" => None,
         text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
     };
     let which = ResendWhich::Between {
-        from: day("from")?,
-        until: day("until")?,
+        from: read_moment(form.field("from")).ok_or_else(wanted)?,
+        until: read_end(form.field("until")).ok_or_else(wanted)?,
         parked_only: form.is_ticked("parked"),
     };
     let resent = visitor.console.engine.resend(environment, Resend { endpoint, which }).await?;

@@ -1,5 +1,7 @@
 //! Payments in a list: searched, filtered, exported.
 
+use std::time::Duration;
+
 use askama::Template;
 use data_encoding::HEXLOWER;
 use tollgate_domain::{
@@ -130,15 +132,15 @@ struct Wish {
 impl Wish {
     fn of(visitor: &Visitor) -> Self {
         let mut faults = Vec::new();
-        let mut day = |name: &str| {
+        let mut day = |name: &str, read: fn(&str) -> Option<Timestamp>| {
             let text = visitor.query(name)?;
-            let read = read_moment(text);
+            let read = read(text);
             if read.is_none() {
                 faults.push(format!("`{text}` is not a day such as 2026-11-15."));
             }
             read
         };
-        let (from, until) = (day("from"), day("until"));
+        let (from, until) = (day("from", read_moment), day("until", read_end));
         Self {
             text: visitor.query_text("q"),
             status: visitor.query("status").and_then(Status::parse),
@@ -178,6 +180,13 @@ impl Wish {
 pub(crate) fn read_moment(text: &str) -> Option<Timestamp> {
     let moment: jiff::Timestamp = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()).ok()?;
     Some(Timestamp::from_unix_millis(moment.as_millisecond()))
+}
+
+/// The end of a span: of a day, its last moment's end, so that the day is part of the span; a moment as it is.
+pub(crate) fn read_end(text: &str) -> Option<Timestamp> {
+    let begins = read_moment(text)?;
+    let is_day = text.parse::<jiff::Timestamp>().is_err();
+    Some(if is_day { begins.saturating_add(Duration::from_hours(24)) } else { begins })
 }
 
 pub(crate) async fn list(visitor: Visitor) -> Page {
@@ -429,5 +438,8 @@ mod tests {
         assert_eq!(read_moment("1970-01-02").map(Timestamp::unix_millis), Some(86_400_000));
         assert_eq!(read_moment("1970-01-01T00:00:01.000Z").map(Timestamp::unix_millis), Some(1_000));
         assert_eq!(read_moment("yesterday"), None);
+        assert_eq!(read_end("1970-01-02").map(Timestamp::unix_millis), Some(2 * 86_400_000));
+        assert_eq!(read_end("1970-01-01T00:00:01.000Z").map(Timestamp::unix_millis), Some(1_000));
+        assert_eq!(read_end("yesterday"), None);
     }
 }

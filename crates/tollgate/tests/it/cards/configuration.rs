@@ -141,7 +141,9 @@ fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {
 fn customers_return_only_to_origins_the_environment_allows(kind: StoreKind) {
     let world = World::start(kind);
     let mut document = world.shop.document(world.simulator.address());
-    document["settings"] = json!({"returnOrigins": ["https://shop.example", "http://localhost:3000"]});
+    document["settings"] = json!({
+        "returnOrigins": ["https://shop.example", "https://other.example:443", "http://localhost:3000"]
+    });
     world.shop.configure(&document);
     let ask = |success: &str, cancel: &str| {
         let mut body = Shop::order(Wire::Stripe);
@@ -149,7 +151,14 @@ fn customers_return_only_to_origins_the_environment_allows(kind: StoreKind) {
         body["cancelUrl"] = json!(cancel);
         world.shop.browser().post(Flow::Hosted.path(), &body)
     };
-    for good in ["https://shop.example/thanks", "https://SHOP.example", "http://localhost:3000/x?y#z"] {
+    for good in [
+        "https://shop.example/thanks",
+        "https://SHOP.example",
+        "https://shop.example:443/thanks",
+        "https://other.example/thanks",
+        "https://other.example:443",
+        "http://localhost:3000/x?y#z",
+    ] {
         ask(good, good).data(201);
     }
     for bad in [
