@@ -218,19 +218,15 @@ impl ApiError {
     /// and an id.
     pub(crate) fn render_refused_head(&self, request: RequestId, head: &str) -> Vec<u8> {
         let (status, body) = (self.status(), self.body(request));
-        let mut answer = format!("HTTP/1.1 {status}\r\n");
-        let kept = head.split("\r\n").skip(1);
-        for line in
-            kept.filter(|line| !line.is_empty() && !line.to_ascii_lowercase().starts_with("content-length:"))
-        {
-            answer.push_str(line);
-            answer.push_str("\r\n");
-        }
-        let length = body.len();
-        answer.push_str(&format!(
-            "content-type: application/json\r\ncontent-length: {length}\r\nrequest-id: {request}\r\n\r\n"
-        ));
-        let mut answer = answer.into_bytes();
+        let is_kept =
+            |line: &&str| !line.is_empty() && !line.to_ascii_lowercase().starts_with("content-length:");
+        let kept: Vec<_> = head.split("\r\n").skip(1).filter(is_kept).collect();
+        let (kept, length) = (kept.join("\r\n"), body.len());
+        let mut answer = format!(
+            "HTTP/1.1 {status}\r\n{kept}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\nrequest-id: {request}\r\n\r\n"
+        )
+        .into_bytes();
         answer.extend_from_slice(&body);
         answer
     }

@@ -244,9 +244,8 @@ impl Door {
                 return Some(permit);
             }
             self.connections.make_room();
-            match timeout(ROOM_PAUSE, Arc::clone(&self.permits).acquire_owned()).await {
-                Ok(permit) => return permit.ok(),
-                Err(_) => continue,
+            if let Ok(permit) = timeout(ROOM_PAUSE, Arc::clone(&self.permits).acquire_owned()).await {
+                return permit.ok();
             }
         }
     }

@@ -165,9 +165,9 @@ mod tests {
                 assert!(token.len() <= LONGEST_TOKEN, "{length}");
                 assert_eq!(key.open(&token).unwrap().as_slice(), content);
             }
-            let longest = key.seal(&[b'x'; LARGEST_CONTENT]).unwrap().len();
+            let longest = key.seal(&vec![b'x'; LARGEST_CONTENT]).unwrap().len();
             assert!(generation == 1 || longest == LONGEST_TOKEN, "{longest}");
-            assert!(matches!(key.seal(&[b'x'; LARGEST_CONTENT + 1]), Err(SealError::TooLarge)));
+            assert!(matches!(key.seal(&vec![b'x'; LARGEST_CONTENT + 1]), Err(SealError::TooLarge)));
         }
     }
 
