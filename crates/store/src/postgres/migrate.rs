@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -31,6 +31,11 @@ const MIGRATIONS: [Migration; 6] = [
     },
     Migration { version: 5, name: "events", sql: include_str!("../../migrations/postgres/0005_events.sql") },
     Migration { version: 6, name: "lists", sql: include_str!("../../migrations/postgres/0006_lists.sql") },
+    Migration {
+        version: 8,
+        name: "event_sequence",
+        sql: include_str!("../../migrations/postgres/0008_event_sequence.sql"),
+    },
 ];
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -34,6 +34,7 @@ mod records;
 mod resend;
 mod reserve;
 mod reserve_rows;
+mod sequence;
 mod store;
 mod timeline;
 mod transactions;

@@ -7,7 +7,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -25,6 +25,11 @@ const MIGRATIONS: [Migration; 5] = [
     },
     Migration { version: 5, name: "events", sql: include_str!("../../migrations/sqlite/0005_events.sql") },
     Migration { version: 6, name: "lists", sql: include_str!("../../migrations/sqlite/0006_lists.sql") },
+    Migration {
+        version: 8,
+        name: "event_sequence",
+        sql: include_str!("../../migrations/sqlite/0008_event_sequence.sql"),
+    },
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -15,7 +15,7 @@ async fn many_nodes_may_start_at_once() {
         for opened in opening.join_all().await {
             opened.unwrap();
         }
-        assert_eq!(database.count("SELECT count(*) FROM schema_migrations").await, 6);
+        assert_eq!(database.count("SELECT count(*) FROM schema_migrations").await, 7);
         assert_eq!(database.count("SELECT count(*) FROM directory").await, 1);
     })
     .await;
