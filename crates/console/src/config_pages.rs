@@ -103,8 +103,8 @@ struct HistoryPage {
 
 pub(crate) async fn edit(visitor: Visitor) -> Page {
     let environment = visitor.environment()?;
-    let read = visitor.console.engine.config(environment).await?;
-    editor(&visitor, read.version, pretty(&read.configuration.to_public()), Vec::new()).await
+    let read = visitor.console.engine.config_document(environment, None).await?;
+    editor(&visitor, read.version, pretty(&read.document), Vec::new()).await
 }
 
 async fn editor(visitor: &Visitor, version: u64, document: String, faults: Vec<(String, String)>) -> Page {
@@ -114,8 +114,8 @@ async fn editor(visitor: &Visitor, version: u64, document: String, faults: Vec<(
 
 pub(crate) async fn export(visitor: Visitor) -> Page {
     let environment = visitor.environment()?;
-    let read = visitor.console.engine.config(environment).await?;
-    Ok(page::file("config.json", "application/json", pretty(&read.configuration.to_public())))
+    let read = visitor.console.engine.config_document(environment, None).await?;
+    Ok(page::file("config.json", "application/json", pretty(&read.document)))
 }
 
 pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
@@ -139,7 +139,7 @@ pub(crate) async fn show_review(
     expected: Option<u64>,
 ) -> Page {
     let engine = &visitor.console.engine;
-    let current = engine.config(environment).await?;
+    let current = engine.config_document(environment, None).await?;
     let version = expected.unwrap_or(current.version);
     let checked = match engine.check_config(environment, document.clone()).await {
         Ok(checked) => checked,
@@ -150,7 +150,7 @@ pub(crate) async fn show_review(
         Err(error) => return Err(error.into()),
     };
     let replaced = checked.replaced_secrets.iter().map(String::as_str);
-    let changes = diff(&current.configuration.to_public(), &checked.configuration.to_public(), replaced);
+    let changes = diff(&current.document, &checked.document, replaced);
     let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
     let frame = visitor.frame("Review the change", "routing").await?;
     page::render(&ReviewPage {
@@ -197,11 +197,11 @@ pub(crate) async fn history(visitor: Visitor) -> Page {
 pub(crate) async fn version(visitor: Visitor) -> Page {
     let (environment, version) = (visitor.environment()?, visitor.path("version")?);
     let engine = &visitor.console.engine;
-    let current = engine.config(environment).await?;
+    let current = engine.config_document(environment, None).await?;
     let old = engine.config_version(environment, version).await?;
     let document = old.configuration.to_public();
     // Secrets in force stay.
-    let changes = diff(&current.configuration.to_public(), &document, []);
+    let changes = diff(&current.document, &document, []);
     let replay = engine.replay_history(environment, &old.configuration, REPLAYED).await?;
     let frame = visitor.frame(&format!("Version {version}"), "routing").await?;
     page::render(&ReviewPage {

@@ -61,7 +61,7 @@ pub fn router(console: Console) -> Router {
         .route("/config/history/{version}", get(config_pages::version).post(config_pages::restore))
         .route("/wallets", get(wallets::list))
         .route("/wallets/{currency}", get(wallets::show).post(wallets::post))
-        .route("/providers", get(providers::list))
+        .route("/providers", get(providers::list).post(providers::retry))
         .route("/keys", get(keys::list).post(keys::change))
         .route("/events", get(events::list))
         .route("/events/{event}", get(events::show).post(events::resend))

@@ -112,15 +112,22 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         "" => None,
         text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
     };
+    let after = match form.field("after") {
+        "" => None,
+        text => Some(text.parse::<EventId>().map_err(|_| {
+            PageError::Refused("Write the event to continue after as evt_…, or leave it out.".to_owned())
+        })?),
+    };
     let which = ResendWhich::Between {
         from: read_moment(form.field("from")).ok_or_else(wanted)?,
         until: read_end(form.field("until")).ok_or_else(wanted)?,
         parked_only: form.is_ticked("parked"),
+        after,
     };
     let resent = visitor.console.engine.resend(environment, Resend { endpoint, which }).await?;
-    let more = resent.next_from.map_or_else(String::new, |from| {
-        format!(" There are more: send again from {}.", crate::format::rfc3339(from))
-    });
+    let more = resent
+        .next_after
+        .map_or_else(String::new, |event| format!(" There are more: repeat it to continue after {event}."));
     let said = format!("{} deliveries are sent again.{more}", resent.deliveries);
     Ok(back(&format!("/console/{environment}/deliveries"), &said))
 }

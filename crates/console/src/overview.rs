@@ -258,6 +258,7 @@ async fn notices(
     );
     add(attention.disabled_endpoints, "endpoints", "event endpoints that are told nothing");
     add(attention.waiting_provider_events, "providers", "events of providers that could not be applied yet");
+    add(attention.parked_provider_events, "providers", "parked provider events");
     let view = visitor.view(environment)?;
     for provider in view.configuration.providers.iter() {
         let missing = provider.missing();

@@ -16,7 +16,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use tollgate_domain::id::{EnvironmentId, EventId};
 use tollgate_engine::{
-    Engine,
+    Engine, ReadError,
     ports::{EventQuery, EventsFrom},
 };
 use tollgate_vault::Secret;
@@ -95,17 +95,21 @@ async fn feed(State(playground): State<Arc<Playground>>, RawQuery(query): RawQue
     }
 }
 
-async fn read_feed(
-    playground: &Playground,
-    after: Option<&str>,
-) -> Result<Value, tollgate_engine::ports::StoreError> {
+async fn read_feed(playground: &Playground, after: Option<&str>) -> Result<Value, ReadError> {
     let (engine, environment) = (&playground.engine, playground.environment);
     let after = after.and_then(|text| text.parse::<EventId>().ok());
-    let from = after.map_or(EventsFrom::Newest, EventsFrom::After);
-    let mut events = engine.out_events(environment, EventQuery::default(), from, SLICE).await?;
-    if after.is_none() {
-        events.reverse();
-    }
+    let newest = async || {
+        let newest = engine.out_events(environment, EventQuery::default(), EventsFrom::Newest, SLICE).await?;
+        Ok::<_, ReadError>(newest.into_iter().rev().collect())
+    };
+    let events: Vec<_> = match after.map(EventsFrom::after) {
+        Some(from) => match engine.out_events(environment, EventQuery::default(), from, SLICE).await {
+            // The page was opened on another sandbox's data.
+            Err(ReadError::Missing) => newest().await?,
+            read => read?,
+        },
+        None => newest().await?,
+    };
     let webhooks = engine.provider_events(environment, None, None, SLICE).await.unwrap_or_default();
     Ok(json!({
         "events": events.iter().map(|event| json!({

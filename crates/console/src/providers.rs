@@ -1,15 +1,18 @@
 //! Providers: ready or not, how they answer, where their webhooks go, and what they sent that waits.
 
 use askama::Template;
-use tollgate_engine::ports::EventState;
+use axum::response::Response;
+use tollgate_engine::ports::{EventState, StoredEvent};
 
 use crate::{
     format::{count, second},
-    page::{self, Page},
-    visitor::{Frame, Visitor},
+    page::{self, Page, PageError},
+    submitted::Submitted,
+    visitor::{Frame, Visitor, back},
 };
 
-const WAITING: u32 = 20;
+/// Events of one state that are shown.
+const SHOWN: u32 = 20;
 
 struct Provider {
     name: String,
@@ -24,7 +27,8 @@ struct Provider {
     slow: String,
 }
 
-struct Waiting {
+struct Event {
+    id: String,
     at: String,
     provider: String,
     kind: String,
@@ -32,12 +36,26 @@ struct Waiting {
     tries: u32,
 }
 
+impl Event {
+    fn of(stored: StoredEvent) -> Self {
+        Self {
+            id: stored.event.id,
+            at: second(stored.event.received_at),
+            provider: stored.event.provider,
+            kind: stored.event.kind,
+            note: stored.note,
+            tries: stored.tries,
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "providers.html")]
 struct ProvidersPage {
     frame: Frame,
     providers: Vec<Provider>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<Event>,
+    parked: Vec<Event>,
 }
 
 pub(crate) async fn list(visitor: Visitor) -> Page {
@@ -65,19 +83,22 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
         }
     });
     let providers = providers.collect();
-    let waiting = engine.provider_events(environment, Some(EventState::Waiting), None, WAITING).await?;
+    let events = async |state| {
+        let found = engine.provider_events(environment, Some(state), None, SHOWN).await?;
+        Ok::<_, PageError>(found.into_iter().map(Event::of).collect())
+    };
     page::render(&ProvidersPage {
         providers,
-        waiting: waiting
-            .into_iter()
-            .map(|stored| Waiting {
-                at: second(stored.event.received_at),
-                provider: stored.event.provider,
-                kind: stored.event.kind,
-                note: stored.note,
-                tries: stored.tries,
-            })
-            .collect(),
+        waiting: events(EventState::Waiting).await?,
+        parked: events(EventState::Parked).await?,
         frame,
     })
+}
+
+pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
+    let visitor = &form.visitor;
+    let environment = visitor.environment()?;
+    let (provider, event) = (form.field("provider"), form.field("event"));
+    visitor.console.engine.retry_provider_event(environment, provider, event).await?;
+    Ok(back(&format!("/console/{environment}/providers"), "The event is being retried."))
 }

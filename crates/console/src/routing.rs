@@ -112,8 +112,8 @@ const MOST_RULES: usize = 200;
 pub(crate) async fn show(visitor: Visitor) -> Page {
     let environment = visitor.environment()?;
     let frame = visitor.frame("Routing and fees", "routing").await?;
-    let read = visitor.console.engine.config(environment).await?;
-    let document = read.configuration.to_public();
+    let read = visitor.console.engine.config_document(environment, None).await?;
+    let document = read.document;
     let table = |method: &'static str, title: &'static str| {
         let table = document.pointer(&format!("/routing/{method}")).cloned().unwrap_or_default();
         let rules = table.get("rules").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -216,8 +216,8 @@ struct FeePage {
 pub(crate) async fn edit_fee(visitor: Visitor) -> Page {
     let environment = visitor.environment()?;
     let place: usize = visitor.query("fee").and_then(|text| text.parse().ok()).ok_or(PageError::Missing)?;
-    let read = visitor.console.engine.config(environment).await?;
-    let document = read.configuration.to_public();
+    let read = visitor.console.engine.config_document(environment, None).await?;
+    let document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).ok_or(PageError::Missing)?;
     let layers = vec![
         layer_fields(entry, "platform", "Platform"),
@@ -262,8 +262,8 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
     let visitor = &form.visitor;
     let environment = visitor.environment()?;
     let place: usize = form.field("fee").parse().map_err(|_| PageError::Missing)?;
-    let read = visitor.console.engine.config(environment).await?;
-    let mut document = read.configuration.to_public();
+    let read = visitor.console.engine.config_document(environment, None).await?;
+    let mut document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).cloned().ok_or(PageError::Missing)?;
     let is_current = form.field("version").parse() == Ok(read.version);
     let mut faults = Vec::new();
@@ -345,8 +345,8 @@ fn read_percent(text: &str) -> Option<u64> {
 pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> {
     let visitor = &form.visitor;
     let environment = visitor.environment()?;
-    let read = visitor.console.engine.config(environment).await?;
-    let mut document = read.configuration.to_public();
+    let read = visitor.console.engine.config_document(environment, None).await?;
+    let mut document = read.document;
     let (method, id) = (form.field("method"), form.field("rule"));
     if !["web_card", "ach"].contains(&method) {
         return Err(PageError::Missing);

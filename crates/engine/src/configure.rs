@@ -34,6 +34,15 @@ pub struct ConfigRead {
     pub configuration: Configuration,
 }
 
+/// A configuration's document, with secrets masked.
+#[derive(Debug, Clone)]
+pub struct ConfigDocument {
+    /// Its version.
+    pub version: u64,
+    /// The document.
+    pub document: Value,
+}
+
 /// A document that would be put in force.
 #[derive(Debug, Clone)]
 pub struct ConfigCheck {
@@ -41,6 +50,8 @@ pub struct ConfigCheck {
     pub version: u64,
     /// The configuration it would be.
     pub configuration: Configuration,
+    /// Its document, with secrets masked.
+    pub document: Value,
     /// The places at which a secret would be replaced by another.
     pub replaced_secrets: Vec<String>,
 }
@@ -107,7 +118,7 @@ impl Engine {
             };
             match self.store.put_config(environment, &change).await? {
                 ConfigPut::Done { version, directory } => {
-                    self.directory.catch_up(directory).await;
+                    self.directory.catch_up_with_config(environment, version, directory).await;
                     return Ok(version);
                 }
                 ConfigPut::Stale { .. } => {}
@@ -124,14 +135,14 @@ impl Engine {
         document: Value,
     ) -> Result<ConfigCheck, ConfigureError> {
         let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
-        let current = self.open(environment, &current)?;
-        let work = tokio::task::spawn_blocking(move || {
+        self.with_opened(environment, current, move |current, _| {
             let configuration =
                 Configuration::read(&document, &current.configuration).map_err(ConfigureError::Faulty)?;
             let replaced_secrets = configuration.providers.replaced_secrets(&current.configuration.providers);
-            Ok(ConfigCheck { version: current.version, configuration, replaced_secrets })
-        });
-        work.await.unwrap_or(Err(ConfigureError::CutOff))
+            let document = configuration.to_public();
+            Ok(ConfigCheck { version: current.version, configuration, document, replaced_secrets })
+        })
+        .await
     }
 
     /// Puts a version of the history in force again, as a new version; only if `expected` is in force. Secrets that are in
@@ -147,9 +158,15 @@ impl Engine {
         if current.version != expected {
             return Err(ConfigureError::Stale { current: current.version });
         }
-        let mut restored = self.config_version(environment, version).await?.configuration;
-        restored.providers = restored.providers.with_secrets_of(&current.configuration.providers);
-        let document = restored.to_stored(environment, &self.sealer)?;
+        let restored =
+            self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
+        let document = self
+            .with_opened(environment, restored, move |restored, sealer| {
+                let mut restored = restored.configuration;
+                restored.providers = restored.providers.with_secrets_of(&current.configuration.providers);
+                Ok(restored.to_stored(environment, sealer)?)
+            })
+            .await?;
         let change = ConfigChange {
             id: self.fresh(ChangeId::new)?,
             from_version: expected,
@@ -160,7 +177,7 @@ impl Engine {
         };
         match self.store.put_config(environment, &change).await? {
             ConfigPut::Done { version, directory } => {
-                self.directory.catch_up(directory).await;
+                self.directory.catch_up_with_config(environment, version, directory).await;
                 Ok(version)
             }
             ConfigPut::Stale { current } => Err(ConfigureError::Stale { current }),
@@ -171,7 +188,24 @@ impl Engine {
     /// The configuration in force.
     pub async fn config(&self, environment: EnvironmentId) -> Result<ConfigRead, ConfigureError> {
         let stored = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
-        self.open(environment, &stored)
+        self.with_opened(environment, stored, |read, _| Ok(read)).await
+    }
+
+    /// The document of the configuration in force, or of a version of the history.
+    pub async fn config_document(
+        &self,
+        environment: EnvironmentId,
+        version: Option<u64>,
+    ) -> Result<ConfigDocument, ConfigureError> {
+        let stored = match version {
+            None => self.store.config(environment).await?,
+            Some(version) => self.store.config_version(environment, version).await?,
+        };
+        let stored = stored.ok_or(ConfigureError::Missing)?;
+        self.with_opened(environment, stored, |read, _| {
+            Ok(ConfigDocument { version: read.version, document: read.configuration.to_public() })
+        })
+        .await
     }
 
     /// A configuration of the history.
@@ -181,7 +215,7 @@ impl Engine {
         version: u64,
     ) -> Result<ConfigRead, ConfigureError> {
         let stored = self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
-        self.open(environment, &stored)
+        self.with_opened(environment, stored, |read, _| Ok(read)).await
     }
 
     /// The history, newest first.
@@ -195,29 +229,37 @@ impl Engine {
         Ok(self.store.config_history(environment, before, limit).await?)
     }
 
-    fn open(&self, environment: EnvironmentId, stored: &ConfigVersion) -> Result<ConfigRead, ConfigureError> {
-        let configuration = opened(stored, environment, &self.sealer)?;
-        Ok(ConfigRead { version: stored.version, configuration })
+    /// Opens a stored configuration and works with it. Thousands of rules take up to seconds, so all of that is done on a
+    /// thread of its own: nothing else waits for it.
+    async fn with_opened<T: Send + 'static>(
+        &self,
+        environment: EnvironmentId,
+        stored: ConfigVersion,
+        work: impl FnOnce(ConfigRead, &Sealer) -> Result<T, ConfigureError> + Send + 'static,
+    ) -> Result<T, ConfigureError> {
+        let sealer = self.sealer.clone();
+        let working = tokio::task::spawn_blocking(move || {
+            let configuration = opened(&stored, environment, &sealer)?;
+            work(ConfigRead { version: stored.version, configuration }, &sealer)
+        });
+        working.await.unwrap_or(Err(ConfigureError::CutOff))
     }
 
-    /// Reading and sealing thousands of rules takes milliseconds, which belong on a thread of their own.
     async fn to_stored(
         &self,
         environment: EnvironmentId,
         document: Arc<Value>,
         current: ConfigVersion,
     ) -> Result<String, ConfigureError> {
-        let sealer = self.sealer.clone();
-        let work = tokio::task::spawn_blocking(move || {
-            let current = opened(&current, environment, &sealer)?;
-            let configuration = Configuration::read(&document, &current).map_err(ConfigureError::Faulty)?;
-            Ok(configuration.to_stored(environment, &sealer)?)
-        });
-        work.await.unwrap_or(Err(ConfigureError::CutOff))
+        self.with_opened(environment, current, move |current, sealer| {
+            let read = Configuration::read(&document, &current.configuration);
+            Ok(read.map_err(ConfigureError::Faulty)?.to_stored(environment, sealer)?)
+        })
+        .await
     }
 }
 
-fn opened(
+pub(crate) fn opened(
     stored: &ConfigVersion,
     environment: EnvironmentId,
     sealer: &Sealer,

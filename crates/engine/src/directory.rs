@@ -1,7 +1,12 @@
 //! Keeps the snapshot in step with the store.
+//!
+//! Keys and configurations come in two steps. Whatever changed in the store is read and swapped in at once, with the
+//! configurations as they are compiled already; one that is new is read and compiled beside that, and swapped in when it
+//! is done. So a revocation never waits for anybody's thousands of rules, and what changes keys compiles nothing.
 
 use std::{
     cmp::Ordering,
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -10,12 +15,18 @@ use std::{
 };
 
 use arc_swap::{ArcSwap, Guard};
-use tokio::{sync::Mutex, task::spawn_blocking, time};
+use tokio::{
+    sync::Mutex,
+    task::{JoinHandle, spawn_blocking},
+    time,
+};
 use tollgate_configuration::Configuration;
+use tollgate_domain::id::EnvironmentId;
 use tollgate_vault::Sealer;
 use tracing::{error, info, warn};
 
 use crate::{
+    configure::opened,
     ports::{Delta, DirectoryVersion, EnvironmentState, Store, StoreError},
     snapshot::{EnvironmentView, Snapshot},
 };
@@ -27,13 +38,19 @@ pub const FOLLOW_POLL: Duration = Duration::from_millis(400);
 /// Longer than this for one question to the store, and the question is given up.
 const READ_LIMIT: Duration = Duration::from_secs(10);
 
+/// Environments as they were last read whose configuration in force is not compiled yet.
+type Pending = HashMap<EnvironmentId, EnvironmentState>;
+
 /// The snapshot in force, and the way to a newer one.
 pub struct Directory {
     store: Arc<dyn Store>,
     sealer: Sealer,
     current: ArcSwap<Snapshot>,
-    /// One refresh at a time: a slow one must not overwrite a newer one.
-    refreshing: Mutex<()>,
+    /// Whoever replaces the snapshot holds this: a slow refresh must not overwrite a newer one. Nothing is compiled
+    /// under it.
+    pending: Mutex<Pending>,
+    /// One compiles at a time, the others find it done.
+    compiling: Mutex<()>,
     in_step: AtomicBool,
 }
 
@@ -44,10 +61,12 @@ impl Directory {
             store,
             sealer,
             current: ArcSwap::from_pointee(Snapshot::default()),
-            refreshing: Mutex::new(()),
+            pending: Mutex::default(),
+            compiling: Mutex::new(()),
             in_step: AtomicBool::new(false),
         };
         directory.refresh().await?;
+        directory.compile_pending().await?;
         Ok(directory)
     }
 
@@ -61,42 +80,96 @@ impl Directory {
         self.in_step.load(Relaxed)
     }
 
-    /// Brings the snapshot up to what the store has now.
+    /// Brings environments and keys up to what the store has now. A configuration that is not compiled yet stays the one
+    /// it was, and is left to [`Self::compile_pending`].
     pub async fn refresh(&self) -> Result<(), StoreError> {
-        let _turn = self.refreshing.lock().await;
-        let since = self.current.load().version();
-        let delta = self.ask(since).await?;
-        let (before, delta) = match delta.version.cmp(&since) {
+        let mut pending = self.pending.lock().await;
+        let before = self.current.load_full();
+        let since = before.version();
+        let mut delta = self.ask(since).await?;
+        let has_gone_back = match delta.version.cmp(&since) {
             Ordering::Equal => return Ok(()),
-            Ordering::Greater => (Snapshot::clone(&self.current.load()), delta),
+            Ordering::Greater => false,
             Ordering::Less => {
                 // The database was put back to an earlier state under our feet: what we hold may never have been.
                 warn!("the store has gone back to an earlier state; reading all of it anew");
-                (Snapshot::default(), self.ask(DirectoryVersion::default()).await?)
+                delta = self.ask(DirectoryVersion::default()).await?;
+                true
             }
         };
-        // Opening and compiling thousands of rules takes up to seconds, which quotes must not wait for.
-        let sealer = self.sealer.clone();
+        let mut waiting = if has_gone_back { Pending::new() } else { pending.clone() };
+        // There may be thousands of environments and keys, which quotes must not wait for.
         let building = spawn_blocking(move || {
-            let states = delta.environments.into_iter();
-            let next = states.fold(before, |snapshot, state| replaced(snapshot, state, &sealer));
-            next.at(delta.version)
+            let mut next = if has_gone_back { Snapshot::default() } else { Snapshot::clone(&before) };
+            for state in delta.environments {
+                let known = before.environment(state.environment.id);
+                next = with_keys(next, known, state, has_gone_back, &mut waiting);
+            }
+            (next.at(delta.version), waiting)
         });
-        let next = building.await.map_err(|error| StoreError::Broken(error.to_string()))?;
+        let (next, waiting) = building.await.map_err(|error| StoreError::Broken(error.to_string()))?;
+        *pending = waiting;
         self.current.store(Arc::new(next));
         Ok(())
     }
 
+    /// Compiles the configurations that wait for it, and puts each in force when it is done.
+    pub async fn compile_pending(&self) -> Result<(), StoreError> {
+        let _turn = self.compiling.lock().await;
+        loop {
+            let next = self
+                .pending
+                .lock()
+                .await
+                .values()
+                .next()
+                .map(|state| (state.environment.id, state.config_version));
+            let Some((id, version)) = next else { return Ok(()) };
+            let read = time::timeout(READ_LIMIT, self.store.config_version(id, version)).await;
+            let stored = read.unwrap_or_else(|_| Err(late()))?;
+            let sealer = self.sealer.clone();
+            let compiling = spawn_blocking(move || match &stored {
+                Some(stored) => opened(stored, id, &sealer).map_err(|error| error.to_string()),
+                None => Err("it is not in the store".to_owned()),
+            });
+            let compiled = compiling.await.map_err(|error| StoreError::Broken(error.to_string()))?;
+            self.put_in_force(id, version, compiled).await;
+        }
+    }
+
+    /// Unless another version is wanted by now.
+    async fn put_in_force(&self, id: EnvironmentId, version: u64, compiled: Result<Configuration, String>) {
+        let mut pending = self.pending.lock().await;
+        let Some(state) = pending.remove(&id) else { return };
+        if state.config_version != version {
+            pending.insert(id, state);
+            return;
+        }
+        let snapshot = self.current.load_full();
+        let (config_version, configuration) = match compiled {
+            Ok(configuration) => (version, Arc::new(configuration)),
+            // The one that was in force stays.
+            Err(error) => {
+                error!(environment = %id, version, %error, "a stored configuration cannot be used");
+                snapshot
+                    .environment(id)
+                    .map(|view| (view.config_version, Arc::clone(&view.configuration)))
+                    .unwrap_or_default()
+            }
+        };
+        let view = EnvironmentView { environment: state.environment, config_version, configuration };
+        self.current.store(Arc::new(Snapshot::clone(&snapshot).with(view, &state.keys)));
+    }
+
     async fn ask(&self, since: DirectoryVersion) -> Result<Delta, StoreError> {
         let answer = time::timeout(READ_LIMIT, self.store.directory_since(since)).await;
-        let late = || Err(StoreError::Unavailable("it did not answer in time".to_owned()));
-        let delta = answer.unwrap_or_else(|_| late());
+        let delta = answer.unwrap_or_else(|_| Err(late()));
         self.in_step.store(delta.is_ok(), Relaxed);
         delta
     }
 
-    /// Brings the snapshot up to at least `version`, which this node has just committed. The commit stands even if
-    /// this fails: the follower catches up.
+    /// Brings environments and keys up to at least `version`, which this node has just committed. The commit stands even
+    /// if this fails: the follower catches up.
     pub async fn catch_up(&self, version: DirectoryVersion) {
         if self.current.load().version() >= version {
             return;
@@ -106,9 +179,31 @@ impl Directory {
         }
     }
 
+    /// The same where what was committed is a configuration: until it is compiled.
+    pub async fn catch_up_with_config(
+        &self,
+        environment: EnvironmentId,
+        config_version: u64,
+        version: DirectoryVersion,
+    ) {
+        self.catch_up(version).await;
+        let is_in_force = self
+            .current
+            .load()
+            .environment(environment)
+            .is_some_and(|view| view.config_version >= config_version);
+        if is_in_force {
+            return;
+        }
+        if let Err(error) = self.compile_pending().await {
+            warn!(%error, "a committed configuration is not in force on this node yet; it will be once the store answers");
+        }
+    }
+
     /// Follows the store until the process ends: on every announcement, and by asking in between.
     pub async fn follow(self: Arc<Self>) {
         let mut signal = None;
+        let mut compiling: Option<JoinHandle<()>> = None;
         loop {
             if signal.is_none() {
                 signal = self.store.change_signal().await.ok();
@@ -125,28 +220,51 @@ impl Directory {
                 }
                 Ok(()) | Err(_) => {}
             }
+            // Beside this loop, which has revocations to hear of.
+            if compiling.as_ref().is_none_or(JoinHandle::is_finished) && !self.pending.lock().await.is_empty()
+            {
+                let directory = Arc::clone(&self);
+                compiling = Some(tokio::spawn(async move {
+                    if let Err(error) = directory.compile_pending().await {
+                        warn!(%error, "a configuration cannot be read; going on with the one in force");
+                    }
+                }));
+            }
         }
     }
 }
 
-/// An environment whose stored configuration cannot be used keeps the one it had, and its keys are still
-/// brought up to date: a revocation must not wait for a repair.
-fn replaced(snapshot: Snapshot, state: EnvironmentState, sealer: &Sealer) -> Snapshot {
+fn late() -> StoreError {
+    StoreError::Unavailable("it did not answer in time".to_owned())
+}
+
+/// The snapshot with an environment's keys as they are now, and its configuration if that is compiled. An environment that
+/// is new here is not shown until then.
+fn with_keys(
+    snapshot: Snapshot,
+    known: Option<&Arc<EnvironmentView>>,
+    state: EnvironmentState,
+    has_gone_back: bool,
+    pending: &mut Pending,
+) -> Snapshot {
     let id = state.environment.id;
-    let stored = match &state.config.document {
-        Some(document) => Configuration::from_stored(document, id, sealer),
-        None => Ok(Configuration::default()),
+    pending.remove(&id);
+    let is_same =
+        |view: &&Arc<EnvironmentView>| !has_gone_back && view.config_version == state.config_version;
+    let view = |(config_version, configuration)| EnvironmentView {
+        environment: state.environment.clone(),
+        config_version,
+        configuration,
     };
-    let (config_version, configuration) = match stored {
-        Ok(configuration) => (state.config.version, configuration),
-        Err(error) => {
-            error!(environment = %id, version = state.config.version, %error, "a stored configuration cannot be used");
-            snapshot
-                .environment(id)
-                .map(|view| (view.config_version, view.configuration.clone()))
-                .unwrap_or_default()
-        }
+    let in_force = known.map(|view| (view.config_version, Arc::clone(&view.configuration)));
+    if state.config_version == 0 || known.filter(is_same).is_some() {
+        let in_force = in_force.filter(|_| state.config_version > 0).unwrap_or_default();
+        return snapshot.with(view(in_force), &state.keys);
+    }
+    let shown = match in_force {
+        Some(in_force) => snapshot.with(view(in_force), &state.keys),
+        None => snapshot,
     };
-    let view = EnvironmentView { environment: state.environment, config_version, configuration };
-    snapshot.with(view, &state.keys)
+    pending.insert(id, state);
+    shown
 }

@@ -367,7 +367,13 @@ fn attention_checks(attention: &Attention) -> Vec<Check> {
             attention.waiting_provider_events,
             "webhooks",
             "provider events are stored and not applied yet",
-            "GET …/provider-events?state=waiting says why",
+            "`tollgate providers events --state waiting` says why",
+        ),
+        (
+            attention.parked_provider_events,
+            "webhooks",
+            "provider events failed too often and are parked",
+            "`tollgate providers events --state parked` says why; `tollgate providers retry PROVIDER EVENT` tries one again",
         ),
     ];
     let found = counted.into_iter().filter(|(count, ..)| *count > 0);

@@ -37,7 +37,7 @@ pub use card::{
     PreparedPayment, ReadError, WebhookError,
 };
 pub use clock::SystemClock;
-pub use configure::{ConfigCheck, ConfigRead, ConfigureError, Origin};
+pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Check, Verdict};
 pub use engine::{Engine, StartError};

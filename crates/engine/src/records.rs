@@ -285,6 +285,7 @@ impl Engine {
     ) -> Result<Vec<(OutEvent, Vec<EventDelivery>)>, StoreError> {
         let query = EventQuery { kind: None, reference: Some(reference) };
         let events = self.store.out_events(environment, query, EventsFrom::Newest, MOST_EVENTS).await?;
+        let events = events.unwrap_or_default();
         let mut told = Vec::with_capacity(events.len());
         for event in events.into_iter().rev() {
             let query = DeliveryQuery { event: Some(event.id), ..DeliveryQuery::default() };

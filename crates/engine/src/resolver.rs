@@ -58,7 +58,7 @@ impl Engine {
         let before = work.len();
         for event in self.store.claim_events(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { engine.apply_event(event).await });
+            work.spawn(async move { engine.apply_event_or_park(event).await });
         }
         for (environment, id) in self.store.claim_payments(now, until, limit).await? {
             let engine = Arc::clone(self);

@@ -19,8 +19,8 @@ pub struct EnvironmentView {
     pub environment: Environment,
     /// The version of the configuration, kept with every decision made by it.
     pub config_version: u64,
-    /// The configuration.
-    pub configuration: Configuration,
+    /// The configuration, which views of the same version share.
+    pub configuration: Arc<Configuration>,
 }
 
 /// A key that opens an environment.
@@ -160,7 +160,7 @@ mod tests {
             name: EnvironmentName::parse("test").unwrap(),
             created_at: at(1),
         };
-        EnvironmentView { environment, config_version: 0, configuration: Configuration::default() }
+        EnvironmentView { environment, config_version: 0, configuration: Arc::default() }
     }
 
     fn record(environment: u8, text: &str) -> KeyRecord {

@@ -53,6 +53,9 @@ impl From<WebhookError> for ApiError {
                 Self::unauthenticated(format!("The webhook was refused: {why}."))
             }
             WebhookError::Unreadable(_) => Self::malformed("The event is signed, but cannot be read."),
+            WebhookError::InvalidName => Self::malformed(
+                "The event is signed, but its id and type must be 1 to 255 bytes long and hold no NUL.",
+            ),
             WebhookError::Store(error) => error.into(),
         }
     }

@@ -94,6 +94,7 @@ operations! {
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
     "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;
+    "provider_event_retry" POST "/admin/v1/environments/{environment}/provider-events/{provider}/{event}/retry" post provider_events::retry;
     "event_endpoint_create" POST "/admin/v1/environments/{environment}/event-endpoints" post event_endpoints::create;
     "event_endpoint_list" GET "/admin/v1/environments/{environment}/event-endpoints" get event_endpoints::list;
     "event_endpoint_read" GET "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" get event_endpoints::read;

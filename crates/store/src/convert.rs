@@ -33,6 +33,12 @@ impl From<Damaged> for StoreError {
     }
 }
 
+/// Whether no database of ours can hold the text, so that there is nothing to look for: PostgreSQL knows no NUL, and does
+/// not even take it in a question.
+pub(crate) fn is_unstorable(text: &str) -> bool {
+    text.contains('\0')
+}
+
 /// A count that never goes below zero.
 pub(crate) fn count(stored: i64) -> Result<u64, Damaged> {
     u64::try_from(stored).map_err(|_| Damaged("negative version"))

@@ -1,6 +1,6 @@
 //! Applying a provider's event. The event is a hint: what counts is what the provider says when asked.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tollgate_domain::{
@@ -9,6 +9,8 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId},
     transaction::{Status, TransactionState},
 };
+
+use tracing::warn;
 
 use super::{
     CardProvider, MOST_ROUNDS,
@@ -29,15 +31,41 @@ use crate::{
 /// An event may come before what it is about is known here; after so many looks it is about nothing of ours.
 const UNMATCHED_TRIES: u32 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_mins(10);
-/// Beyond this the event is left to the resolver's own looks at the payment, and shown as ignored.
+/// Beyond this the event is left to the resolver's own looks at the payment, and parked for an operator to see.
 const MOST_TRIES: u32 = 200;
+/// An event that cannot be applied, whatever anybody does at the provider, is parked after so many tries.
+const MOST_FAILED_TRIES: u32 = 6;
 
 impl Engine {
+    /// Applies an event; one that keeps failing is parked, so that an operator sees it and nothing is tried for ever.
+    pub(crate) async fn apply_event_or_park(self: Arc<Self>, stored: StoredEvent) -> Result<(), StoreError> {
+        let engine = Arc::clone(&self);
+        let copy = stored.clone();
+        let why = match tokio::spawn(async move { engine.apply_event(copy).await }).await {
+            Ok(Err(StoreError::Broken(reason))) => reason,
+            Ok(outcome) => return outcome,
+            Err(error) if error.is_panic() => "it stopped unexpectedly; the log has more".to_owned(),
+            Err(_) => return Ok(()),
+        };
+        self.failed(&stored, &why).await
+    }
+
+    /// The event could not be applied, for a reason that does not lie at the provider.
+    async fn failed(&self, stored: &StoredEvent, why: &str) -> Result<(), StoreError> {
+        let is_poison = stored.tries >= MOST_FAILED_TRIES;
+        let state = if is_poison { EventState::Parked } else { EventState::Waiting };
+        let (provider, event) = (&stored.event.provider, &stored.event.id);
+        warn!(environment = %stored.environment, provider, event, why, parked = is_poison, "an event cannot be applied");
+        let note = format!("cannot be applied: {why}").replace('\0', "\u{fffd}");
+        self.set_aside(stored, state, &note).await
+    }
+
     /// Applies an event once: what it leads to and that it is done with are committed together.
     pub(crate) async fn apply_event(&self, stored: StoredEvent) -> Result<(), StoreError> {
         let environment = stored.environment;
         let Some(notice) = notice_text::read(&stored.event.notice) else {
-            return self.set_aside(&stored, EventState::Ignored, "was stored by another version").await;
+            // A node of the version that stored it can read it.
+            return self.failed(&stored, "it was stored by another version").await;
         };
         let view = self.view(environment);
         let providers = view.as_deref().map(|view| &view.configuration.providers);
@@ -190,7 +218,7 @@ impl Engine {
     /// Leaves the payment as it is.
     async fn set_aside(&self, stored: &StoredEvent, state: EventState, note: &str) -> Result<(), StoreError> {
         let given_up = state == EventState::Waiting && stored.tries >= MOST_TRIES;
-        let state = if given_up { EventState::Ignored } else { state };
+        let state = if given_up { EventState::Parked } else { state };
         let due = (state == EventState::Waiting).then(|| {
             let first = self.options.resolver.first_retry;
             let pause = growing(first, 2, stored.tries, LONGEST_PAUSE);

@@ -112,6 +112,17 @@ impl Engine {
         Ok(self.store.events(environment, state, before, limit).await?)
     }
 
+    /// Has a parked event of a provider tried again.
+    pub async fn retry_provider_event(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        id: &str,
+    ) -> Result<(), ReadError> {
+        let is_retried = self.store.retry_event(environment, provider, id, self.clock.now()).await?;
+        is_retried.then_some(()).ok_or(ReadError::Missing)
+    }
+
     /// What a person has to look at, newest first.
     pub async fn exceptions(
         &self,

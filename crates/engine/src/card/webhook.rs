@@ -10,13 +10,14 @@ use super::notice_text;
 use crate::{
     engine::Engine,
     ports::{
-        Delivery, EventState, ProviderEvent, Received, SettledEvent, StoreError, StoredEvent, Unreadable,
-        Unverified,
+        Delivery, EventState, Notice, ProviderEvent, Received, SettledEvent, StoreError, StoredEvent,
+        Unreadable, Unverified,
     },
 };
 
 /// Longer than any provider's names, shorter than what would fill a database.
 const LONGEST_NAME: usize = 255;
+const NAMES_RULE: &str = "its id and type must be 1 to 255 bytes long and hold no NUL";
 
 /// Why a webhook was not taken in.
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +31,27 @@ pub enum WebhookError {
     /// It is signed and cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
+    /// Its id or type is none that can be kept.
+    #[error("{NAMES_RULE}")]
+    InvalidName,
     /// The store gave no answer.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// A notice whose words can be stored: not every database holds a NUL. No name that we gave or got holds one, so what does
+/// matches nothing, before and after.
+fn storable(mut notice: Notice) -> Notice {
+    let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
+    let words = words.chain(&mut notice.currency);
+    let dispute = notice
+        .dispute
+        .iter_mut()
+        .flat_map(|dispute| [&mut dispute.id, &mut dispute.status].into_iter().chain(&mut dispute.reason));
+    for text in words.chain(dispute).filter(|text| text.contains('\0')) {
+        *text = text.replace('\0', "\u{fffd}");
+    }
+    notice
 }
 
 impl Engine {
@@ -57,9 +76,10 @@ impl Engine {
         let now = self.clock.now();
         let url = self.webhook_url(environment, provider_name);
         reader.verify(provider, Delivery { url: &url, headers, body }, now)?;
-        let notice = reader.translate(body)?;
-        if notice.event.is_empty() || notice.event.len() > LONGEST_NAME || notice.kind.len() > LONGEST_NAME {
-            return Err(Unreadable("its id or type is missing or too long".to_owned()).into());
+        let notice = storable(reader.translate(body)?);
+        let is_name = |text: &str| (1..=LONGEST_NAME).contains(&text.len()) && !text.contains('\0');
+        if !is_name(&notice.event) || !is_name(&notice.kind) {
+            return Err(WebhookError::InvalidName);
         }
         let event = ProviderEvent {
             provider: provider_name.to_owned(),
@@ -94,7 +114,7 @@ impl Engine {
     fn apply_soon(self: &Arc<Self>, event: StoredEvent, turn: OwnedSemaphorePermit) {
         let engine = Arc::clone(self);
         tokio::spawn(async move {
-            if let Err(error) = engine.apply_event(event).await {
+            if let Err(error) = engine.apply_event_or_park(event).await {
                 warn!(%error, "an event is stored and could not be applied yet; it will be tried again");
             }
             drop(turn);

@@ -1,7 +1,7 @@
 //! Reading events and deliveries, and having them sent again.
 
 use tollgate_domain::{
-    ServiceReference, Timestamp,
+    ServiceReference,
     card::Preparation,
     event::EventKind,
     id::{EndpointId, EnvironmentId, EventId},
@@ -11,8 +11,8 @@ use crate::{
     card::ReadError,
     engine::Engine,
     ports::{
-        DeliveryQuery, EventDelivery, EventQuery, EventSubject, EventsFrom, OutEvent, Resend, ResendWhich,
-        Resent, StoreError,
+        DeliveryQuery, EventDelivery, EventQuery, EventSubject, EventsFrom, OutEvent, Resend, Resent,
+        StoreError,
     },
 };
 
@@ -37,8 +37,8 @@ pub struct EventRead {
 pub struct ResentEvents {
     /// How many deliveries wait again.
     pub deliveries: u32,
-    /// Where to go on, if there may be more.
-    pub next_from: Option<Timestamp>,
+    /// The event to go on after, if there may be more.
+    pub next_after: Option<EventId>,
 }
 
 /// Why nothing is sent again.
@@ -56,15 +56,15 @@ pub enum ResendError {
 }
 
 impl Engine {
-    /// Events of an environment.
+    /// Events of an environment; missing where `from` names one that is not there.
     pub async fn out_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Vec<OutEvent>, StoreError> {
-        self.store.out_events(environment, query, from, limit).await
+    ) -> Result<Vec<OutEvent>, ReadError> {
+        self.store.out_events(environment, query, from, limit).await?.ok_or(ReadError::Missing)
     }
 
     /// An event, what it tells of, and where it is delivered to.
@@ -94,20 +94,13 @@ impl Engine {
         resend: Resend,
     ) -> Result<ResentEvents, ResendError> {
         let resent = self.store.resend(environment, resend, self.clock.now(), RESENT_AT_ONCE).await?;
-        let (deliveries, last) = match resent {
-            Resent::Done { deliveries, last } => (deliveries, last),
+        let resent = match resent {
+            Resent::Done { deliveries, next_after } => ResentEvents { deliveries, next_after },
             Resent::Missing => return Err(ResendError::Missing),
             Resent::Disabled => return Err(ResendError::Disabled),
         };
         self.outbox_news.notify_one();
-        let is_range = matches!(resend.which, ResendWhich::Between { .. });
-        let next_from = match last {
-            Some(last) if is_range && deliveries >= RESENT_AT_ONCE => {
-                self.store.out_event(environment, last).await?.map(|event| event.at)
-            }
-            _ => None,
-        };
-        Ok(ResentEvents { deliveries, next_from })
+        Ok(resent)
     }
 
     /// What an event tells of, as it was then. `None` where the payment is gone.

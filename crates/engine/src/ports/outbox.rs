@@ -203,15 +203,32 @@ pub struct EventQuery {
     pub reference: Option<ServiceReference>,
 }
 
-/// Where a slice of events begins; both leave out the event named.
+/// Where a slice of events begins; the event named is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventsFrom {
     /// The newest first, from the end.
     Newest,
+    /// The oldest first, from the start.
+    Oldest,
     /// The newest first, below this one.
     Before(EventId),
     /// The oldest first, above this one.
     After(EventId),
+}
+
+impl EventsFrom {
+    /// The oldest first, above this one; the id of nothing but zeros stands before the first event.
+    pub fn after(id: EventId) -> Self {
+        if id.to_bytes() == [0; 16] { Self::Oldest } else { Self::After(id) }
+    }
+
+    /// The event named.
+    pub const fn cursor(self) -> Option<EventId> {
+        match self {
+            Self::Newest | Self::Oldest => None,
+            Self::Before(id) | Self::After(id) => Some(id),
+        }
+    }
 }
 
 /// Which deliveries to list; everything that is given must hold.
@@ -247,18 +264,20 @@ pub enum ResendWhich {
         until: Timestamp,
         /// Only what was parked, rather than everything.
         parked_only: bool,
+        /// Only those behind this one in the order of ids: where an earlier wish stopped.
+        after: Option<EventId>,
     },
 }
 
 /// What became of a wish to send again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resent {
-    /// So many deliveries wait again. As many as were allowed means that there may be more: ask again with a later start.
+    /// So many deliveries wait again.
     Done {
         /// How many.
         deliveries: u32,
-        /// The last event among them, to go on after.
-        last: Option<EventId>,
+        /// Where there may be more, the last event among them: to go on after.
+        next_after: Option<EventId>,
     },
     /// The event or endpoint does not exist here.
     Missing,
@@ -299,14 +318,17 @@ pub trait OutboxStore: Send + Sync + 'static {
     /// Removes an endpoint and its deliveries; the events stay. `false` where there is none.
     async fn remove_endpoint(&self, environment: EnvironmentId, id: EndpointId) -> Result<bool, StoreError>;
 
-    /// Events of an environment in the order of their ids, the way `from` says.
+    /// Events of an environment in their sequence, the way `from` says; `None` where it names an event that is not there.
+    ///
+    /// The sequence is that of commits, so that it only ever grows at its end: an event that is listed has all of its
+    /// predecessors listed before it, now and ever after. Whatever was committed before the call is listed by it.
     async fn out_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Vec<OutEvent>, StoreError>;
+    ) -> Result<Option<Vec<OutEvent>>, StoreError>;
 
     /// The event, if there is one.
     async fn out_event(
@@ -345,8 +367,8 @@ pub trait OutboxStore: Send + Sync + 'static {
         attempted: &Attempted,
     ) -> Result<bool, StoreError>;
 
-    /// Makes deliveries wait again, due at `now` and with no tries, in the order of their events, at most `limit` of them.
-    /// Where there never was one, it is made.
+    /// Makes deliveries wait again, due at `now` and with no tries, in the order of their events' ids, at most `limit` of
+    /// them but always all of an event. Where there never was one, it is made.
     async fn resend(
         &self,
         environment: EnvironmentId,

@@ -178,11 +178,13 @@ pub enum EventState {
     Applied,
     /// Done with: it is about nothing of ours, or tells nothing we keep.
     Ignored,
+    /// Failed too often to be tried again by itself; an operator may have it retried.
+    Parked,
 }
 
 impl EventState {
     /// Every state.
-    pub const ALL: [Self; 3] = [Self::Waiting, Self::Applied, Self::Ignored];
+    pub const ALL: [Self; 4] = [Self::Waiting, Self::Applied, Self::Ignored, Self::Parked];
 
     /// The name in the API and in the stores.
     pub const fn as_str(self) -> &'static str {
@@ -190,6 +192,7 @@ impl EventState {
             Self::Waiting => "waiting",
             Self::Applied => "applied",
             Self::Ignored => "ignored",
+            Self::Parked => "parked",
         }
     }
 
@@ -206,7 +209,7 @@ pub struct SettledEvent {
     pub provider: String,
     /// The event.
     pub id: String,
-    /// Where it stands from now on. An event that was applied or ignored before stays so.
+    /// Where it stands from now on. An event that was applied, ignored or parked before stays so.
     pub state: EventState,
     /// When to look again; only with [`EventState::Waiting`].
     pub due: Option<Timestamp>,
@@ -380,11 +383,20 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Settles an event that changes no payment; `false` where there is none, or it was applied or ignored before.
+    /// Settles an event that changes no payment; `false` where there is none, or it does not wait.
     async fn settle_event(
         &self,
         environment: EnvironmentId,
         settled: &SettledEvent,
+    ) -> Result<bool, StoreError>;
+
+    /// Makes a parked event wait again, due at `now` and with no tries; `false` where there is no such parked event.
+    async fn retry_event(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        id: &str,
+        now: Timestamp,
     ) -> Result<bool, StoreError>;
 
     /// An environment's events, newest first and by name within one moment: behind `before` where that is given, in

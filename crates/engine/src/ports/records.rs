@@ -80,8 +80,10 @@ pub struct Attention {
     pub parked_deliveries: u32,
     /// Endpoints that are told nothing.
     pub disabled_endpoints: u32,
-    /// Events of providers that are stored and not applied.
+    /// Events of providers that are stored and not applied yet.
     pub waiting_provider_events: u32,
+    /// Events of providers that failed too often and wait for an operator.
+    pub parked_provider_events: u32,
 }
 
 /// The part of the store that finds and adds up.

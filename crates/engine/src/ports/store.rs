@@ -147,8 +147,9 @@ pub struct EnvironmentState {
     pub environment: Environment,
     /// Its keys that are not revoked, expired ones included.
     pub keys: Vec<KeyRecord>,
-    /// The configuration in force.
-    pub config: ConfigVersion,
+    /// The version of the configuration in force. The document of a version never changes, and is read by itself: what
+    /// changes a key must not read thousands of rules.
+    pub config_version: u64,
 }
 
 /// What changed in the directory since an earlier version, seen in one consistent read.

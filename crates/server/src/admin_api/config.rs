@@ -7,8 +7,7 @@ use axum::body::Body;
 use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
-use tollgate_configuration::Configuration;
-use tollgate_engine::{ConfigureError, ports::ConfigVersionSummary};
+use tollgate_engine::{ConfigDocument, ConfigureError, ports::ConfigVersionSummary};
 use utoipa::ToSchema;
 
 use crate::{
@@ -64,14 +63,12 @@ impl From<ConfigVersionSummary> for VersionAnswer {
 }
 
 pub(crate) async fn read(operator: Operator) -> Answer {
-    let read = operator.app.engine.config(operator.path("environment")?).await?;
-    document(&read.configuration, read.version)
+    document(&operator.app.engine.config_document(operator.path("environment")?, None).await?)
 }
 
 pub(crate) async fn read_version(operator: Operator) -> Answer {
     let (environment, version) = (operator.path("environment")?, operator.path("version")?);
-    let read = operator.app.engine.config_version(environment, version).await?;
-    document(&read.configuration, read.version)
+    document(&operator.app.engine.config_document(environment, Some(version)).await?)
 }
 
 pub(crate) async fn history(operator: Operator) -> Answer {
@@ -99,7 +96,7 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> Answer {
     let checked = operator.app.engine.check_config(environment, document).await?;
     let answer = CheckedAnswer {
         version: checked.version,
-        document: checked.configuration.to_public(),
+        document: checked.document,
         replaced_secrets: checked.replaced_secrets,
     };
     with_version(answer::ok(&answer), checked.version)
@@ -113,8 +110,8 @@ async fn sent_document(operator: &Operator, body: Body) -> Result<Value, ApiErro
     document.map_err(|fault| ApiError::malformed(format!("{fault}.")))
 }
 
-fn document(configuration: &Configuration, version: u64) -> Answer {
-    with_version(answer::ok(&configuration.to_public()), version)
+fn document(read: &ConfigDocument) -> Answer {
+    with_version(answer::ok(&read.document), read.version)
 }
 
 fn with_version(answer: Answer, version: u64) -> Answer {

@@ -1,5 +1,7 @@
 //! `/admin/v1/environments/<id>/events`: what callers are told, and telling it again.
 
+use std::str::FromStr;
+
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
@@ -8,7 +10,7 @@ use tollgate_domain::{
     id::{EndpointId, EventId},
 };
 use tollgate_engine::{
-    ResendError, ResentEvents,
+    ReadError, ResendError, ResentEvents,
     ports::{EventQuery, EventsFrom, OutEvent, Resend, ResendWhich},
 };
 use tracing::info;
@@ -76,17 +78,17 @@ pub(crate) struct ResentAnswer {
     /// How many deliveries wait again.
     deliveries: u32,
     has_more: bool,
-    /// Send it as `from` to go on; an event or two of that moment come again.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    next_from: Option<String>,
+    /// The last event that is sent again: send it as `after`, with the rest as it was, to go on behind it.
+    #[schema(required)]
+    next_after: Option<String>,
 }
 
 impl From<ResentEvents> for ResentAnswer {
     fn from(resent: ResentEvents) -> Self {
         Self {
             deliveries: resent.deliveries,
-            has_more: resent.next_from.is_some(),
-            next_from: resent.next_from.map(rfc3339),
+            has_more: resent.next_after.is_some(),
+            next_after: resent.next_after.map(|event| event.to_string()),
         }
     }
 }
@@ -121,6 +123,10 @@ pub(crate) struct ResendRangeBody<'a> {
     #[serde(borrow)]
     #[schema(value_type = Option<bool>)]
     parked_only: Raw<'a>,
+    /// Where an earlier answer stopped: its `nextAfter`.
+    #[serde(borrow)]
+    #[schema(value_type = Option<String>)]
+    after: Raw<'a>,
 }
 
 pub(crate) async fn list(operator: Operator) -> Answer {
@@ -132,7 +138,7 @@ pub(crate) async fn list(operator: Operator) -> Answer {
     let from = match (operator.query::<EventId>("before")?, operator.query::<EventId>("after")?) {
         (None, None) => EventsFrom::Newest,
         (Some(before), None) => EventsFrom::Before(before),
-        (None, Some(after)) => EventsFrom::After(after),
+        (None, Some(after)) => EventsFrom::after(after),
         (Some(_), Some(_)) => {
             let mut faults = Faults::default();
             faults.add::<()>(
@@ -142,9 +148,21 @@ pub(crate) async fn list(operator: Operator) -> Answer {
             return Err(faults.into_error());
         }
     };
-    let found = operator.app.engine.out_events(environment, query, from, limit).await?;
+    let found = operator.app.engine.out_events(environment, query, from, limit).await;
+    let found = found.map_err(|error| match error {
+        ReadError::Missing => unknown_cursor(from),
+        ReadError::Store(error) => error.into(),
+    })?;
     let last = found.last().map(|event| event.id);
     answer::ok(&ListAnswer::new(found.iter().map(EventAnswer::of).collect(), limit, last))
+}
+
+/// A follower that has lost its place must not mistake that for silence.
+fn unknown_cursor(from: EventsFrom) -> ApiError {
+    let field = if matches!(from, EventsFrom::Before(_)) { "before" } else { "after" };
+    let mut faults = Faults::default();
+    faults.add::<()>(field, "is not the id of an event of this environment");
+    faults.into_error()
 }
 
 pub(crate) async fn read(operator: Operator) -> Answer {
@@ -203,21 +221,31 @@ fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
     {
         faults.add::<()>("until", "must be later than from");
     }
+    let after = identifier("after", body.after, "must be the id of an event", &mut faults);
     let range = from.zip(until).zip(parked_only);
     let resend = range.map(|((from, until), parked_only)| Resend {
         endpoint,
-        which: ResendWhich::Between { from, until, parked_only },
+        which: ResendWhich::Between { from, until, parked_only, after },
     });
     fields::complete(faults, resend)
 }
 
-/// `None` where it is left out, and where it is faulty.
 fn endpoint(raw: Raw<'_>, faults: &mut Faults) -> Option<EndpointId> {
+    identifier("endpointId", raw, "must be the id of an event endpoint", faults)
+}
+
+/// `None` where it is left out, and where it is faulty.
+fn identifier<T: FromStr>(
+    field: &'static str,
+    raw: Raw<'_>,
+    rule: &'static str,
+    faults: &mut Faults,
+) -> Option<T> {
     let read = match JsonText::of(raw?) {
         JsonText::String(text) => text.parse().ok(),
         _ => None,
     };
-    read.or_else(|| faults.add("endpointId", "must be the id of an event endpoint"))
+    read.or_else(|| faults.add(field, rule))
 }
 
 fn moment(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<Timestamp> {

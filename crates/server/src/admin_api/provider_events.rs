@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, StoredEvent};
+use tracing::info;
 use utoipa::ToSchema;
 
 use crate::{
@@ -32,13 +33,29 @@ pub(crate) struct EventAnswer {
 
 pub(crate) async fn list(operator: Operator) -> Answer {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
-    let rule = "must be one of: waiting, applied, ignored";
+    let rule = "must be one of: waiting, applied, ignored, parked";
     let state = operator.location.query_as("state", rule, EventState::parse)?;
     let before = operator.location.query_as("before", "must be a moment in RFC 3339, or a cursor", place)?;
     let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
     let found = found.map_err(of_reading)?;
     let last = found.last().map(|stored| cursor(&stored.event));
     answer::ok(&ListAnswer::new(found.iter().map(event).collect(), limit, last))
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProviderEventRetried)]
+pub(crate) struct RetriedAnswer {
+    retried: bool,
+}
+
+/// A parked event waits again, and is applied or says why not.
+pub(crate) async fn retry(operator: Operator) -> Answer {
+    let environment = operator.known_environment()?;
+    let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
+    operator.app.engine.retry_provider_event(environment, &provider, &event).await.map_err(of_reading)?;
+    let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
+    info!(request_id, actor, provider, event, "a provider's event is tried again");
+    answer::ok(&RetriedAnswer { retried: true })
 }
 
 /// Several events can arrive within one moment: the cursor says which was the last one shown.

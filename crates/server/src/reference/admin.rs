@@ -22,7 +22,7 @@ use crate::{
         keys::{IssueBody, KeyAnswer, NewKeyAnswer, RotateBody},
         organizations::{NameBody, OrganizationAnswer},
         payments::{AccountDecided, PaymentDetail, PaymentSummary},
-        provider_events::EventAnswer as ProviderEventAnswer,
+        provider_events::{EventAnswer as ProviderEventAnswer, RetriedAnswer as ProviderEventRetried},
         providers::ProviderAnswer,
         transfers::{TransferRead, TransferSummary},
         wallets::{MoveBody, MovedAnswer, PostingAnswer, WalletAnswer},
@@ -256,7 +256,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
             .answers::<ResentAnswer>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointDisabled]),
         operation("event_resend_range", EVENTS, AdminToken, "Send the events of a time again")
-            .says("In slices: where `hasMore`, go on with `nextFrom`.")
+            .says("In slices: where `hasMore`, go on with `nextAfter` as `after`.")
             .with_actor()
             .takes::<ResendRangeBody<'_>>(
                 schemas,
@@ -271,7 +271,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn oversight(schemas: &mut Schemas) -> [Described; 5] {
+fn oversight(schemas: &mut Schemas) -> [Described; 6] {
     [
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
             .says("Where a provider and our books disagree, newest first.")
@@ -286,6 +286,10 @@ fn oversight(schemas: &mut Schemas) -> [Described; 5] {
             .says("What providers sent, and what became of it, newest first.")
             .with(parameters::provider_events())
             .lists::<ProviderEventAnswer>(schemas),
+        operation("provider_event_retry", OPERATIONS, AdminToken, "Retry a parked provider event")
+            .says("An event that failed too often is parked; it waits again and is applied within seconds, or says why not.")
+            .with_actor()
+            .answers::<ProviderEventRetried>(schemas, StatusCode::OK),
         operation("audit", OPERATIONS, AdminToken, "Audit the books")
             .says("Recomputes every balance from its entries and checks every invariant.")
             .answers::<AuditAnswer>(schemas, StatusCode::OK),

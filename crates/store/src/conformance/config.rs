@@ -94,6 +94,6 @@ pub async fn large_documents_fit(nodes: &Nodes) {
     put(nodes.one.put_config(environment.id, &nodes.new_change(0, &document)).await.unwrap());
     let stored = nodes.two.config(environment.id).await.unwrap().unwrap().document.unwrap();
     assert!(stored == document, "the document came back changed, {} bytes long", stored.len());
-    let delta = nodes.two.directory_since(DirectoryVersion::default()).await.unwrap();
-    assert!(delta.environments[0].config.document.as_ref() == Some(&document));
+    let stored = nodes.two.config_version(environment.id, 1).await.unwrap().unwrap().document.unwrap();
+    assert!(stored == document);
 }

@@ -323,7 +323,12 @@ pub async fn all_at_once_everything_arrives(nodes: &Nodes) {
                     }
                 }
                 3 => {
-                    let which = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: true };
+                    let which = ResendWhich::Between {
+                        from: at(0),
+                        until: at(99_999),
+                        parked_only: true,
+                        after: None,
+                    };
                     for _ in 0..8 {
                         node.resend(environment, Resend { endpoint: None, which }, at(1), 9).await.unwrap();
                     }
@@ -353,7 +358,7 @@ pub async fn all_at_once_everything_arrives(nodes: &Nodes) {
         let mut seen = nodes.read_endpoint(environment, id).await;
         seen.disabled = None;
         nodes.one.change_endpoint(environment, &seen).await.unwrap();
-        let which = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: false };
+        let which = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: false, after: None };
         let wish = Resend { endpoint: Some(id), which };
         let resent = nodes.one.resend(environment, wish, at(1), ALL).await.unwrap();
         assert!(matches!(resent, Resent::Done { deliveries: 40, .. }), "{resent:?}");

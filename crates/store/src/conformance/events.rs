@@ -10,7 +10,7 @@ use super::{
     ALL, Nodes, at,
     concurrency::at_once,
     random,
-    samples::{LETTERS, preparing, settled},
+    samples::{LETTERS, PROVIDER, preparing, settled},
 };
 
 impl Nodes {
@@ -71,7 +71,9 @@ pub async fn one_of_many_deliveries_is_new(nodes: &Nodes) {
 pub async fn a_settled_event_stays(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     assert!(!nodes.one.settle_event(environment, &settled("evt_0", EventState::Applied)).await.unwrap());
-    for (id, state) in [("evt_1", EventState::Applied), ("evt_2", EventState::Ignored)] {
+    for (id, state) in
+        [("evt_1", EventState::Applied), ("evt_2", EventState::Ignored), ("evt_3", EventState::Parked)]
+    {
         nodes.one.receive_event(environment, &nodes.new_event(id), at(1)).await.unwrap();
         // It may wait on, as often as it likes.
         let mut waits = settled(id, EventState::Waiting);
@@ -106,6 +108,51 @@ pub async fn a_settled_event_stays(nodes: &Nodes) {
     }
 }
 
+pub async fn only_a_parked_event_is_retried(nodes: &Nodes) {
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let retry = async |scope, provider: &str, id: &str| {
+        nodes.two.retry_event(scope, provider, id, at(50)).await.unwrap()
+    };
+    for state in EventState::ALL {
+        let id = format!("evt_{}", state.as_str());
+        nodes.one.receive_event(environment, &nodes.new_event(&id), at(1)).await.unwrap();
+        nodes.one.claim_events(at(2), at(1_000), ALL).await.unwrap();
+        if state != EventState::Waiting {
+            nodes.one.settle_event(environment, &settled(&id, state)).await.unwrap();
+        }
+        let before = nodes.event(environment, &id).await;
+        let provider = before.event.provider.clone();
+        for (scope, provider, id) in [
+            (other, provider.as_str(), id.as_str()),
+            (environment, "nobody", &id),
+            (environment, &provider, "evt"),
+        ] {
+            assert!(!retry(scope, provider, id).await);
+        }
+        assert_eq!(retry(environment, &provider, &id).await, state == EventState::Parked);
+        let after = nodes.event(environment, &id).await;
+        if state == EventState::Parked {
+            assert_eq!((after.state, after.due, after.tries), (EventState::Waiting, Some(at(50)), 0));
+            assert_eq!(after.note, before.note, "why it was parked is still known");
+            assert!(!retry(environment, &provider, &id).await, "it waits already");
+        } else {
+            assert_eq!(after, before);
+        }
+    }
+}
+
+/// Providers' names may hold anything.
+pub async fn what_no_database_holds_is_not_there(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    for (provider, id) in [(PROVIDER, "\0"), (PROVIDER, "evt_\01"), ("\0", "evt_1")] {
+        assert_eq!(nodes.two.payment_of_object(environment, provider, id).await.unwrap(), None);
+        assert_eq!(nodes.two.transfer_of_object(environment, provider, id).await.unwrap(), None);
+        assert!(!nodes.two.retry_event(environment, provider, id, at(1)).await.unwrap());
+        let place = EventPlace { received_at: at(1), event: Some((provider.to_owned(), id.to_owned())) };
+        assert!(nodes.two.events(environment, None, Some(&place), ALL).await.unwrap().is_empty());
+    }
+}
+
 pub async fn a_change_may_leave_its_event_waiting(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let payment = nodes.payment(environment).await;
@@ -136,7 +183,7 @@ pub async fn events_are_listed_newest_first(nodes: &Nodes) {
         event.received_at = at(place / 4);
         let scope = if place % 9 == 8 { other } else { environment };
         nodes.one.receive_event(scope, &event, at(5)).await.unwrap();
-        let state = EventState::ALL[random.random_range(0..3)];
+        let state = EventState::ALL[random.random_range(0..4)];
         if state != EventState::Waiting {
             assert!(nodes.one.settle_event(scope, &settled(&id, state)).await.unwrap());
         }

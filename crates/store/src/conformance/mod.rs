@@ -24,6 +24,7 @@ pub mod directory;
 pub mod endpoints;
 pub mod events;
 pub mod exceptions;
+pub mod following;
 pub mod inspection;
 pub mod keys;
 pub mod outbox_samples;
@@ -31,6 +32,7 @@ pub mod payments;
 pub mod records;
 pub mod resending;
 pub mod samples;
+pub mod snapshots;
 pub mod tenancy;
 pub mod told;
 pub mod transactions;
@@ -71,6 +73,9 @@ macro_rules! conformance_suite {
             keys:
                 issuing_is_repeatable, a_digest_opens_one_key, revocation_stays, revocation_leaves_the_delta,
                 rotation_is_both_or_neither, rotation_is_repeatable, only_live_keys_rotate, keys_are_pages_by_id;
+            snapshots:
+                a_key_change_shares_the_configuration, keys_do_not_wait_for_a_configuration,
+                a_configuration_that_cannot_be_used_leaves_the_one_before;
             config:
                 an_environment_begins_empty, putting_counts_up, putting_is_repeatable, a_stale_change_is_refused,
                 history_is_newest_first, large_documents_fit;
@@ -113,6 +118,7 @@ macro_rules! conformance_suite {
                 lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
             events:
                 an_event_is_received_once, one_of_many_deliveries_is_new, a_settled_event_stays,
+                only_a_parked_event_is_retried, what_no_database_holds_is_not_there,
                 a_change_may_leave_its_event_waiting, events_are_listed_newest_first;
             exceptions:
                 the_same_is_recorded_once, the_first_resolution_stays, one_of_many_resolutions_stays,
@@ -121,6 +127,8 @@ macro_rules! conformance_suite {
                 a_unit_is_told_with_it, what_did_not_happen_is_not_told,
                 a_transaction_is_not_told_of_without_one, one_of_many_changes_is_told,
                 events_are_listed_in_slices;
+            following:
+                a_follower_sees_every_event_once, an_event_that_commits_late_is_behind_all_others;
             endpoints:
                 an_endpoint_goes_round, a_change_takes_its_revision, what_waits_is_parked_with_its_endpoint,
                 removal_takes_the_deliveries, there_are_never_too_many, one_of_many_changes_wins;
@@ -129,8 +137,8 @@ macro_rules! conformance_suite {
                 who_rests_or_is_disabled_is_left_alone, many_claimers_share_no_delivery,
                 a_settled_delivery_stays, an_attempt_tells_of_its_endpoint, all_at_once_everything_arrives;
             resending:
-                one_event_is_sent_again, a_span_is_sent_again, what_was_parked_is_sent_again,
-                nothing_is_sent_where_nobody_is;
+                one_event_is_sent_again, a_span_is_sent_again, a_moment_of_many_events_is_sent_again_in_slices,
+                what_was_parked_is_sent_again, nothing_is_sent_where_nobody_is;
             records:
                 events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
                 payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,

@@ -288,7 +288,7 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
     nodes.fund(environment, 500_000, "f").await;
     assert_eq!(nodes.two.attention(environment, 5).await.unwrap(), Attention::default());
     let mut ids = Vec::new();
-    for place in 0..3_u8 {
+    for place in 0..4_u8 {
         let mut progress = preparing();
         progress.waiting = (place < 2).then(|| "why".to_owned());
         ids.push(nodes.payment_with(&nodes.new_order(environment), &progress).await);
@@ -298,6 +298,7 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         nodes.one.receive_event(environment, &nodes.new_event(&format!("evt_{place}")), at(1)).await.unwrap();
     }
     nodes.one.settle_event(environment, &settled("evt_1", EventState::Ignored)).await.unwrap();
+    nodes.one.settle_event(environment, &settled("evt_3", EventState::Parked)).await.unwrap();
     let mut change = nodes.change_to(0, preparing());
     change.exceptions =
         (0..4).map(|n| nodes.new_exception(DisagreementKind::Amount, &n.to_string())).collect();
@@ -321,6 +322,7 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         parked_deliveries: 5,
         disabled_endpoints: 1,
         waiting_provider_events: 2,
+        parked_provider_events: 1,
     };
     assert_eq!(nodes.two.attention(environment, ALL).await.unwrap(), all);
     let some = Attention { open_exceptions: 2, parked_deliveries: 2, ..all };

@@ -2,6 +2,7 @@
 
 use tollgate_domain::{
     Timestamp,
+    card::CardOrder,
     event::EventKind,
     id::{EndpointId, EnvironmentId, EventId},
 };
@@ -12,20 +13,32 @@ use tollgate_engine::ports::{
 use super::{
     Nodes, at,
     outbox_samples::{FAILED, SUCCEEDED, attempted},
+    samples::preparing,
 };
 
-fn done(deliveries: u32, last: EventId) -> Resent {
-    Resent::Done { deliveries, last: Some(last) }
+const fn done(deliveries: u32) -> Resent {
+    Resent::Done { deliveries, next_after: None }
 }
 
-const NOTHING: Resent = Resent::Done { deliveries: 0, last: None };
+/// With more behind this event.
+fn begun(deliveries: u32, last: EventId) -> Resent {
+    Resent::Done { deliveries, next_after: Some(last) }
+}
+
+const NOTHING: Resent = done(0);
 
 fn one(endpoint: Option<EndpointId>, event: EventId) -> Resend {
     Resend { endpoint, which: ResendWhich::Event(event) }
 }
 
 fn span(endpoint: Option<EndpointId>, from: Timestamp, until: Timestamp, parked_only: bool) -> Resend {
-    Resend { endpoint, which: ResendWhich::Between { from, until, parked_only } }
+    Resend { endpoint, which: ResendWhich::Between { from, until, parked_only, after: None } }
+}
+
+/// The rest of a span that was begun.
+fn rest(begun: Resend, behind: EventId) -> Resend {
+    let ResendWhich::Between { from, until, parked_only, .. } = begun.which else { return begun };
+    Resend { which: ResendWhich::Between { from, until, parked_only, after: Some(behind) }, ..begun }
 }
 
 fn after(moment: Timestamp) -> Timestamp {
@@ -53,7 +66,7 @@ pub async fn one_event_is_sent_again(nodes: &Nodes) {
 
     // To whoever wants it, from the beginning; what came of it last is still known.
     let resent = nodes.one.resend(environment, one(None, event.id), at(4_000), 9).await.unwrap();
-    assert_eq!(resent, done(1, event.id));
+    assert_eq!(resent, done(1));
     let expected = EventDelivery {
         endpoint: all.id,
         state: DeliveryState::Waiting,
@@ -66,10 +79,10 @@ pub async fn one_event_is_sent_again(nodes: &Nodes) {
     assert_eq!(nodes.all_deliveries(environment).await, std::slice::from_ref(&expected));
     // To one by name, whatever it usually wants; also what was never on its way.
     let resent = nodes.two.resend(environment, one(Some(some.id), event.id), at(4_001), 9).await.unwrap();
-    assert_eq!(resent, done(1, event.id));
+    assert_eq!(resent, done(1));
     assert_eq!(nodes.all_deliveries(environment).await.len(), 2);
     let resent = nodes.two.resend(environment, one(None, never_sent.id), at(4_002), 9).await.unwrap();
-    assert_eq!(resent, done(1, never_sent.id));
+    assert_eq!(resent, done(1));
     let made = nodes.delivery(environment, all.id, never_sent.id).await;
     assert_eq!((made.since, made.due, made.tries, made.last), (at(4_002), Some(at(4_002)), 0, None));
     // And what waits begins anew.
@@ -96,25 +109,60 @@ pub async fn a_span_is_sent_again(nodes: &Nodes) {
 
     // Without its end, and with its beginning.
     let resent = nodes.one.resend(environment, span(None, first, events[1].at, false), at(9), 99).await;
-    assert_eq!(resent.unwrap(), done(1, ids[0]));
+    assert_eq!(resent.unwrap(), done(1));
     let resent = nodes.one.resend(environment, span(None, last, at(99_999), false), at(9), 99).await;
     assert_eq!(resent.unwrap(), NOTHING);
     let backwards = nodes.one.resend(environment, span(None, last, first, false), at(9), 99).await;
     assert_eq!(backwards.unwrap(), NOTHING);
     assert_eq!(waiting(nodes, environment).await, [(ids[0], all)]);
 
-    // No more than allowed, in the order of the events; the next begins with the last of them.
-    let resent = nodes.two.resend(environment, span(None, first, last, false), at(9), 3).await.unwrap();
-    assert_eq!(resent, done(3, ids[1]));
+    // No more than allowed, in the order of the events; the rest begins behind the last of them.
+    let everything = span(None, first, last, false);
+    let resent = nodes.two.resend(environment, everything, at(9), 3).await.unwrap();
+    assert_eq!(resent, begun(3, ids[1]));
     assert_eq!(waiting(nodes, environment).await, [(ids[1], all), (ids[1], failed), (ids[0], all)]);
-    let resent = nodes.two.resend(environment, span(None, events[1].at, last, false), at(9), 99).await;
-    assert_eq!(resent.unwrap(), done(6, ids[4]));
+    let resent = nodes.two.resend(environment, rest(everything, ids[1]), at(9), 99).await;
+    assert_eq!(resent.unwrap(), done(4));
     assert_eq!(waiting(nodes, environment).await.len(), 7);
+    // An event goes to all who want it, or has its turn later.
+    let resent = nodes.two.resend(environment, everything, at(9), 2).await.unwrap();
+    assert_eq!(resent, begun(1, ids[0]));
+    let resent = nodes.two.resend(environment, rest(everything, ids[0]), at(9), 1).await.unwrap();
+    assert_eq!(resent, begun(2, ids[1]));
 
     // To one by name, all there is.
     let resent = nodes.one.resend(environment, span(Some(failed), first, last, false), at(9), 99).await;
-    assert_eq!(resent.unwrap(), done(5, ids[4]));
+    assert_eq!(resent.unwrap(), done(5));
     assert_eq!(waiting(nodes, environment).await.len(), 10);
+}
+
+/// Thousands of events of one moment are sent again in slices, each exactly once.
+pub async fn a_moment_of_many_events_is_sent_again_in_slices(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let moment = at(77);
+    let mut ids = Vec::new();
+    for _ in 0..7 {
+        let order = CardOrder { created_at: moment, ..nodes.new_order(environment) };
+        let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
+        nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
+        ids.push(tells[0].id);
+    }
+    let endpoint = nodes.endpoint(environment, &["*"]).await.id;
+    let everything = span(None, moment, after(moment), false);
+    let mut wish = everything;
+    let mut sent = Vec::new();
+    loop {
+        let resent = nodes.one.resend(environment, wish, at(9), 2).await.unwrap();
+        let Resent::Done { deliveries, next_after } = resent else { panic!("{resent:?}") };
+        sent.push(deliveries);
+        let Some(next) = next_after else { break };
+        wish = rest(everything, next);
+        assert!(sent.len() < 9, "it never ends");
+    }
+    assert_eq!(sent, [2, 2, 2, 1]);
+    ids.reverse();
+    let expected: Vec<_> = ids.into_iter().map(|id| (id, endpoint)).collect();
+    assert_eq!(waiting(nodes, environment).await, expected);
 }
 
 pub async fn what_was_parked_is_sent_again(nodes: &Nodes) {
@@ -143,10 +191,11 @@ pub async fn what_was_parked_is_sent_again(nodes: &Nodes) {
     nodes.park(environment, failed.id, events[2].id).await;
 
     let (first, last) = (events[0].at, after(events[3].at));
-    let resent = nodes.one.resend(environment, span(None, first, last, true), at(9), 3).await.unwrap();
-    assert_eq!(resent, done(3, events[1].id));
-    let resent = nodes.one.resend(environment, span(None, events[1].at, last, true), at(9), 99).await;
-    assert_eq!(resent.unwrap(), done(4, events[3].id), "what waits already is not parked");
+    let everything = span(None, first, last, true);
+    let resent = nodes.one.resend(environment, everything, at(9), 4).await.unwrap();
+    assert_eq!(resent, begun(4, events[1].id));
+    let resent = nodes.one.resend(environment, everything, at(9), 99).await;
+    assert_eq!(resent.unwrap(), done(3), "what waits already is not parked");
     let left: Vec<_> = nodes
         .all_deliveries(environment)
         .await
@@ -157,7 +206,7 @@ pub async fn what_was_parked_is_sent_again(nodes: &Nodes) {
     assert_eq!(left, [(events[2].id, failed.id)]);
     let named = span(Some(failed.id), first, last, true);
     let resent = nodes.two.resend(environment, named, at(9), 99).await.unwrap();
-    assert_eq!(resent, done(1, events[2].id), "by name, whatever it usually wants");
+    assert_eq!(resent, done(1), "by name, whatever it usually wants");
     let resent = nodes.two.resend(environment, span(None, first, last, true), at(9), 99).await.unwrap();
     assert_eq!(resent, NOTHING);
 }

@@ -216,9 +216,9 @@ pub async fn the_outbox_is_of_one_environment(nodes: &Nodes) {
         let wish = Resend { endpoint, which: ResendWhich::Event(event) };
         assert_eq!(nodes.two.resend(mine, wish, at(9), 9).await.unwrap(), Resent::Missing);
     }
-    let span = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: false };
+    let span = ResendWhich::Between { from: at(0), until: at(99_999), parked_only: false, after: None };
     let resent = nodes.two.resend(mine, Resend { endpoint: None, which: span }, at(9), 9).await.unwrap();
-    assert_eq!(resent, Resent::Done { deliveries: 1, last: Some(own_event.id) });
+    assert_eq!(resent, Resent::Done { deliveries: 1, next_after: None });
     // The same id is free in another environment, and stands for something else there.
     let twin = Endpoint { url: "https://mine.example".to_owned(), ..endpoint.clone() };
     assert_eq!(nodes.two.add_endpoint(mine, &twin, 9).await.unwrap(), EndpointAdded::Done);

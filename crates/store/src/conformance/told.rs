@@ -211,8 +211,8 @@ pub async fn events_are_listed_in_slices(nodes: &Nodes) {
         nodes.change(environment, id, &change).await;
         all.push(nodes.two.out_event(environment, change.tells[0].id).await.unwrap().unwrap());
     }
-    let cursors = [all[0].id, all[7].id, all[14].id, nodes.new_event_id(), EventId::from_bytes([0; 16])];
-    let last = EventId::from_bytes([0xff; 16]);
+    let cursors = [all[0].id, all[7].id, all[14].id];
+    let place = |id: EventId| all.iter().position(|event| event.id == id);
     for kind in [None, Some(SUCCEEDED), Some(FAILED), Some(EventKind::Transaction(Status::Refunded))] {
         for reference in [None, Some(card(id)), Some(all[3].reference)] {
             let query = EventQuery { kind, reference };
@@ -220,25 +220,36 @@ pub async fn events_are_listed_in_slices(nodes: &Nodes) {
                 kind.is_none_or(|kind| event.kind == kind)
                     && reference.is_none_or(|reference| event.reference == reference)
             };
-            let froms = [EventsFrom::Newest, EventsFrom::Before(last), EventsFrom::After(last)];
+            let froms = [EventsFrom::Newest, EventsFrom::Oldest];
             let around = cursors.iter().flat_map(|id| [EventsFrom::Before(*id), EventsFrom::After(*id)]);
             for from in froms.into_iter().chain(around) {
                 let within = |event: &&OutEvent| match from {
-                    EventsFrom::Newest => true,
-                    EventsFrom::Before(id) => event.id < id,
-                    EventsFrom::After(id) => event.id > id,
+                    EventsFrom::Newest | EventsFrom::Oldest => true,
+                    EventsFrom::Before(id) => place(event.id) < place(id),
+                    EventsFrom::After(id) => place(event.id) > place(id),
                 };
                 let mut expected: Vec<EventId> =
                     all.iter().filter(fits).filter(within).map(|event| event.id).collect();
-                if !matches!(from, EventsFrom::After(_)) {
+                if matches!(from, EventsFrom::Newest | EventsFrom::Before(_)) {
                     expected.reverse();
                 }
                 for limit in [0, 2, ALL] {
-                    let found = nodes.two.out_events(environment, query, from, limit).await.unwrap();
+                    let found = nodes.two.out_events(environment, query, from, limit).await.unwrap().unwrap();
                     let most = expected.len().min(usize::try_from(limit).unwrap());
                     assert_eq!(ids(&found), expected[..most], "{query:?} {from:?} {limit}");
                 }
             }
+        }
+    }
+    // A place that is not there is not mistaken for the end.
+    let elsewhere = nodes.environment().await.id;
+    let foreign = nodes.told(elsewhere, SUCCEEDED).await.id;
+    for unknown in
+        [nodes.new_event_id(), EventId::from_bytes([0; 16]), EventId::from_bytes([0xff; 16]), foreign]
+    {
+        for from in [EventsFrom::Before(unknown), EventsFrom::After(unknown)] {
+            let found = nodes.two.out_events(environment, EventQuery::default(), from, ALL).await.unwrap();
+            assert_eq!(found, None, "{from:?}");
         }
     }
 }

@@ -28,6 +28,8 @@ pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN account;
      DROP INDEX transactions_by_provider;
      CREATE INDEX transactions_by_status ON transactions (environment_id, status, id);
      DROP TABLE out_events;
+     DROP TABLE IF EXISTS event_sequence;
+     DROP TABLE IF EXISTS unsequenced_events;
      DROP TABLE undigested_events;
      DROP TABLE event_deliveries;
      DROP TABLE event_endpoints;
@@ -81,7 +83,7 @@ pub async fn after(nodes: &Nodes, before: &Before) {
     // Work goes on, and what was before can be sent, too.
     nodes.endpoint(environment, &["*"]).await;
     nodes.told(environment, EventKind::PaymentPrepared).await;
-    let which = ResendWhich::Between { from: at(0), until: at(90_000), parked_only: false };
+    let which = ResendWhich::Between { from: at(0), until: at(90_000), parked_only: false, after: None };
     let resent = nodes.one.resend(environment, Resend { endpoint: None, which }, at(9), 9).await.unwrap();
     assert!(matches!(resent, Resent::Done { deliveries: 3, .. }), "{resent:?}");
     assert_eq!(nodes.all_deliveries(environment).await.len(), 3);

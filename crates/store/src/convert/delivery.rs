@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Attempted, DeliveryQuery, DeliveryState, EventDelivery, LastTry, Resent};
 
-use super::{Damaged, cells::Cells, endpoint::Target, out_event, until_before};
+use super::{Damaged, cells::Cells, endpoint::Target, from_after, out_event, until_before};
 
 /// The columns that [`read`] takes: those of out_events as `e`, and then of event_deliveries as `d`.
 macro_rules! delivery_columns {
@@ -109,13 +109,14 @@ pub(crate) struct Span {
 
 impl Span {
     /// `None` where nothing can lie within.
-    pub(crate) fn new(from: Timestamp, until: Timestamp) -> Option<Self> {
+    pub(crate) fn new(from: Timestamp, until: Timestamp, after: Option<EventId>) -> Option<Self> {
         let (first, last) = (from.unix_millis(), until_before(Some(until))?);
         let slack = i64::try_from(IDS_DIFFER.as_millis()).unwrap_or(i64::MAX);
         let moment = |millis: i64| Timestamp::from_unix_millis(millis.clamp(0, LAST_IN_IDS));
         let lowest = EventId::new(moment(first.saturating_sub(slack)), [0; 10]);
         let highest = EventId::new(moment(last.saturating_add(slack)), [0xff; 10]);
-        (first <= last).then_some(Self { at: (first, last), ids: (lowest.to_bytes(), highest.to_bytes()) })
+        let lowest = lowest.to_bytes().max(from_after(after.map(EventId::to_bytes))?);
+        (first <= last).then_some(Self { at: (first, last), ids: (lowest, highest.to_bytes()) })
     }
 }
 
@@ -128,17 +129,30 @@ pub(crate) fn to_all_that_want(events: &[([u8; 16], EventKind)], targets: &[Targ
     events.iter().flat_map(|(event, kind)| wanting(*kind).map(move |target| (*event, target.id))).collect()
 }
 
-/// In the order of their events, and no more than allowed.
-pub(crate) fn in_order(again: &mut Vec<Again>, limit: u32) {
+/// In the order of their events, no more than allowed but all of an event; and the answer where these wait again.
+pub(crate) fn in_order(again: &mut Vec<Again>, limit: u32) -> Resent {
     again.sort_unstable();
-    again.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-}
-
-/// The answer where these wait again.
-pub(crate) fn resent(again: &[Again]) -> Resent {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let is_full = limit > 0 && again.len() >= limit;
+    again.truncate(whole_events(again, limit));
+    let last = again.last().map(|(event, _)| EventId::from_bytes(*event));
     Resent::Done {
         deliveries: u32::try_from(again.len()).unwrap_or(u32::MAX),
-        last: again.last().map(|(event, _)| EventId::from_bytes(*event)),
+        next_after: last.filter(|_| is_full),
+    }
+}
+
+/// How many of them are about as many as allowed, with no event in half: the one that is in the middle is left for later,
+/// unless it is the first.
+fn whole_events(again: &[Again], limit: usize) -> usize {
+    let Some((cut, _)) = again.get(limit) else { return again.len() };
+    let Some(within) = limit.checked_sub(1) else { return 0 };
+    if again.get(within).is_none_or(|(event, _)| event != cut) {
+        return limit;
+    }
+    match again.partition_point(|(event, _)| event < cut) {
+        0 => again.partition_point(|(event, _)| event <= cut),
+        start => start,
     }
 }
 
@@ -150,14 +164,43 @@ mod tests {
     fn a_span_ends_before_its_end() {
         let at = Timestamp::from_unix_millis;
         let hour = 3_600_000;
-        let span = Span::new(at(10 * hour), at(11 * hour)).unwrap();
+        let span = Span::new(at(10 * hour), at(11 * hour), None).unwrap();
         assert_eq!(span.at, (10 * hour, 11 * hour - 1));
         assert_eq!(span.ids.0, EventId::new(at(9 * hour), [0; 10]).to_bytes());
         assert_eq!(span.ids.1, EventId::new(at(12 * hour - 1), [0xff; 10]).to_bytes());
-        assert_eq!(Span::new(at(5), at(5)), None);
-        assert_eq!(Span::new(at(6), at(5)), None);
-        assert_eq!(Span::new(at(0), at(i64::MIN)), None);
-        let ever = Span::new(at(i64::MIN), at(i64::MAX)).unwrap();
+        assert_eq!(Span::new(at(5), at(5), None), None);
+        assert_eq!(Span::new(at(6), at(5), None), None);
+        assert_eq!(Span::new(at(0), at(i64::MIN), None), None);
+        let ever = Span::new(at(i64::MIN), at(i64::MAX), None).unwrap();
         assert_eq!(ever.ids, ([0; 16], [0xff; 16]));
+        let stopped = EventId::new(at(10 * hour), [7; 10]);
+        let rest = Span::new(at(10 * hour), at(11 * hour), Some(stopped)).unwrap();
+        assert_eq!(rest.ids, (from_after(Some(stopped.to_bytes())).unwrap(), span.ids.1));
+        assert_eq!(Span::new(at(0), at(5), Some(EventId::from_bytes([0xff; 16]))), None);
+    }
+
+    #[test]
+    fn an_event_is_sent_again_to_all_or_later() {
+        let of = |events: &[u8]| -> Vec<Again> {
+            events.iter().zip(0..).map(|(event, endpoint)| ([*event; 16], [endpoint; 16])).collect()
+        };
+        for (events, limit, deliveries, next) in [
+            (&[1, 1, 2, 2][..], 9, 4, None),
+            (&[1, 1, 2, 2], 4, 4, Some(2)),
+            (&[1, 1, 2, 2], 3, 2, Some(1)),
+            (&[1, 1, 2, 2], 2, 2, Some(1)),
+            (&[1, 1, 1, 2], 1, 3, Some(1)),
+            (&[1, 1], 0, 0, None),
+            (&[], 3, 0, None),
+        ] {
+            let mut again = of(events);
+            let next_after = next.map(|event| EventId::from_bytes([event; 16]));
+            assert_eq!(
+                in_order(&mut again, limit),
+                Resent::Done { deliveries, next_after },
+                "{events:?} {limit}"
+            );
+            assert_eq!(again, of(events)[..usize::try_from(deliveries).unwrap()]);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, SettledEvent, StoredEvent};
 
-use super::cells::Cells;
+use super::{cells::Cells, is_unstorable};
 
 /// The columns that [`read`] takes, of provider_events as `e`.
 macro_rules! event_columns {
@@ -48,6 +48,7 @@ pub(crate) fn states(wanted: Option<EventState>) -> Vec<EventState> {
 pub(crate) fn behind(place: Option<&EventPlace>) -> Option<(i64, &str, &str)> {
     match place.map(|place| (place.received_at, place.event.as_ref())) {
         None => Some((i64::MAX, "", "")),
+        Some((_, Some((provider, id)))) if is_unstorable(provider) || is_unstorable(id) => None,
         Some((at, Some((provider, id)))) => Some((at.unix_millis(), provider, id)),
         Some((at, None)) => Some((at.unix_millis().checked_sub(1)?, "", "")),
     }

@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{EventsFrom, NewEvent, OutEvent};
 
-use super::{Damaged, cells::Cells, from_after, up_to_before};
+use super::{Damaged, cells::Cells};
 
 /// The columns that [`read`] takes, of out_events as `e`.
 macro_rules! out_event_columns {
@@ -130,30 +130,28 @@ fn read_state(stored: &str) -> Result<TransactionState, Damaged> {
     })
 }
 
-/// A slice of the events: ids from one to another, both included, and whether the newest come first.
+/// A slice of the events: sequence numbers from one to another, both included, and whether the newest come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slice {
-    pub(crate) first: [u8; 16],
-    pub(crate) last: [u8; 16],
+    pub(crate) first: i64,
+    pub(crate) last: i64,
     pub(crate) newest_first: bool,
 }
 
 impl Slice {
-    /// `None` where nothing can lie within.
-    pub(crate) fn new(from: EventsFrom) -> Option<Self> {
-        let (above, below) = match from {
-            EventsFrom::Newest => (None, None),
-            EventsFrom::Before(id) => (None, Some(id.to_bytes())),
-            EventsFrom::After(id) => (Some(id.to_bytes()), None),
+    /// The slice that begins at `from`, whose event has the number `cursor`; `None` where it names one that has no number.
+    pub(crate) const fn new(from: EventsFrom, cursor: Option<i64>) -> Option<Self> {
+        let (first, last, newest_first) = match (from, cursor) {
+            (EventsFrom::Newest, _) => (1, i64::MAX, true),
+            (EventsFrom::Oldest, _) => (1, i64::MAX, false),
+            (EventsFrom::Before(_), Some(cursor)) => (1, cursor.saturating_sub(1), true),
+            (EventsFrom::After(_), Some(cursor)) => (cursor.saturating_add(1), i64::MAX, false),
+            (EventsFrom::Before(_) | EventsFrom::After(_), None) => return None,
         };
-        Some(Self {
-            first: from_after(above)?,
-            last: up_to_before(below)?,
-            newest_first: !matches!(from, EventsFrom::After(_)),
-        })
+        Some(Self { first, last, newest_first })
     }
 
-    /// The word behind `ORDER BY id`.
+    /// The word behind `ORDER BY sequence`.
     pub(crate) const fn direction(self) -> &'static str {
         if self.newest_first { "DESC" } else { "ASC" }
     }
@@ -199,14 +197,15 @@ mod tests {
 
     #[test]
     fn slices_leave_out_the_event_named() {
-        let id = EventId::from_bytes(5_u128.to_be_bytes());
-        let newest = Slice::new(EventsFrom::Newest).unwrap();
-        assert_eq!((newest.first, newest.last, newest.newest_first), ([0; 16], [0xff; 16], true));
-        let before = Slice::new(EventsFrom::Before(id)).unwrap();
-        assert_eq!((before.last, before.newest_first), (4_u128.to_be_bytes(), true));
-        let after = Slice::new(EventsFrom::After(id)).unwrap();
-        assert_eq!((after.first, after.newest_first), (6_u128.to_be_bytes(), false));
-        assert_eq!(Slice::new(EventsFrom::Before(EventId::from_bytes([0; 16]))), None);
-        assert_eq!(Slice::new(EventsFrom::After(EventId::from_bytes([0xff; 16]))), None);
+        let id = EventId::from_bytes([5; 16]);
+        let bounds = |from, cursor| {
+            Slice::new(from, cursor).map(|slice| (slice.first, slice.last, slice.newest_first))
+        };
+        assert_eq!(bounds(EventsFrom::Newest, None), Some((1, i64::MAX, true)));
+        assert_eq!(bounds(EventsFrom::Oldest, None), Some((1, i64::MAX, false)));
+        assert_eq!(bounds(EventsFrom::Before(id), Some(5)), Some((1, 4, true)));
+        assert_eq!(bounds(EventsFrom::After(id), Some(5)), Some((6, i64::MAX, false)));
+        assert_eq!(bounds(EventsFrom::Before(id), None), None);
+        assert_eq!(bounds(EventsFrom::After(id), None), None);
     }
 }

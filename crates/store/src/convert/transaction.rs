@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CardTransaction, TransactionFilter};
 
-use super::{Damaged, cells::Cells, fee, until_before, up_to_before};
+use super::{Damaged, cells::Cells, fee, is_unstorable, until_before, up_to_before};
 
 /// The columns that [`read`] takes, of transactions as `t`; the last ones are [`state_columns`].
 macro_rules! transaction_columns {
@@ -119,8 +119,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// `None` where nothing can lie within.
     pub(crate) fn new(filter: &TransactionFilter, before: Option<TransactionId>) -> Option<Self> {
-        // Not every database can even be asked for such a name.
-        if filter.provider.as_ref().is_some_and(|name| name.contains('\0')) {
+        if filter.provider.as_deref().is_some_and(is_unstorable) {
             return None;
         }
         let earliest = filter.created_from.map_or(i64::MIN, Timestamp::unix_millis);

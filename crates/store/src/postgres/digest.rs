@@ -4,7 +4,7 @@ use deadpool_postgres::ClientWrapper;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::{batches, cells::RowCells, fault::Fault, uuid};
+use super::{batches, cells::RowCells, fault::Fault, sequence, uuid};
 use crate::convert::digest::{
     Digest, Digestible, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
     read_transfer,
@@ -61,7 +61,9 @@ async fn is_any_undigested(client: &ClientWrapper) -> Result<bool, Fault> {
     Ok(client.query_one(&statement, &[]).await.map_err(Fault::Uncommitted)?.try_get(0)?)
 }
 
+/// Events are numbered on the way, so that they never wait long for somebody to list them.
 pub(super) async fn digest(client: &ClientWrapper, limit: u32) -> Result<u32, Fault> {
+    sequence::number_events(client, None).await?;
     if !is_any_undigested(client).await? {
         return Ok(0);
     }

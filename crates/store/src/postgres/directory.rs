@@ -12,7 +12,7 @@ use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
     tenant::{Application, Environment, Organization},
 };
-use tollgate_engine::ports::{ConfigVersion, Created, Delta, DirectoryVersion, EnvironmentState, Page};
+use tollgate_engine::ports::{Created, Delta, DirectoryVersion, EnvironmentState, Page};
 use uuid::Uuid;
 
 use super::{fault::Fault, keys, uuid};
@@ -255,17 +255,15 @@ pub(super) async fn directory_since(
     let since = convert::version(since.0);
     let statement = transaction
         .prepare_cached(
-            "SELECT e.id, e.application_id, e.organization_id, e.name, e.created_at, e.config_version, c.document
-             FROM environments e
-             LEFT JOIN config_versions c ON c.environment_id = e.id AND c.version = e.config_version
-             WHERE e.directory_version > $1",
+            "SELECT e.id, e.application_id, e.organization_id, e.name, e.created_at, e.config_version
+             FROM environments e WHERE e.directory_version > $1",
         )
         .await?;
     let mut states = BTreeMap::new();
     for row in transaction.query(&statement, &[&since]).await? {
         let environment = read_environment(&row)?;
-        let config = ConfigVersion { version: convert::count(row.try_get(5)?)?, document: row.try_get(6)? };
-        states.insert(environment.id, EnvironmentState { environment, keys: Vec::new(), config });
+        let config_version = convert::count(row.try_get(5)?)?;
+        states.insert(environment.id, EnvironmentState { environment, keys: Vec::new(), config_version });
     }
     let statement = transaction
         .prepare_cached(

@@ -1,6 +1,7 @@
 //! Providers' events, from their arrival until they are done with.
 
 use deadpool_postgres::ClientWrapper;
+use tokio_postgres::types::ToSql;
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
 
@@ -101,6 +102,27 @@ pub(super) async fn settle(
         )
         .await?;
     Ok(changed == 1)
+}
+
+pub(super) async fn retry(
+    client: &ClientWrapper,
+    environment: EnvironmentId,
+    provider: &str,
+    id: &str,
+    now: Timestamp,
+) -> Result<bool, Fault> {
+    if convert::is_unstorable(provider) || convert::is_unstorable(id) {
+        return Ok(false);
+    }
+    let statement = client
+        .prepare_cached(
+            "UPDATE provider_events SET state = 'waiting', due_at = $4, tries = 0
+             WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'parked'",
+        )
+        .await?;
+    let values: [&(dyn ToSql + Sync); 4] =
+        [&uuid(environment.to_bytes()), &provider, &id, &now.unix_millis()];
+    Ok(client.execute(&statement, &values).await? == 1)
 }
 
 pub(super) async fn list(

@@ -35,6 +35,7 @@ mod records;
 mod resend;
 mod reserve;
 mod reserve_rows;
+mod sequence;
 mod store;
 mod timeline;
 mod transactions;

@@ -11,7 +11,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{EventQuery, EventsFrom, NewEvent, OutEvent};
 use uuid::Uuid;
 
-use super::{cells::RowCells, fault::Fault, uuid};
+use super::{cells::RowCells, fault::Fault, sequence, uuid};
 use crate::convert::out_event::{Slice, out_event_columns, read, state_told};
 
 /// The parts of a statement that write its events, each with a delivery to every endpoint that wants it. They begin with a
@@ -76,23 +76,29 @@ pub(super) async fn find(
     row.map(|row| read(&mut RowCells::new(&row, 0))).transpose()
 }
 
-/// A text for each, so that what is given is looked up in its index.
+/// A text for each, so that what is given is looked up in its index. Those of one payment are few, and sorted.
 fn list_sql(query: EventQuery, slice: Slice) -> String {
-    let conditions = match query {
-        EventQuery { kind: None, reference: None } => "",
-        EventQuery { kind: Some(_), reference: None } => " AND e.kind = $5",
-        EventQuery { kind: None, reference: Some(_) } => " AND e.method = $5 AND e.reference = $6",
-        EventQuery { kind: Some(_), reference: Some(_) } => {
-            " AND e.method = $5 AND e.reference = $6 AND e.kind = $7"
-        }
+    let of_sequence = "event_sequence s CROSS JOIN LATERAL (
+             SELECT * FROM out_events e WHERE e.environment_id = s.environment_id AND e.id = s.event_id LIMIT 1) e
+         WHERE s.environment_id = $1";
+    let of_payment = "out_events e CROSS JOIN LATERAL (
+             SELECT s.sequence FROM event_sequence s
+             WHERE s.environment_id = e.environment_id AND s.event_id = e.id LIMIT 1) s
+         WHERE e.environment_id = $1 AND e.method = $5 AND e.reference = $6";
+    let (source, kind) = match query {
+        EventQuery { kind: None, reference: None } => (of_sequence, ""),
+        EventQuery { kind: Some(_), reference: None } => (of_sequence, " AND s.kind = $5"),
+        EventQuery { kind: None, reference: Some(_) } => (of_payment, ""),
+        EventQuery { kind: Some(_), reference: Some(_) } => (of_payment, " AND e.kind = $7"),
     };
     format!(
         concat!(
             "SELECT ",
             out_event_columns!(),
-            " FROM out_events e WHERE e.environment_id = $1 AND e.id BETWEEN $2 AND $3{} ORDER BY e.id {} LIMIT $4"
+            " FROM {}{} AND s.sequence BETWEEN $2 AND $3 ORDER BY s.sequence {} LIMIT $4"
         ),
-        conditions,
+        source,
+        kind,
         slice.direction()
     )
 }
@@ -103,15 +109,25 @@ pub(super) async fn list(
     query: EventQuery,
     from: EventsFrom,
     limit: u32,
-) -> Result<Vec<OutEvent>, Fault> {
-    let Some(slice) = Slice::new(from) else { return Ok(Vec::new()) };
+) -> Result<Option<Vec<OutEvent>>, Fault> {
+    sequence::number_events(client, Some(environment)).await?;
+    let scope = uuid(environment.to_bytes());
+    let cursor = match from.cursor() {
+        Some(id) => {
+            let sql = "SELECT sequence FROM event_sequence WHERE environment_id = $1 AND event_id = $2";
+            let statement = client.prepare_cached(sql).await?;
+            let row = client.query_opt(&statement, &[&scope, &uuid(id.to_bytes())]).await?;
+            row.map(|row| row.try_get(0)).transpose()?
+        }
+        None => None,
+    };
+    let Some(slice) = Slice::new(from, cursor) else { return Ok(None) };
     let statement = client.prepare_cached(&list_sql(query, slice)).await?;
-    let (scope, first, last) = (uuid(environment.to_bytes()), uuid(slice.first), uuid(slice.last));
     let limit = i64::from(limit);
     let kind = query.kind.map(EventKind::as_str);
     let method = query.reference.map(|reference| reference.method().as_str());
     let reference = query.reference.map(|reference| uuid(ServiceReference::to_bytes(reference)));
-    let mut values: Vec<&(dyn ToSql + Sync)> = vec![&scope, &first, &last, &limit];
+    let mut values: Vec<&(dyn ToSql + Sync)> = vec![&scope, &slice.first, &slice.last, &limit];
     if let (Some(method), Some(reference)) = (&method, &reference) {
         values.extend::<[&(dyn ToSql + Sync); 2]>([method, reference]);
     }
@@ -119,5 +135,5 @@ pub(super) async fn list(
         values.push(kind);
     }
     let rows = client.query(&statement, &values).await?;
-    rows.iter().map(|row| read(&mut RowCells::new(row, 0))).collect()
+    rows.iter().map(|row| read(&mut RowCells::new(row, 0))).collect::<Result<_, _>>().map(Some)
 }

@@ -53,7 +53,7 @@ impl OutboxStore for PostgresStore {
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Vec<OutEvent>, StoreError> {
+    ) -> Result<Option<Vec<OutEvent>>, StoreError> {
         attempt!(self, Read, |client| out_events::list(client, environment, query, from, limit))
     }
 

@@ -128,6 +128,16 @@ impl PaymentStore for PostgresStore {
         attempt!(self, Write, |client| events::settle(client, environment, settled))
     }
 
+    async fn retry_event(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        attempt!(self, Write, |client| events::retry(client, environment, provider, id, now))
+    }
+
     async fn events(
         &self,
         environment: EnvironmentId,

@@ -168,6 +168,9 @@ pub(super) async fn of_object(
     provider: &str,
     object: &str,
 ) -> Result<Option<PaymentId>, Fault> {
+    if convert::is_unstorable(provider) || convert::is_unstorable(object) {
+        return Ok(None);
+    }
     let statement = client
         .prepare_cached(
             "SELECT payment_id FROM provider_objects

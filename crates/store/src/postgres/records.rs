@@ -122,7 +122,10 @@ pub(super) async fn attention(
                      WHERE environment_id = $1 AND disabled IS NOT NULL LIMIT $2) c),
                  (SELECT count(*) FROM (
                      SELECT 1 FROM provider_events
-                     WHERE environment_id = $1 AND state = 'waiting' ORDER BY received_at LIMIT $2) c)",
+                     WHERE environment_id = $1 AND state = 'waiting' ORDER BY received_at LIMIT $2) c),
+                 (SELECT count(*) FROM (
+                     SELECT 1 FROM provider_events
+                     WHERE environment_id = $1 AND state = 'parked' ORDER BY received_at LIMIT $2) c)",
         )
         .await?;
     let row = client.query_one(&statement, &[&uuid(environment.to_bytes()), &i64::from(most)]).await?;
@@ -134,5 +137,6 @@ pub(super) async fn attention(
         parked_deliveries: cells.count("count")?,
         disabled_endpoints: cells.count("count")?,
         waiting_provider_events: cells.count("count")?,
+        parked_provider_events: cells.count("count")?,
     })
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{cells::RowCells, fault::Fault, uuid};
 use crate::convert::{
-    delivery::{Again, Span, in_order, resent, to_all_that_want},
+    delivery::{Again, Span, in_order, to_all_that_want},
     endpoint::{Target, kind, kinds_wanted, read_target},
 };
 
@@ -43,7 +43,7 @@ pub(super) async fn resend(
                 Some(row) => to_all_that_want(&[(id.to_bytes(), kind(row.try_get(0)?)?)], &targets),
             }
         }
-        ResendWhich::Between { from, until, parked_only } => match Span::new(from, until) {
+        ResendWhich::Between { from, until, parked_only, after } => match Span::new(from, until, after) {
             None => Vec::new(),
             Some(span) if parked_only => parked(&transaction, scope, span, &targets, limit).await?,
             Some(span) => {
@@ -51,9 +51,9 @@ pub(super) async fn resend(
             }
         },
     };
-    in_order(&mut again, limit);
+    let resent = in_order(&mut again, limit);
     if again.is_empty() {
-        return Ok(resent(&again));
+        return Ok(resent);
     }
     let (events, endpoints): (Vec<Uuid>, Vec<Uuid>) =
         again.iter().map(|(event, endpoint)| (uuid(*event), uuid(*endpoint))).unzip();
@@ -65,7 +65,7 @@ pub(super) async fn resend(
              since = excluded.since, due_at = excluded.due_at, tries = excluded.tries";
     query(&transaction, sql, &[&scope, &events, &endpoints, &now.unix_millis()]).await?;
     transaction.commit().await?;
-    Ok(resent(&again))
+    Ok(resent)
 }
 
 async fn query(

@@ -40,6 +40,9 @@ pub(super) async fn of_object(
     provider: &str,
     object: &str,
 ) -> Result<Option<TransferId>, Fault> {
+    if convert::is_unstorable(provider) || convert::is_unstorable(object) {
+        return Ok(None);
+    }
     let statement = client
         .prepare_cached(
             "SELECT id, reference FROM transactions

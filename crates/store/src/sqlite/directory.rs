@@ -8,7 +8,7 @@ use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
     tenant::{Application, Environment, Organization},
 };
-use tollgate_engine::ports::{ConfigVersion, Created, Delta, DirectoryVersion, EnvironmentState, Page};
+use tollgate_engine::ports::{Created, Delta, DirectoryVersion, EnvironmentState, Page};
 
 use super::{fault::Fault, keys, writer::Effect};
 use crate::convert;
@@ -266,15 +266,16 @@ pub(super) fn directory_since(connection: &Connection, since: DirectoryVersion) 
     let since = convert::version(since.0);
     let mut states: BTreeMap<EnvironmentId, EnvironmentState> = connection
         .prepare_cached(
-            "SELECT e.id, e.application_id, e.organization_id, e.name, e.created_at, e.config_version, c.document
-             FROM environments e
-             LEFT JOIN config_versions c ON c.environment_id = e.id AND c.version = e.config_version
-             WHERE e.directory_version > ?1",
+            "SELECT e.id, e.application_id, e.organization_id, e.name, e.created_at, e.config_version
+             FROM environments e WHERE e.directory_version > ?1",
         )?
         .query_and_then(params![since], |row| {
             let environment = read_environment(row)?;
-            let config = ConfigVersion { version: convert::count(row.get(5)?)?, document: row.get(6)? };
-            Ok::<_, Fault>((environment.id, EnvironmentState { environment, keys: Vec::new(), config }))
+            let config_version = convert::count(row.get(5)?)?;
+            Ok::<_, Fault>((
+                environment.id,
+                EnvironmentState { environment, keys: Vec::new(), config_version },
+            ))
         })?
         .collect::<Result<_, _>>()?;
     let mut statement = connection.prepare_cached(

@@ -107,6 +107,22 @@ pub(super) fn settle(
     Ok(changed == 1)
 }
 
+pub(super) fn retry(
+    connection: &Connection,
+    environment: EnvironmentId,
+    provider: &str,
+    id: &str,
+    now: Timestamp,
+) -> Result<Effect<bool>, Fault> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE provider_events SET state = 'waiting', due_at = ?4, tries = 0
+             WHERE environment_id = ?1 AND provider = ?2 AND id = ?3 AND state = 'parked'",
+        )?
+        .execute(params![environment.to_bytes(), provider, id, now.unix_millis()])?;
+    Ok(if changed == 1 { Effect::Written(true) } else { Effect::Nothing(false) })
+}
+
 pub(super) const LIST: &str = concat!(
     "SELECT ",
     event_columns!(),

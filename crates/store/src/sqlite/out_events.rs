@@ -1,6 +1,6 @@
 //! Events that callers are told: written with what they tell of, found and listed.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use tollgate_domain::{
     ServiceReference, Timestamp,
     id::{EnvironmentId, EventId},
@@ -21,6 +21,12 @@ pub(super) struct About<'a> {
     pub(super) state: Option<&'a TransactionState>,
 }
 
+/// With the next number of its environment: the one writer makes the order of numbers that of commits.
+pub(super) const NUMBERED: &str =
+    "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state, sequence)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
+         (SELECT coalesce(max(sequence), 0) + 1 FROM out_events WHERE environment_id = ?1))";
+
 /// To whom an event goes.
 pub(super) const DELIVER: &str = "INSERT INTO event_deliveries
          (environment_id, endpoint_id, event_id, state, since, due_at, tries)
@@ -32,20 +38,15 @@ pub(super) fn tell(connection: &Connection, tells: &[NewEvent], about: About<'_>
     let (scope, at) = (about.environment.to_bytes(), about.at.unix_millis());
     for event in tells {
         let state = state_told(event, about.state).map_err(Fault::Misuse)?;
-        connection
-            .prepare_cached(
-                "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![
-                scope,
-                event.id.to_bytes(),
-                event.kind.as_str(),
-                about.reference.method().as_str(),
-                about.reference.to_bytes(),
-                at,
-                state
-            ])?;
+        connection.prepare_cached(NUMBERED)?.execute(params![
+            scope,
+            event.id.to_bytes(),
+            event.kind.as_str(),
+            about.reference.method().as_str(),
+            about.reference.to_bytes(),
+            at,
+            state
+        ])?;
         connection
             .prepare_cached("INSERT INTO undigested_events (event_id, environment_id) VALUES (?1, ?2)")?
             .execute(params![event.id.to_bytes(), scope])?;
@@ -81,8 +82,8 @@ pub(super) fn find(
 pub(super) fn list_sql(query: EventQuery, slice: Slice) -> String {
     let index = match query {
         EventQuery { reference: Some(_), .. } => " INDEXED BY out_events_by_reference",
-        EventQuery { kind: Some(_), .. } => " INDEXED BY out_events_by_kind",
-        EventQuery { kind: None, reference: None } => "",
+        EventQuery { kind: Some(_), .. } => " INDEXED BY out_events_by_kind_sequence",
+        EventQuery { kind: None, reference: None } => " INDEXED BY out_events_by_sequence",
     };
     let kind = if query.kind.is_some() { " AND e.kind = ?5" } else { "" };
     let reference = if query.reference.is_some() { " AND e.method = ?6 AND e.reference = ?7" } else { "" };
@@ -90,8 +91,8 @@ pub(super) fn list_sql(query: EventQuery, slice: Slice) -> String {
         concat!(
             "SELECT ",
             out_event_columns!(),
-            " FROM out_events e{} WHERE e.environment_id = ?1 AND e.id BETWEEN ?2 AND ?3{}{}
-             ORDER BY e.id {} LIMIT ?4"
+            " FROM out_events e{} WHERE e.environment_id = ?1 AND e.sequence BETWEEN ?2 AND ?3{}{}
+             ORDER BY e.sequence {} LIMIT ?4"
         ),
         index,
         kind,
@@ -106,8 +107,15 @@ pub(super) fn list(
     query: EventQuery,
     from: EventsFrom,
     limit: u32,
-) -> Result<Vec<OutEvent>, Fault> {
-    let Some(slice) = Slice::new(from) else { return Ok(Vec::new()) };
+) -> Result<Option<Vec<OutEvent>>, Fault> {
+    let cursor = match from.cursor() {
+        Some(id) => connection
+            .prepare_cached("SELECT sequence FROM out_events WHERE environment_id = ?1 AND id = ?2")?
+            .query_row(params![environment.to_bytes(), id.to_bytes()], |row| row.get(0))
+            .optional()?,
+        None => None,
+    };
+    let Some(slice) = Slice::new(from, cursor) else { return Ok(None) };
     let mut statement = connection.prepare_cached(&list_sql(query, slice))?;
     let scope = environment.to_bytes();
     let (kind, method) = (
@@ -131,5 +139,5 @@ pub(super) fn list(
     while let Some(row) = rows.next()? {
         events.push(read(&mut RowCells::new(row, 0))?);
     }
-    Ok(events)
+    Ok(Some(events))
 }

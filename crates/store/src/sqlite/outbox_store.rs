@@ -55,7 +55,7 @@ impl OutboxStore for SqliteStore {
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Vec<OutEvent>, StoreError> {
+    ) -> Result<Option<Vec<OutEvent>>, StoreError> {
         self.readers
             .read(move |connection| out_events::list(connection, environment, query, from, limit))
             .await

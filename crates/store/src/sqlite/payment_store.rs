@@ -158,6 +158,17 @@ impl PaymentStore for SqliteStore {
             .await
     }
 
+    async fn retry_event(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (provider, id) = (provider.to_owned(), id.to_owned());
+        self.writer.write(move |connection| events::retry(connection, environment, &provider, &id, now)).await
+    }
+
     async fn events(
         &self,
         environment: EnvironmentId,

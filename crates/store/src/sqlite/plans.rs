@@ -70,7 +70,7 @@ fn every_list_and_claim_has_its_index() {
     migrate::migrate(&connection).unwrap();
     let of = |preparation, waiting| payments::list_sql(PaymentFilter { preparation, waiting });
     let told = |kind, reference| {
-        out_events::list_sql(EventQuery { kind, reference }, Slice::new(EventsFrom::Newest).unwrap())
+        out_events::list_sql(EventQuery { kind, reference }, Slice::new(EventsFrom::Newest, None).unwrap())
     };
     let (kind, payment) =
         (Some(EventKind::PaymentPrepared), Some(ServiceReference::Card(PaymentId::from_bytes([1; 16]))));
@@ -101,10 +101,11 @@ fn every_list_and_claim_has_its_index() {
             "environment_id=? AND method=? AND reference=?",
         ),
         (out_events::DELIVER, "event_endpoints", "environment_id=?"),
-        (&told(None, None), "PRIMARY KEY", "environment_id=? AND id>? AND id<?"),
-        (&told(kind, None), "out_events_by_kind", "environment_id=? AND kind=? AND id>? AND id<?"),
-        (&told(None, payment), "out_events_by_reference", "method=? AND reference=? AND id>? AND id<?"),
-        (&told(kind, payment), "out_events_by_reference", "method=? AND reference=? AND id>? AND id<?"),
+        (out_events::NUMBERED, "out_events_by_sequence", "environment_id=?"),
+        (&told(None, None), "out_events_by_sequence", "environment_id=? AND sequence>? AND sequence<?"),
+        (&told(kind, None), "out_events_by_kind_sequence", "kind=? AND sequence>? AND sequence<?"),
+        (&told(None, payment), "out_events_by_reference", "reference=? AND sequence>? AND sequence<?"),
+        (&told(kind, payment), "out_events_by_reference", "reference=? AND sequence>? AND sequence<?"),
         (endpoints::LIST, "sqlite_autoindex_event_endpoints_1", "environment_id=?"),
         (&sent(None), "PRIMARY KEY", "environment_id=? AND endpoint_id=? AND event_id<?"),
         (&sent(delivered), "PRIMARY KEY", "environment_id=? AND endpoint_id=? AND event_id<?"),

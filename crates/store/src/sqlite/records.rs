@@ -107,7 +107,9 @@ pub(super) const ATTENTION: &str = "SELECT
      (SELECT count(*) FROM (
          SELECT 1 FROM event_endpoints WHERE environment_id = ?1 AND disabled IS NOT NULL LIMIT ?2)),
      (SELECT count(*) FROM (
-         SELECT 1 FROM provider_events WHERE environment_id = ?1 AND state = 'waiting' LIMIT ?2))";
+         SELECT 1 FROM provider_events WHERE environment_id = ?1 AND state = 'waiting' LIMIT ?2)),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM provider_events WHERE environment_id = ?1 AND state = 'parked' LIMIT ?2))";
 
 pub(super) fn attention(
     connection: &Connection,
@@ -122,6 +124,7 @@ pub(super) fn attention(
             parked_deliveries: row.get(3)?,
             disabled_endpoints: row.get(4)?,
             waiting_provider_events: row.get(5)?,
+            parked_provider_events: row.get(6)?,
         })
     })?)
 }

@@ -10,7 +10,7 @@ use tollgate_engine::ports::{Resend, ResendWhich, Resent};
 
 use super::{cells::RowCells, endpoints, fault::Fault, out_events, writer::Effect};
 use crate::convert::{
-    delivery::{Again, Span, in_order, resent, to_all_that_want},
+    delivery::{Again, Span, in_order, to_all_that_want},
     endpoint::{Target, kind, kinds_wanted, read_target},
 };
 
@@ -34,7 +34,7 @@ pub(super) fn resend(
             None => return Ok(Effect::Nothing(Resent::Missing)),
             Some(event) => to_all_that_want(&[(id.to_bytes(), event.kind)], &targets),
         },
-        ResendWhich::Between { from, until, parked_only } => match Span::new(from, until) {
+        ResendWhich::Between { from, until, parked_only, after } => match Span::new(from, until, after) {
             None => Vec::new(),
             Some(span) if parked_only => parked(connection, environment, span, &targets, limit)?,
             Some(span) => {
@@ -42,9 +42,9 @@ pub(super) fn resend(
             }
         },
     };
-    in_order(&mut again, limit);
+    let resent = in_order(&mut again, limit);
     if again.is_empty() {
-        return Ok(Effect::Nothing(resent(&again)));
+        return Ok(Effect::Nothing(resent));
     }
     let mut statement = connection.prepare_cached(
         "INSERT INTO event_deliveries (environment_id, endpoint_id, event_id, state, since, due_at, tries)
@@ -55,7 +55,7 @@ pub(super) fn resend(
     for (event, endpoint) in &again {
         statement.execute(params![environment.to_bytes(), endpoint, event, now.unix_millis()])?;
     }
-    Ok(Effect::Written(resent(&again)))
+    Ok(Effect::Written(resent))
 }
 
 /// Every endpoint that is told.

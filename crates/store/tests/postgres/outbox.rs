@@ -72,7 +72,7 @@ async fn stragglers_are_tidied_up() {
 
 /// How many rows and entries of indexes were read, as the server counts it.
 async fn read(database: &Database) -> i64 {
-    let tables = "'out_events', 'undigested_events', 'event_endpoints', 'event_deliveries', 'search_terms',
+    let tables = "'out_events', 'event_sequence', 'unsequenced_events', 'undigested_events', 'event_endpoints', 'event_deliveries', 'search_terms',
                   'activity', 'card_payments', 'transactions', 'transfers', 'provider_events',
                   'reconciliation_exceptions'";
     let sql = format!(
@@ -147,6 +147,11 @@ async fn filled(database: &Database) -> Asked {
         let [parked, event] =
             [nodes.told(environment, FAILED).await.id, nodes.told(environment, FAILED).await.id];
         nodes.park(environment, few, parked).await;
+        // What nobody has listed yet is numbered in bounded steps.
+        let unnumbered = "SELECT count(*) FROM unsequenced_events";
+        while database.count(unnumbered).await > 0 {
+            nodes.one.out_events(environment, EventQuery::default(), EventsFrom::Newest, 1).await.unwrap();
+        }
         asked = Some(Asked { environment, few, event });
     })
     .await;
@@ -200,27 +205,31 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
     let (node, environment, endpoint, event) = (&nodes.one, *environment, Some(*few), *event);
     let all = DeliveryQuery::default();
     let newest = EventsFrom::Newest;
-    let middle = EventId::new(at(10_000), [0; 10]);
-    let span = |parked_only| ResendWhich::Between { from: at(0), until: at(90_000_000), parked_only };
+    // The ten-thousandth.
+    let middle = EventId::new(at(10_000), [0, 0, 0, 0, 0, 0, 0, 0, 0x27, 0x10]);
+    let span =
+        |parked_only| ResendWhich::Between { from: at(0), until: at(90_000_000), parked_only, after: None };
     let found = match what {
-        "events" => node.out_events(environment, EventQuery::default(), newest, 5).await.unwrap().len(),
+        "events" => {
+            node.out_events(environment, EventQuery::default(), newest, 5).await.unwrap().unwrap().len()
+        }
         "events after" => {
             let after = EventsFrom::After(middle);
-            node.out_events(environment, EventQuery::default(), after, 5).await.unwrap().len()
+            node.out_events(environment, EventQuery::default(), after, 5).await.unwrap().unwrap().len()
         }
         "events of a kind" => {
             let query = EventQuery { kind: Some(FAILED), reference: None };
-            node.out_events(environment, query, newest, 5).await.unwrap().len()
+            node.out_events(environment, query, newest, 5).await.unwrap().unwrap().len()
         }
         "events of a kind that is not there" => {
             let query = EventQuery { kind: Some(EventKind::Transaction(Status::Refunded)), reference: None };
-            assert!(node.out_events(environment, query, newest, 5).await.unwrap().is_empty());
+            assert!(node.out_events(environment, query, newest, 5).await.unwrap().unwrap().is_empty());
             1
         }
         "events of a payment" => {
             let reference = node.out_event(environment, event).await.unwrap().unwrap().reference;
             let query = EventQuery { kind: Some(FAILED), reference: Some(reference) };
-            node.out_events(environment, query, newest, 5).await.unwrap().len()
+            node.out_events(environment, query, newest, 5).await.unwrap().unwrap().len()
         }
         "deliveries" => node.deliveries(environment, all, None, 5).await.unwrap().len(),
         "deliveries to one" => {

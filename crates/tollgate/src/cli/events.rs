@@ -80,6 +80,9 @@ struct ResendArguments {
     /// Only what was given up.
     #[arg(long, requires = "from")]
     parked_only: bool,
+    /// Where an earlier resend of the same moments stopped.
+    #[arg(long, value_name = "EVENT ID", requires = "from")]
+    after: Option<String>,
     /// To this endpoint alone, whatever it usually wants.
     #[arg(long, value_name = "ID")]
     endpoint: Option<String>,
@@ -135,6 +138,7 @@ async fn resend(session: &Session, arguments: ResendArguments) -> Result<(), Fai
     give("endpointId", arguments.endpoint.map(Into::into));
     give("from", arguments.from.map(Into::into));
     give("until", arguments.until.map(Into::into));
+    give("after", arguments.after.map(Into::into));
     give("parkedOnly", arguments.parked_only.then_some(true.into()));
     let path = match &arguments.event {
         Some(event) => format!("/events/{}/resend", segment(event)),
@@ -149,7 +153,9 @@ async fn resend(session: &Session, arguments: ResendArguments) -> Result<(), Fai
             1 => "1 delivery is sent again.".to_owned(),
             count => format!("{count} deliveries are sent again."),
         };
-        let rest = resent.optional_text("nextFrom").map(|from| format!(" There is more: --from {from}"));
+        let rest = resent
+            .optional_text("nextAfter")
+            .map(|event| format!(" There is more: repeat the command with --after {event}"));
         count + &rest.unwrap_or_default()
     })
 }

@@ -1,10 +1,7 @@
 //! `tollgate events listen`: follows events as they happen and forwards them to a receiver under development, signed as
 //! the Standard Webhooks specification says with a secret made for this run.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
 use http::Method;
@@ -25,8 +22,6 @@ use crate::{failure::Failure, node::stop_signal};
 const POLL_EVERY: Duration = Duration::from_millis(500);
 /// How long the receiver may take.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Events of several nodes need not become visible in the order of their ids; what is younger is listed again.
-const SETTLED_AFTER: Duration = Duration::from_secs(10);
 /// Before every event there is.
 const FROM_THE_START: &str = "evt_00000000000000000000000000";
 
@@ -58,10 +53,8 @@ struct Listener {
     path: String,
     filter: EventFilter,
     forward: Option<(String, SigningSecret)>,
-    /// The newest event that nothing older can come before any more.
-    settled: String,
-    /// The events above it that were told already.
-    told: BTreeMap<String, Instant>,
+    /// The last event that was handled.
+    last: String,
 }
 
 pub(crate) async fn run(session: Session, listen: Listen) -> Result<(), Failure> {
@@ -74,8 +67,8 @@ pub(crate) async fn run(session: Session, listen: Listen) -> Result<(), Failure>
     let stop = stop_signal()?;
     let path = session.path("/events").await?;
     let newest = session.client.get(&format!("{path}?limit=1")).await?;
-    let settled = newest.optional_text("/items/0/id").unwrap_or(FROM_THE_START).to_owned();
-    let mut listener = Listener { session, path, filter, forward, settled, told: BTreeMap::new() };
+    let last = newest.optional_text("/items/0/id").unwrap_or(FROM_THE_START).to_owned();
+    let mut listener = Listener { session, path, filter, forward, last };
     listener.welcome()?;
     tokio::select! {
         ended = listener.follow() => ended,
@@ -135,29 +128,17 @@ impl Listener {
     }
 
     async fn poll(&mut self) -> Result<(), Failure> {
-        let mut after = self.settled.clone();
         loop {
-            let query = query(&[("limit", Some("200".to_owned())), ("after", Some(after.clone()))]);
+            let query = query(&[("limit", Some("200".to_owned())), ("after", Some(self.last.clone()))]);
             let slice = self.session.client.get(&format!("{}{query}", self.path)).await?;
             for event in slice.list("items") {
-                let id = event.text("id");
-                if !self.told.contains_key(id) {
-                    self.tell(event).await?;
-                    self.told.insert(id.to_owned(), Instant::now());
-                }
+                self.tell(event).await?;
+                event.text("id").clone_into(&mut self.last);
             }
-            match slice.optional_text("nextCursor") {
-                Some(next) => after = next.to_owned(),
-                None => break,
+            if slice.optional_text("nextCursor").is_none() {
+                return Ok(());
             }
         }
-        while let Some(first) = self.told.first_entry() {
-            if first.get().elapsed() < SETTLED_AFTER {
-                break;
-            }
-            self.settled = first.remove_entry().0;
-        }
-        Ok(())
     }
 
     async fn tell(&self, event: &Value) -> Result<(), Failure> {

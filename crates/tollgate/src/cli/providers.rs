@@ -1,19 +1,88 @@
-//! `tollgate providers`: what is configured, what is missing, where webhooks go.
+//! `tollgate providers`: what is configured, what is missing, where webhooks go, and what became of those that came.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::{
     fields::Fields,
+    http::{query, segment},
+    moment::moment,
     output::paint_of,
     session::Session,
-    table::{Cell, Table},
+    table::{Cell, Table, more},
 };
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
-pub(crate) struct Providers {}
+pub(crate) struct Providers {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
-pub(crate) async fn run(session: Session, _: Providers) -> Result<(), Failure> {
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List providers; also without a subcommand.
+    List,
+    /// List the events that providers sent, newest first.
+    Events {
+        /// Only waiting, applied, ignored or parked ones.
+        #[arg(long)]
+        state: Option<String>,
+        /// How many at most.
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+        /// Only those before this one.
+        #[arg(long, value_name = "CURSOR")]
+        before: Option<String>,
+    },
+    /// Retry a parked event.
+    Retry {
+        /// The provider's name in the configuration.
+        provider: String,
+        /// The event's id at the provider.
+        event: String,
+    },
+}
+
+pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Failure> {
+    match providers.action {
+        None | Some(Action::List) => list(&session).await,
+        Some(Action::Events { state, limit, before }) => {
+            let query = query(&[("limit", Some(limit.to_string())), ("state", state), ("before", before)]);
+            let path = session.path(&format!("/provider-events{query}")).await?;
+            let list = session.client.get(&path).await?;
+            session.output.show(&list, |style| {
+                let mut table =
+                    Table::new(&["RECEIVED", "PROVIDER", "EVENT", "TYPE", "STATE", "TRIES", "NOTE"]);
+                for event in list.list("items") {
+                    let state = event.word("state");
+                    table.row([
+                        moment(event.text("receivedAt")).into(),
+                        event.word("provider").into(),
+                        event.word("eventId").into(),
+                        event.word("type").into(),
+                        Cell::painted(&state, paint_of(&state)),
+                        event.number("tries").to_string().into(),
+                        event.word("note").into(),
+                    ]);
+                }
+                table.draw(style, "No events.") + &more(&list, "--before")
+            })
+        }
+        Some(Action::Retry { provider, event }) => {
+            let path = format!("/provider-events/{}/{}/retry", segment(&provider), segment(&event));
+            let path = session.path(&path).await?;
+            let retried = session.client.post(&path, &serde_json::json!({})).await;
+            let retried = retried.map_err(|failure| {
+                failure.if_missing(|| {
+                    format!("{provider} has no parked event {event}; `tollgate providers events --state parked` lists them")
+                })
+            })?;
+            session.output.show(&retried, |_| format!("{event} is being retried."))
+        }
+    }
+}
+
+async fn list(session: &Session) -> Result<(), Failure> {
     let list = session.client.get(&session.path("/providers").await?).await?;
     session.output.show(&list, |style| {
         let mut table = Table::new(&["NAME", "ADAPTER", "METHOD", "READY", "MISSING", "WEBHOOK ADDRESS"]);

@@ -4,6 +4,7 @@
 mod belief;
 mod forgery;
 mod orders;
+mod poison;
 
 use std::{
     thread,

@@ -4,6 +4,7 @@ mod addresses;
 mod deliveries;
 mod endpoints;
 mod flows;
+mod following;
 mod lists;
 mod nodes;
 mod privacy;

@@ -86,7 +86,7 @@ fn a_receiver_that_is_gone_is_told_nothing_more(kind: StoreKind) {
     assert_eq!(delivery(&world, &first)["state"], "parked");
     let range = json!({"from": "2020-01-01T00:00:00Z", "parkedOnly": true});
     let resent = admin.post(&world.shop.path("/events/resend"), &range).data(200);
-    assert_eq!(resent, json!({"deliveries": 1, "hasMore": false, "nextFrom": null}));
+    assert_eq!(resent, json!({"deliveries": 1, "hasMore": false, "nextAfter": null}));
     wait_state(&world, &first, "delivered");
 }
 

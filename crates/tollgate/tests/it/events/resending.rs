@@ -19,7 +19,7 @@ fn one_event_is_sent_again(kind: StoreKind) {
     wait_state(&world, &reference, "delivered");
     let event = id(&sole_event(&world, &reference));
     let resent = resend(&world, &event, &json!({}));
-    assert_eq!(resent, json!({"deliveries": 1, "hasMore": false, "nextFrom": null}));
+    assert_eq!(resent, json!({"deliveries": 1, "hasMore": false, "nextAfter": null}));
     let parcels = all.wait_count(2);
     assert_eq!((parcels[0].id(), &parcels[0].body), (parcels[1].id(), &parcels[1].body));
     // To an endpoint that usually does not want it, and to one that was not there yet.
@@ -58,7 +58,7 @@ fn events_of_a_span_are_sent_again(kind: StoreKind) {
     assert_eq!(admin.post(&path, &parked).data(200)["deliveries"], 0);
     let range = json!({"from": from, "until": until, "endpointId": subscription.id});
     let resent = admin.post(&path, &range).data(200);
-    assert_eq!(resent, json!({"deliveries": 4, "hasMore": false, "nextFrom": null}));
+    assert_eq!(resent, json!({"deliveries": 4, "hasMore": false, "nextAfter": null}));
     receiver.wait_count(4);
     wait_until("all is delivered", PATIENCE, settled);
     let mut came: Vec<_> = receiver.parcels().iter().map(|parcel| parcel.id().to_owned()).collect();
