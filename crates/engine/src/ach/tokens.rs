@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tollgate_domain::{Timestamp, customer::Customer};
-use tollgate_vault::{SealError, token_generation};
+use tollgate_vault::{SealError, Secret, token_generation};
 
 use crate::{engine::Engine, snapshot::EnvironmentView};
 
@@ -28,6 +28,44 @@ pub enum TokenError {
     /// Its time is over.
     #[error("has expired; issue a new one")]
     Expired,
+}
+
+/// A customer token as a caller sent it.
+#[derive(Debug, Clone)]
+pub struct CustomerToken {
+    text: Secret,
+    content: TokenContent,
+}
+
+#[derive(Debug, Clone)]
+enum TokenContent {
+    Valid(Customer),
+    /// Enough to compare a repeated request with the first one.
+    Expired(Customer),
+    Unreadable,
+}
+
+impl CustomerToken {
+    /// The customer, if the token is good for a new transfer.
+    pub fn customer(&self) -> Result<&Customer, TokenError> {
+        match &self.content {
+            TokenContent::Valid(customer) => Ok(customer),
+            TokenContent::Expired(_) => Err(TokenError::Expired),
+            TokenContent::Unreadable => Err(TokenError::Refused),
+        }
+    }
+
+    /// The customer, if the token can be read at all.
+    pub(super) fn readable_customer(&self) -> Option<&Customer> {
+        match &self.content {
+            TokenContent::Valid(customer) | TokenContent::Expired(customer) => Some(customer),
+            TokenContent::Unreadable => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.text.expose()
+    }
 }
 
 impl Engine {
@@ -56,27 +94,35 @@ impl Engine {
         Ok(IssuedToken { token: key.seal(content.to_string().as_bytes())?, expires_at })
     }
 
-    /// The customer inside a token.
-    pub fn open_token(&self, view: &EnvironmentView, token: &str) -> Result<Customer, TokenError> {
-        let generation = token_generation(token).map_err(|_| TokenError::Refused)?;
+    /// Opens a customer token, as far as it opens.
+    pub fn open_token(&self, view: &EnvironmentView, token: &str) -> CustomerToken {
+        let content = match self.token_content(view, token) {
+            None => TokenContent::Unreadable,
+            Some((customer, ends)) if ends.is_some_and(|ends| self.clock.now() >= ends) => {
+                TokenContent::Expired(customer)
+            }
+            Some((customer, _)) => TokenContent::Valid(customer),
+        };
+        CustomerToken { text: Secret::new(token), content }
+    }
+
+    /// The customer inside a token, and when it ends.
+    fn token_content(&self, view: &EnvironmentView, token: &str) -> Option<(Customer, Option<Timestamp>)> {
+        let generation = token_generation(token).ok()?;
         if !view.configuration.settings.opens_token_key(generation) {
-            return Err(TokenError::Refused);
+            return None;
         }
         let environment = view.environment.id.to_string();
-        let opened = self.master_key.token_key(&environment, generation).open(token);
-        let opened = opened.map_err(|_| TokenError::Refused)?;
-        let content: Value = serde_json::from_slice(&opened).map_err(|_| TokenError::Refused)?;
+        let opened = self.master_key.token_key(&environment, generation).open(token).ok()?;
+        let content: Value = serde_json::from_slice(&opened).ok()?;
         let is = |name: &str, expected: &str| content.get(name).and_then(Value::as_str) == Some(expected);
         let organization = view.environment.organization.to_string();
         let known = content.get("v").and_then(Value::as_u64) == Some(VERSION);
         if !known || !is("env", &environment) || !is("org", &organization) {
-            return Err(TokenError::Refused);
+            return None;
         }
         let ends = content.get("exp").and_then(Value::as_i64).map(Timestamp::from_unix_millis);
-        if ends.is_some_and(|ends| self.clock.now() >= ends) {
-            return Err(TokenError::Expired);
-        }
-        content.get("customer").and_then(read_customer).ok_or(TokenError::Refused)
+        Some((content.get("customer").and_then(read_customer)?, ends))
     }
 }
 

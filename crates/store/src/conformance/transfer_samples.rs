@@ -122,7 +122,6 @@ impl Nodes {
             fingerprints: "{}".to_owned(),
             progress: sending(),
             posting: self.new_posting_id(),
-            event: self.new_event_id(),
         }
     }
 
@@ -177,6 +176,7 @@ impl Nodes {
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,
+            announces: (from_revision == 0).then(|| self.new_event_id()),
             tells: None,
         }
     }
