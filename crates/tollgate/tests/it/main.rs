@@ -38,6 +38,7 @@ mod cards;
 mod cli;
 mod configuration;
 mod crash;
+mod database_fails;
 mod events;
 mod events_crash;
 mod guides;
