@@ -118,7 +118,15 @@ fn crash(kills: u64) -> Outcome<()> {
     let postgres = Postgres::start(&tools::ensure_postgres()?)?;
     let status = cargo::command()
         .args(["test", "--package", "tollgate", "--all-features", "--test", "it", "--"])
-        .args(["ach_crash", "ach_model", "events_crash", "--nocapture", "--test-threads", "1"])
+        .args([
+            "ach_crash",
+            "ach_model",
+            "events_crash",
+            "database_fails::many",
+            "--nocapture",
+            "--test-threads",
+            "1",
+        ])
         .env(postgres::URL_VARIABLE, postgres.url())
         .env("TOLLGATE_CRASH_KILLS", kills.to_string())
         .env("TOLLGATE_MODEL_STEPS", "12000")

@@ -9,7 +9,9 @@ mod event;
 mod fingerprint;
 mod preview;
 mod reads;
+mod replay;
 mod resolve;
+mod sending;
 mod tokens;
 mod transfer;
 
@@ -20,7 +22,7 @@ use crate::{engine::Engine, ports::AchTransfers, snapshot::EnvironmentView};
 pub(crate) use event::TransferEvent;
 pub use preview::Preview;
 pub use reads::TransferRead;
-pub use tokens::{IssuedToken, TokenError};
+pub use tokens::{CustomerToken, IssuedToken, TokenError};
 pub use transfer::{Bank, TransferError, TransferMade, TransferRequest};
 
 /// How often a decision is made anew because the transfer changed meanwhile.

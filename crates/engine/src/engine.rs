@@ -15,6 +15,7 @@ use crate::{
     outbox::DeliveryTally,
     ports::{Clock, NewEvent, Store, StoreError, Wires},
     provider_health::{ProviderHealth, ProviderWatch},
+    record::MOST_HELD,
     sequence::Sequence,
 };
 
@@ -45,6 +46,8 @@ pub struct Engine {
     /// Poked when something was written that callers are to be told.
     pub(crate) outbox_news: Notify,
     pub(crate) delivery_tally: Arc<DeliveryTally>,
+    /// A permit for every provider's answer that is being written down.
+    pub(crate) held_outcomes: Arc<Semaphore>,
     sequence: Mutex<Sequence>,
 }
 
@@ -102,6 +105,7 @@ impl Engine {
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_news: Notify::new(),
             delivery_tally: Arc::default(),
+            held_outcomes: Arc::new(Semaphore::new(MOST_HELD)),
             sequence: Mutex::default(),
         })
     }

@@ -21,6 +21,7 @@ pub mod ports;
 mod provider_account;
 mod provider_health;
 mod quote;
+mod record;
 mod records;
 mod resolver;
 mod sequence;
@@ -30,7 +31,8 @@ mod timeline;
 mod wallet;
 
 pub use ach::{
-    Bank, IssuedToken, Preview, TokenError, TransferError, TransferMade, TransferRead, TransferRequest,
+    Bank, CustomerToken, IssuedToken, Preview, TokenError, TransferError, TransferMade, TransferRead,
+    TransferRequest,
 };
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
@@ -44,7 +46,7 @@ pub use engine::{Engine, StartError};
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;
 pub use meter::{Exhausted, Meter};
-pub use options::{Options, OutboxOptions, ResolverOptions};
+pub use options::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
 pub use outbox::{
     DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError, EndpointMade,
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,

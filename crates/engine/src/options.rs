@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
+/// How long a request that writes may take to learn what became of a commit whose answer was lost.
+pub const DEFAULT_REQUEST_DEADLINE: Duration = Duration::from_secs(30);
+
 /// Settings of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Where this service is reached from outside, without a slash at the end. Webhook addresses begin with it.
     pub public_url: String,
+    /// How long a request that writes may take to learn what became of a commit whose answer was lost.
+    pub request_deadline: Duration,
     /// The background work.
     pub resolver: ResolverOptions,
     /// Telling callers.
@@ -77,6 +82,11 @@ impl Options {
     /// The defaults, at this address.
     pub fn at(public_url: impl Into<String>) -> Self {
         let public_url = public_url.into().trim_end_matches('/').to_owned();
-        Self { public_url, resolver: ResolverOptions::default(), outbox: OutboxOptions::default() }
+        Self {
+            public_url,
+            request_deadline: DEFAULT_REQUEST_DEADLINE,
+            resolver: ResolverOptions::default(),
+            outbox: OutboxOptions::default(),
+        }
     }
 }

@@ -34,6 +34,7 @@ struct Failure {
     allow: Option<String>,
     close: bool,
     replayed: bool,
+    reference: Option<String>,
 }
 
 impl ApiError {
@@ -47,6 +48,7 @@ impl ApiError {
             allow: None,
             close: false,
             replayed: false,
+            reference: None,
         }))
     }
 
@@ -138,6 +140,14 @@ impl ApiError {
         })
     }
 
+    /// The store did not say whether it committed.
+    pub(crate) fn outcome_unknown(message: &'static str, internal: String) -> Self {
+        Self::new(ErrorCode::OutcomeUnknown, message).with(|it| {
+            it.retry_after = Some(Duration::from_secs(1));
+            it.internal = Some(internal);
+        })
+    }
+
     /// The provider's own validation said no.
     pub(crate) fn provider_rejected(message: String) -> Self {
         Self::new(ErrorCode::ProviderRejected, message)
@@ -174,6 +184,12 @@ impl ApiError {
     #[must_use]
     pub(crate) fn replayed(self) -> Self {
         self.with(|it| it.replayed = true)
+    }
+
+    /// The same failure with the payment it is about.
+    #[must_use]
+    pub(crate) fn about(self, reference: impl ToString) -> Self {
+        self.with(|it| it.reference = Some(reference.to_string()))
     }
 
     /// The same failure with a time to wait.
@@ -241,6 +257,7 @@ impl ApiError {
                 code: failure.code.as_str(),
                 request_id: request.to_string(),
                 details: &failure.details,
+                service_reference: failure.reference.as_deref(),
             },
         };
         serde_json::to_vec(&envelope).unwrap_or_default()
@@ -261,6 +278,8 @@ struct FailureBody<'a> {
     code: &'static str,
     request_id: String,
     details: &'a [Detail],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_reference: Option<&'a str>,
 }
 
 impl IntoResponse for ApiError {
@@ -280,8 +299,8 @@ impl From<StoreError> for ApiError {
                 "The service's database does not answer; nothing was changed. Try again.",
                 why,
             ),
-            StoreError::Unknown(why) => Self::store_unavailable(
-                "The service's database was cut off while it worked; read back what you changed before trying again.",
+            StoreError::Unknown(why) => Self::outcome_unknown(
+                "It is not known whether the change was recorded; read it back before trying again.",
                 why,
             ),
             StoreError::Broken(why) => Self::internal(why),

@@ -150,7 +150,10 @@ error_codes! {
             "The provider could not be reached or gave no clear answer, and nothing was created.",
             "Send the request again after `Retry-After`.";
         StoreUnavailable "store_unavailable":
-            "The service's database does not answer.",
-            "Send the request again after `Retry-After`; read back what you changed first where the message says so.";
+            "The service's database does not answer, and nothing was changed or sent to a provider.",
+            "Send the request again after `Retry-After`.";
+        OutcomeUnknown "outcome_unknown":
+            "The service's database was cut off while it worked: it is not known whether the request was recorded.",
+            "Send the same request again, with the same idempotency key where it has one; nothing is done twice. Read back other changes first.";
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde::Deserialize;
-use tollgate_engine::{Options, OutboxOptions, ResolverOptions};
+use tollgate_engine::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
 use tollgate_server::Limits;
 use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
@@ -32,6 +32,7 @@ struct File {
     public_url: Option<String>,
     provider_timeout_ms: Option<u64>,
     provider_deadline_ms: Option<u64>,
+    request_deadline_ms: Option<u64>,
     resolver_poll_ms: Option<u64>,
     resolver_lease_ms: Option<u64>,
     resolver_first_check_ms: Option<u64>,
@@ -60,6 +61,7 @@ pub(crate) struct Settings {
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
     pub(crate) providers: tollgate_providers::Settings,
+    request_deadline: Duration,
     resolver: ResolverOptions,
     outbox: OutboxOptions,
     pub(crate) limits: Limits,
@@ -94,6 +96,11 @@ impl Settings {
                 .map(public_url)
                 .transpose()?,
             providers,
+            request_deadline: millis(
+                "TOLLGATE_REQUEST_DEADLINE_MS",
+                file.request_deadline_ms,
+                DEFAULT_REQUEST_DEADLINE,
+            )?,
             resolver,
             limits,
         })
@@ -102,7 +109,12 @@ impl Settings {
     /// How the engine behaves when it is served at this address.
     pub(crate) fn engine_options(&self, address: SocketAddr) -> Options {
         let public_url = self.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-        Options { resolver: self.resolver, outbox: self.outbox, ..Options::at(public_url) }
+        Options {
+            request_deadline: self.request_deadline,
+            resolver: self.resolver,
+            outbox: self.outbox,
+            ..Options::at(public_url)
+        }
     }
 
     /// How events are carried.

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
     ach::{AchSighting, AchStanding, judge},
     card::Disagreement,
     event::EventKind,
-    id::{ChangeId, PostingId},
+    id::{ChangeId, EventId, PostingId},
     ledger::TransferStep,
     transaction::{Failure, Status, TransactionState},
 };
@@ -167,6 +168,12 @@ impl<'e> Draft<'e> {
 
     /// Makes the decision stand, and returns the transfer as it now is; `None` where it changed meanwhile.
     pub(super) async fn commit(self) -> Result<Option<Transfer>, StoreError> {
+        let deadline = Instant::now() + self.engine.options.request_deadline;
+        self.commit_by(deadline).await
+    }
+
+    /// The same, where a commit whose answer was lost is asked about until then.
+    pub(super) async fn commit_by(self, deadline: Instant) -> Result<Option<Transfer>, StoreError> {
         let Self { engine, mut transfer, at, .. } = self;
         let posting = match self.step {
             Some(step) => Some(TransferPosting {
@@ -187,21 +194,23 @@ impl<'e> Draft<'e> {
             entries: engine.entries(self.lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.disagreements, at)?,
             event: self.event,
+            announces: (self.from_revision == 0).then(|| engine.fresh(EventId::new)).transpose()?,
             tells: told.map(|kind| engine.new_event(kind)).transpose()?,
         };
         let order = &transfer.order;
         failpoint!("transfer.before_change");
-        match engine.store.change_transfer(order.environment, order.id, &change).await? {
+        let changing = || engine.store.change_transfer(order.environment, order.id, &change);
+        match engine.until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("transfer.after_change");
-                if change.tells.is_some() {
+                if change.announces.is_some() || change.tells.is_some() {
                     engine.outbox_news.notify_one();
                 }
                 transfer.revision = self.from_revision.saturating_add(1);
                 Ok(Some(transfer))
             }
-            Changed::Stale => Ok(None),
-            Changed::Missing => Err(StoreError::Broken("a transfer has vanished".to_owned())),
+            // Missing: its reservation was taken back meanwhile.
+            Changed::Stale | Changed::Missing => Ok(None),
         }
     }
 }

@@ -11,7 +11,9 @@ use tollgate_domain::{
 use super::{AchProvider, MOST_ROUNDS, draft::Draft};
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, EventState, Notice, SettledEvent, StoreError, StoredEvent},
+    ports::{
+        Call, CallError, EventState, Notice, Refusal, RefusalKind, SettledEvent, StoreError, StoredEvent,
+    },
     snapshot::EnvironmentView,
 };
 
@@ -68,6 +70,9 @@ impl Engine {
                     Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
                         TransferEvent::Waiting(trouble.reason)
                     }
+                    Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+                        TransferEvent::Waiting(not_let_in(&refusal))
+                    }
                     Ok(_) | Err(CallError::Refused(_)) => TransferEvent::Unmatched,
                 });
             };
@@ -117,6 +122,10 @@ fn note_reading(draft: &mut Draft<'_>, call: &Call<AchSighting>, notice: &Notice
             draft.sight(sighting, &notice.event);
             String::new()
         }
+        // Until the credentials are corrected; what the event told of must not be lost meanwhile.
+        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+            return Err(not_let_in(refusal));
+        }
         Err(CallError::Refused(refusal)) => {
             format!("the provider does not show the transfer: {}", refusal.failure.code)
         }
@@ -124,4 +133,8 @@ fn note_reading(draft: &mut Draft<'_>, call: &Call<AchSighting>, notice: &Notice
     };
     draft.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
     Ok(note)
+}
+
+fn not_let_in(refusal: &Refusal) -> String {
+    format!("waits for the provider: {}", refusal.failure.code)
 }

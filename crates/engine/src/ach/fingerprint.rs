@@ -4,62 +4,94 @@
 use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
-use serde_json::Value;
-use tollgate_domain::id::EnvironmentId;
+use serde_json::{Value, value::RawValue};
+use tollgate_domain::{customer::Customer, id::EnvironmentId};
 
 use super::transfer::TransferRequest;
 use crate::engine::Engine;
 
 /// Long enough that no two requests of one key meet by chance.
 const DIGEST_LENGTH: usize = 12;
+/// The customer inside the token, as callers know the field.
+const CUSTOMER: &str = "customerToken";
+/// The token letter by letter, for one that cannot be opened any more. Fingerprints without it are of release 0.1.0, which
+/// wrote numbers as the nearest floating-point number.
+const TOKEN_TEXT: &str = "customerTokenText";
+/// Deeper JSON is compared as it was written.
+const DEEPEST: usize = 128;
+
+type Digests = BTreeMap<String, String>;
 
 impl Engine {
+    /// The fingerprints to keep of a request.
     pub(super) fn fingerprints(&self, environment: EnvironmentId, request: &TransferRequest) -> String {
-        let customer = &request.customer;
-        let customer = [
-            customer.external_id.as_str(),
-            &customer.email,
-            &customer.first_name,
-            &customer.last_name,
-            customer.phone.as_deref().unwrap_or_default(),
-            &canonical(&customer.metadata),
-        ]
-        .map(|part| format!("{}:{part}", part.len()))
-        .concat();
+        serde_json::to_string(&self.digests(environment, request, canonical)).unwrap_or_default()
+    }
+
+    /// The fields in which a request differs from the one these fingerprints were kept of; empty where it is the same.
+    pub(super) fn differences(
+        &self,
+        environment: EnvironmentId,
+        kept: &str,
+        request: &TransferRequest,
+    ) -> Vec<String> {
+        let mut kept: Digests = serde_json::from_str(kept).unwrap_or_default();
+        let kept_text = kept.remove(TOKEN_TEXT);
+        let write = if kept_text.is_some() { canonical } else { canonical_by_value };
+        let mut sent = self.digests(environment, request, write);
+        let sent_text = sent.remove(TOKEN_TEXT);
+        if !sent.contains_key(CUSTOMER) && kept_text.is_some() && kept_text == sent_text {
+            kept.remove(CUSTOMER);
+        }
+        differing(&kept, &sent)
+    }
+
+    fn digests(
+        &self,
+        environment: EnvironmentId,
+        request: &TransferRequest,
+        write: fn(&str) -> String,
+    ) -> Digests {
         let bank = &request.bank;
-        let fields: [(&str, &str); 11] = [
-            ("accountName", &bank.account_name),
-            ("accountNumber", bank.account.account_number.expose()),
-            ("amountMinor", &request.quote.principal.to_string()),
-            ("bankAccountType", bank.account_type.as_str()),
-            ("bankName", &bank.bank_name),
-            ("currency", request.quote.currency.code()),
-            ("customerToken", &customer),
-            ("description", request.description.as_deref().unwrap_or_default()),
-            ("metadata", &canonical(&request.metadata)),
-            ("remittanceData", &request.remittance.as_deref().map(canonical).unwrap_or_default()),
-            ("routingNumber", bank.account.routing_number.expose()),
+        let customer = request.token.readable_customer().map(|customer| customer_text(customer, write));
+        let fields: [(&str, Option<&str>); 12] = [
+            ("accountName", Some(&bank.account_name)),
+            ("accountNumber", Some(bank.account.account_number.expose())),
+            ("amountMinor", Some(&request.quote.principal.to_string())),
+            ("bankAccountType", Some(bank.account_type.as_str())),
+            ("bankName", Some(&bank.bank_name)),
+            ("currency", Some(request.quote.currency.code())),
+            (CUSTOMER, customer.as_deref()),
+            (TOKEN_TEXT, Some(request.token.text())),
+            ("description", Some(request.description.as_deref().unwrap_or_default())),
+            ("metadata", Some(&write(&request.metadata))),
+            ("remittanceData", Some(&request.remittance.as_deref().map(write).unwrap_or_default())),
+            ("routingNumber", Some(bank.account.routing_number.expose())),
         ];
         let scope = environment.to_bytes();
-        let digests: BTreeMap<&str, String> = fields
-            .into_iter()
-            .map(|(name, value)| {
-                let parts = [scope.as_slice(), name.as_bytes(), value.as_bytes()];
-                let digest = self.request_digester.digest(&parts);
-                (name, HEXLOWER.encode(digest.get(..DIGEST_LENGTH).unwrap_or(&digest)))
-            })
-            .collect();
-        serde_json::to_string(&digests).unwrap_or_default()
+        let digest = |(name, value): (&str, Option<&str>)| {
+            let parts = [scope.as_slice(), name.as_bytes(), value?.as_bytes()];
+            let digest = self.request_digester.digest(&parts);
+            Some((name.to_owned(), HEXLOWER.encode(digest.get(..DIGEST_LENGTH).unwrap_or(&digest))))
+        };
+        fields.into_iter().filter_map(digest).collect()
     }
 }
 
-/// The fields in which two requests differ; empty where they are the same.
-pub(super) fn differences(one: &str, other: &str) -> Vec<String> {
-    if one == other {
-        return Vec::new();
-    }
-    let read = |text: &str| serde_json::from_str::<BTreeMap<String, String>>(text).unwrap_or_default();
-    let (one, other) = (read(one), read(other));
+fn customer_text(customer: &Customer, write: fn(&str) -> String) -> String {
+    [
+        customer.external_id.as_str(),
+        &customer.email,
+        &customer.first_name,
+        &customer.last_name,
+        customer.phone.as_deref().unwrap_or_default(),
+        &write(&customer.metadata),
+    ]
+    .map(|part| format!("{}:{part}", part.len()))
+    .concat()
+}
+
+fn differing(one: &Digests, other: &Digests) -> Vec<String> {
     let names = one.keys().chain(other.keys()).filter(|name| one.get(*name) != other.get(*name));
     let mut differing: Vec<String> = names.cloned().collect();
     differing.sort();
@@ -67,8 +99,47 @@ pub(super) fn differences(one: &str, other: &str) -> Vec<String> {
     differing
 }
 
-/// The same JSON in the same letters, whatever the order of its fields.
+/// The same JSON in the same letters, whatever the order of its fields. Numbers stay as they were written.
 fn canonical(json: &str) -> String {
+    fn write(json: &str, depth: usize, to: &mut String) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        match json.as_bytes().first()? {
+            b'{' => {
+                let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
+                to.push('{');
+                for (place, (name, value)) in fields.into_iter().enumerate() {
+                    to.push_str(if place > 0 { "," } else { "" });
+                    to.push_str(&serde_json::to_string(&name).ok()?);
+                    to.push(':');
+                    write(value.get(), depth + 1, to)?;
+                }
+                to.push('}');
+            }
+            b'[' => {
+                let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+                to.push('[');
+                for (place, value) in items.into_iter().enumerate() {
+                    to.push_str(if place > 0 { "," } else { "" });
+                    write(value.get(), depth + 1, to)?;
+                }
+                to.push(']');
+            }
+            b'"' => to.push_str(&serde_json::to_string(&serde_json::from_str::<String>(json).ok()?).ok()?),
+            _ => to.push_str(json),
+        }
+        Some(())
+    }
+    let mut written = String::with_capacity(json.len());
+    match write(json.trim(), 0, &mut written) {
+        Some(()) => written,
+        None => json.to_owned(),
+    }
+}
+
+/// As release 0.1.0 wrote it.
+fn canonical_by_value(json: &str) -> String {
     fn sorted(value: Value) -> Value {
         match value {
             Value::Object(map) => {
@@ -94,9 +165,37 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_compared_by_their_letters() {
+        let written = ["1", "1.0", "1.00", "1e0", "100", "1e2", "9007199254740992", "9007199254740993"];
+        let large = ["18446744073709551616", "18446744073709551617", "0.1", "0.10000000000000000001"];
+        let all: Vec<String> =
+            written.iter().chain(&large).map(|it| canonical(&format!("{{\"n\":{it}}}"))).collect();
+        for (place, one) in all.iter().enumerate() {
+            assert!(all.iter().skip(place + 1).all(|other| other != one), "{one}");
+        }
+    }
+
+    #[test]
+    fn ordinary_json_is_written_as_it_always_was() {
+        for json in [
+            r#"{"b":[{"d":1,"c":-2}],"a":null,"t":true,"empty":{},"none":[]}"#,
+            r#"{"text":"a \"quoted\" \u00e9\n\/ line","\u0061":"x","z":1.5}"#,
+            r#""Invoice F-1""#,
+            "{}",
+            r#"{"a":1,"a":2}"#,
+            r#"{"broken":"\ud800"}"#,
+        ] {
+            assert_eq!(canonical(json), canonical_by_value(json), "{json}");
+        }
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(3_000), "]".repeat(3_000));
+        assert_eq!(canonical(&deep), deep);
+    }
+
+    #[test]
     fn differing_fields_are_named() {
-        let (one, other) = (r#"{"a":"1","b":"2"}"#, r#"{"a":"1","b":"3","c":"4"}"#);
-        assert_eq!(differences(one, one), Vec::<String>::new());
-        assert_eq!(differences(one, other), ["b", "c"]);
+        let read = |text: &str| serde_json::from_str::<Digests>(text).unwrap();
+        let (one, other) = (read(r#"{"a":"1","b":"2"}"#), read(r#"{"a":"1","b":"3","c":"4"}"#));
+        assert_eq!(differing(&one, &one), Vec::<String>::new());
+        assert_eq!(differing(&one, &other), ["b", "c"]);
     }
 }

@@ -66,6 +66,13 @@ impl Engine {
         transfer: Transfer,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
+        let transfer = if transfer.revision == 0 {
+            // Whoever reserved it may still be at it. From here on it cannot be taken back any more.
+            let Some(kept) = Draft::of(self, transfer, None).commit().await? else { return Ok(()) };
+            kept
+        } else {
+            transfer
+        };
         let mut asked = provider.wire.find(provider.provider, &transfer.order).await;
         if planted("new_key_on_retry") {
             asked.outcome = Ok(None);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tollgate_domain::{Timestamp, customer::Customer};
-use tollgate_vault::{SealError, token_generation};
+use tollgate_vault::{SealError, Secret, token_generation};
 
 use crate::{engine::Engine, snapshot::EnvironmentView};
 
@@ -56,6 +56,44 @@ pub enum TokenError {
     Expired,
 }
 
+/// A customer token as a caller sent it.
+#[derive(Debug, Clone)]
+pub struct CustomerToken {
+    text: Secret,
+    content: TokenContent,
+}
+
+#[derive(Debug, Clone)]
+enum TokenContent {
+    Valid(Customer),
+    /// Enough to compare a repeated request with the first one.
+    Expired(Customer),
+    Unreadable,
+}
+
+impl CustomerToken {
+    /// The customer, if the token is good for a new transfer.
+    pub fn customer(&self) -> Result<&Customer, TokenError> {
+        match &self.content {
+            TokenContent::Valid(customer) => Ok(customer),
+            TokenContent::Expired(_) => Err(TokenError::Expired),
+            TokenContent::Unreadable => Err(TokenError::Refused),
+        }
+    }
+
+    /// The customer, if the token can be read at all.
+    pub(super) fn readable_customer(&self) -> Option<&Customer> {
+        match &self.content {
+            TokenContent::Valid(customer) | TokenContent::Expired(customer) => Some(customer),
+            TokenContent::Unreadable => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.text.expose()
+    }
+}
+
 impl Engine {
     /// Makes a token for a customer.
     pub fn issue_token(&self, view: &EnvironmentView, customer: &Customer) -> Result<IssuedToken, SealError> {
@@ -85,25 +123,33 @@ impl Engine {
         Ok(IssuedToken { token: key.seal(&content)?, expires_at })
     }
 
-    /// The customer inside a token.
-    pub fn open_token(&self, view: &EnvironmentView, token: &str) -> Result<Customer, TokenError> {
-        let generation = token_generation(token).map_err(|_| TokenError::Refused)?;
+    /// Opens a customer token, as far as it opens.
+    pub fn open_token(&self, view: &EnvironmentView, token: &str) -> CustomerToken {
+        let content = match self.token_content(view, token) {
+            None => TokenContent::Unreadable,
+            Some((customer, ends)) if ends.is_some_and(|ends| self.clock.now() >= ends) => {
+                TokenContent::Expired(customer)
+            }
+            Some((customer, _)) => TokenContent::Valid(customer),
+        };
+        CustomerToken { text: Secret::new(token), content }
+    }
+
+    /// The customer inside a token, and when it ends.
+    fn token_content(&self, view: &EnvironmentView, token: &str) -> Option<(Customer, Option<Timestamp>)> {
+        let generation = token_generation(token).ok()?;
         if !view.configuration.settings.opens_token_key(generation) {
-            return Err(TokenError::Refused);
+            return None;
         }
         let environment = view.environment.id.to_string();
-        let opened = self.master_key.token_key(&environment, generation).open(token);
-        let opened = opened.map_err(|_| TokenError::Refused)?;
-        let content: Content<'_> = serde_json::from_slice(&opened).map_err(|_| TokenError::Refused)?;
+        let opened = self.master_key.token_key(&environment, generation).open(token).ok()?;
+        let content: Content<'_> = serde_json::from_slice(&opened).ok()?;
         let organization = view.environment.organization.to_string();
         if content.v != VERSION || content.env != environment || content.org != organization {
-            return Err(TokenError::Refused);
+            return None;
         }
         let ends = content.exp.map(Timestamp::from_unix_millis);
-        if ends.is_some_and(|ends| self.clock.now() >= ends) {
-            return Err(TokenError::Expired);
-        }
-        content.customer.read().ok_or(TokenError::Refused)
+        Some((content.customer.read()?, ends))
     }
 }
 

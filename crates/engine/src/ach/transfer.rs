@@ -1,22 +1,27 @@
 //! Making a transfer: checked, set aside and recorded, sent, and its outcome recorded.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use tollgate_domain::{
     Minor,
-    ach::{AchSighting, BankAccountType, TransferOrder},
+    ach::{BankAccountType, TransferOrder},
     customer::Customer,
-    id::{EnvironmentId, EventId, PostingId, TransactionId, TransferId},
+    id::{PostingId, TransactionId, TransferId},
     routing::Unroutable,
-    transaction::{Failure, Status, TransactionState},
+    transaction::{Failure, TransactionState},
 };
 use tollgate_vault::{RandomnessUnavailable, SealError};
 
-use super::{AchProvider, MOST_ROUNDS, draft::Draft, fingerprint::differences};
+use super::{
+    AchProvider, MOST_ROUNDS,
+    replay::Repetition,
+    tokens::{CustomerToken, TokenError},
+};
 use crate::{
     engine::Engine,
     failpoint::{failpoint, planted},
-    ports::{BankAccount, Call, CallError, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
+    ports::{BankAccount, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
     quote::QuoteRequest,
     snapshot::EnvironmentView,
 };
@@ -42,7 +47,7 @@ pub struct TransferRequest {
     /// Amount, currency and metadata, as routing sees them.
     pub quote: QuoteRequest,
     /// Who it is for.
-    pub customer: Customer,
+    pub token: CustomerToken,
     /// Where it goes.
     pub bank: Bank,
     /// The caller's description.
@@ -66,15 +71,18 @@ pub struct TransferMade {
 /// again.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
+    /// The customer token is not good for a new transfer.
+    #[error("the customer token {0}")]
+    Token(#[from] TokenError),
     /// There is no route.
     #[error(transparent)]
     Unroutable(#[from] Unroutable),
-    /// The provider picked is not configured completely.
+    /// The provider picked is not configured completely, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
         /// Which.
         provider: String,
-        /// The paths of what is missing.
+        /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
     /// The key was used for another request.
@@ -95,6 +103,8 @@ pub enum TransferError {
     /// The provider refused the transfer; it is recorded as failed and the funds are available again.
     #[error("the provider refused: {}", failure.message)]
     Rejected {
+        /// Which.
+        reference: TransferId,
         /// Why.
         failure: Failure,
         /// Whether that was answered to the same key before.
@@ -133,66 +143,71 @@ impl Engine {
 
     /// Makes a transfer, once per key.
     pub async fn make_transfer(
-        &self,
+        self: &Arc<Self>,
         view: &EnvironmentView,
         request: TransferRequest,
         request_id: &str,
     ) -> Result<TransferMade, TransferError> {
+        let deadline = Instant::now() + self.options.request_deadline;
         let id = self.transfer_reference(view, &request.idempotency_key);
         let environment = view.environment.id;
-        let fingerprints = self.fingerprints(environment, &request);
-        let planned = self.plan(view, id, &request, request_id).await;
-        let (provider, order) = match planned {
-            Ok(planned) => planned,
-            // What was made before is answered, whatever has changed since.
-            Err(error) => return self.replay(environment, id, &fingerprints, error).await,
-        };
-        let progress = TransferProgress {
-            sealed_account: Some(self.seal_account(&order, &request.bank.account)?),
-            expected_on: expected_on(view, &order),
-            corrections: "[]".to_owned(),
-            due: Some(order.created_at.saturating_add(self.options.resolver.lease)),
-            tries: 0,
-            waiting: None,
-        };
-        let new = NewTransfer {
-            transaction: self.fresh(TransactionId::new)?,
-            order,
-            fingerprints,
-            progress,
-            posting: self.fresh(PostingId::new)?,
-            event: self.fresh(EventId::new)?,
-        };
-        failpoint!("transfer.before_reserve");
-        if planted("acknowledge_before_commit") {
-            let (store, later) = (std::sync::Arc::clone(&self.store), new.clone());
-            tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(30)).await;
-                store.reserve_transfer(environment, &later).await
-            });
-            return Ok(TransferMade { transfer: begun(new), replayed: false });
-        }
-        let transfer = match self.store.reserve_transfer(environment, &new).await? {
-            Reserved::Created => begun(new),
-            // Our own call, whose answer was lost on the way.
-            Reserved::Existing(known) if known.transaction == new.transaction => *known,
-            Reserved::Existing(known) => return replayed(*known, &new.fingerprints),
-            Reserved::Insufficient { available } => return Err(TransferError::Insufficient { available }),
-            Reserved::EnvironmentMissing => {
-                return Err(
-                    StoreError::Broken("the environment of a live key is not stored".to_owned()).into()
-                );
+        let repetition = Repetition { environment, id, request: &request, request_id, deadline };
+        for _ in 0..MOST_ROUNDS {
+            let planned = self.plan(view, id, &request, request_id).await;
+            let (provider, order) = match planned {
+                Ok(planned) => planned,
+                // What was made before is answered, whatever has changed since.
+                Err(error) => return self.replay_or(&repetition, error).await,
+            };
+            let progress = TransferProgress {
+                sealed_account: Some(self.seal_account(&order, &request.bank.account)?),
+                expected_on: expected_on(view, &order),
+                corrections: "[]".to_owned(),
+                due: Some(order.created_at.saturating_add(self.options.resolver.lease)),
+                tries: 0,
+                waiting: None,
+            };
+            let new = NewTransfer {
+                transaction: self.fresh(TransactionId::new)?,
+                order,
+                fingerprints: self.fingerprints(environment, &request),
+                progress,
+                posting: self.fresh(PostingId::new)?,
+            };
+            failpoint!("transfer.before_reserve");
+            if planted("acknowledge_before_commit") {
+                let (store, later) = (Arc::clone(&self.store), new.clone());
+                self.spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(30)).await;
+                    store.reserve_transfer(environment, &later).await
+                });
+                return Ok(TransferMade { transfer: begun(new), replayed: false });
             }
-        };
-        self.outbox_news.notify_one();
-        failpoint!("transfer.before_send");
-        let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
-        failpoint!("transfer.after_send");
-        let transfer = self.record_sending(transfer, &call, Some(request_id)).await?;
-        if let (Status::Failed, Err(CallError::Refused(refusal))) = (transfer.state.status, call.outcome) {
-            return Err(TransferError::Rejected { failure: refusal.failure, replayed: false });
+            let reserving = || self.store.reserve_transfer(environment, &new);
+            let transfer = match self.until_known(deadline, reserving).await? {
+                Reserved::Created => begun(new),
+                // Our own call, whose answer was lost on the way.
+                Reserved::Existing(known) if known.transaction == new.transaction => *known,
+                Reserved::Existing(known) => match self.replay(&repetition, *known).await? {
+                    Some(made) => return Ok(made),
+                    // It was never sent and is taken back: this request is the first one now.
+                    None => continue,
+                },
+                Reserved::Insufficient { available } => {
+                    return Err(TransferError::Insufficient { available });
+                }
+                Reserved::EnvironmentMissing => {
+                    return Err(
+                        StoreError::Broken("the environment of a live key is not stored".to_owned()).into()
+                    );
+                }
+            };
+            failpoint!("transfer.before_send");
+            let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
+            failpoint!("transfer.after_send");
+            return self.answer_sending(transfer, call, request_id).await;
         }
-        Ok(TransferMade { transfer, replayed: false })
+        Err(StoreError::Unavailable("too many others were using this key".to_owned()).into())
     }
 
     /// Routes, prices and checks readiness, before anything is reserved.
@@ -203,18 +218,22 @@ impl Engine {
         request: &TransferRequest,
         request_id: &str,
     ) -> Result<(AchProvider<'a>, TransferOrder), TransferError> {
+        let customer: &Customer = request.token.customer()?;
         let preview = self.preview_transfer(view, &request.quote)?;
         let name = preview.decision.target.provider.to_string();
         let found = self.ach_provider(view, &name);
         let provider =
             found.map_err(|missing| TransferError::NotConfigured { provider: name.clone(), missing })?;
-        if view.configuration.settings.check_provider_funds {
+        // A repeated request asks the provider nothing.
+        if view.configuration.settings.check_provider_funds
+            && self.store.transfer(view.environment.id, id).await?.is_none()
+        {
             let funds = provider.wire.funds(provider.provider).await;
             if funds.outcome.is_ok_and(|funds| funds < Minor::from(request.quote.principal)) {
                 return Err(TransferError::ProviderFunds { retry_after: FUNDS_RETRY });
             }
         }
-        let (bank, customer) = (&request.bank, &request.customer);
+        let bank = &request.bank;
         let number = bank.account.account_number.expose();
         let order = TransferOrder {
             environment: view.environment.id,
@@ -242,53 +261,6 @@ impl Engine {
         };
         Ok((provider, order))
     }
-
-    async fn replay(
-        &self,
-        environment: EnvironmentId,
-        id: TransferId,
-        fingerprints: &str,
-        otherwise: TransferError,
-    ) -> Result<TransferMade, TransferError> {
-        match self.store.transfer(environment, id).await? {
-            Some(known) => replayed(known, fingerprints),
-            None => Err(otherwise),
-        }
-    }
-
-    /// Writes down what became of sending; a transfer that a webhook or the resolver moved meanwhile is decided afresh.
-    pub(super) async fn record_sending(
-        &self,
-        transfer: Transfer,
-        call: &Call<AchSighting>,
-        request: Option<&str>,
-    ) -> Result<Transfer, StoreError> {
-        let (environment, id) = (transfer.order.environment, transfer.order.id);
-        let mut seen = transfer;
-        for _ in 0..MOST_ROUNDS {
-            let is_pending = seen.state.status == Status::Pending;
-            let mut draft = Draft::of(self, seen, request);
-            draft.called(&call.logs);
-            match &call.outcome {
-                Ok(sighting) => draft.sight(sighting, "transfer"),
-                Err(CallError::Refused(refusal)) if is_pending => draft.refuse(refusal.failure.clone()),
-                Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
-                    let (code, message) = ("timed_out".to_owned(), "It took too long.".to_owned());
-                    draft.refuse(Failure { code, message });
-                }
-                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) if is_pending => {
-                    draft.try_again(trouble);
-                }
-                Err(_) => {}
-            }
-            if let Some(recorded) = draft.commit().await? {
-                return Ok(recorded);
-            }
-            let again = self.store.transfer(environment, id).await?;
-            seen = again.ok_or_else(|| StoreError::Broken("a transfer has vanished".to_owned()))?;
-        }
-        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
-    }
 }
 
 fn expected_on(view: &EnvironmentView, order: &TransferOrder) -> Option<String> {
@@ -309,20 +281,5 @@ fn begun(new: NewTransfer) -> Transfer {
         fingerprints: new.fingerprints,
         progress: new.progress,
         state: TransactionState::pending(),
-    }
-}
-
-/// The answer to a key that was used before.
-fn replayed(known: Transfer, fingerprints: &str) -> Result<TransferMade, TransferError> {
-    let differing = differences(&known.fingerprints, fingerprints);
-    if !differing.is_empty() {
-        return Err(TransferError::KeyReused(differing));
-    }
-    match &known.state.failure {
-        // One that the provider never took was answered as refused, and still is.
-        Some(failure) if known.state.provider_reference.is_none() => {
-            Err(TransferError::Rejected { failure: failure.clone(), replayed: true })
-        }
-        _ => Ok(TransferMade { transfer: known, replayed: true }),
     }
 }

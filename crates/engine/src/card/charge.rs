@@ -1,6 +1,6 @@
 //! Charging a card on our word, once per token, however often the caller asks.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -41,7 +41,7 @@ enum Plan {
 
 impl Engine {
     pub(super) async fn confirm_by_charge(
-        &self,
+        self: &Arc<Self>,
         provider: &CardProvider<'_>,
         order: &CardOrder,
         payment: CardPayment,
@@ -71,7 +71,7 @@ impl Engine {
                         failpoint!("payment.before_charge");
                         let call = provider.cards.charge(provider.provider, order, &charge).await;
                         failpoint!("payment.after_charge");
-                        let payment = self.record_charge(begun, number, &call, Some(request)).await?;
+                        let payment = self.charged(begun, number, call, request).await;
                         return Ok(Confirmed { payment, replayed: false });
                     }
                     rounds += 1;
@@ -117,6 +117,23 @@ impl Engine {
         draft.progress().confirmed = true;
         draft.lease();
         Ok(draft.commit().await?)
+    }
+
+    /// The payment as it stands after a charge. A store that fails now leaves it as it was begun, and what became of the
+    /// charge is written down later.
+    async fn charged(
+        self: &Arc<Self>,
+        begun: CardPayment,
+        number: u32,
+        call: Call<tollgate_domain::card::Sighting>,
+        request: &str,
+    ) -> CardPayment {
+        let known = (begun.clone(), Arc::new(call), request.to_owned());
+        let write = move |engine: Arc<Self>| {
+            let (begun, call, request) = known.clone();
+            async move { engine.record_charge(begun, number, &call, Some(&request)).await }
+        };
+        self.record(begun.order.id.to_string(), write).await.unwrap_or(begun)
     }
 
     /// Writes down what became of an attempt; one that a webhook has closed meanwhile is left alone.

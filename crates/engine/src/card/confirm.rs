@@ -1,9 +1,11 @@
 //! Confirming an embedded payment: the provider is asked what became of it, or told to charge the card.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tollgate_domain::{
-    Flow, ServiceReference,
-    card::{Occasion, Preparation},
+    Flow, ServiceReference, Timestamp,
+    card::{Occasion, Preparation, Sighting},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
@@ -12,7 +14,7 @@ use tollgate_vault::{SealError, Secret};
 use super::{CardProvider, MOST_ROUNDS, draft::Draft, look::sent_to};
 use crate::{
     engine::Engine,
-    ports::{CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
+    ports::{Call, CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
     snapshot::EnvironmentView,
 };
 
@@ -85,6 +87,24 @@ pub enum ConfirmError {
     Store(#[from] StoreError),
 }
 
+/// What the provider said when a confirm asked it.
+struct Look {
+    /// The payment as it was before the provider was asked.
+    seen: CardPayment,
+    call: Call<Sighting>,
+    client_status: Option<String>,
+    asked_at: Timestamp,
+    request: String,
+}
+
+/// What became of it.
+struct Looked {
+    /// `None` where the payment changed meanwhile.
+    payment: Option<CardPayment>,
+    replayed: bool,
+    is_news: bool,
+}
+
 impl Engine {
     /// The payment, if it can be confirmed, and what its provider needs to hear.
     pub async fn confirmable(
@@ -114,7 +134,7 @@ impl Engine {
 
     /// Confirms a payment.
     pub async fn confirm(
-        &self,
+        self: &Arc<Self>,
         view: &EnvironmentView,
         confirmable: Confirmable,
         body: ConfirmBody,
@@ -148,7 +168,7 @@ impl Engine {
     }
 
     async fn confirm_by_look(
-        &self,
+        self: &Arc<Self>,
         provider: &CardProvider<'_>,
         payment: CardPayment,
         client_status: Option<String>,
@@ -163,46 +183,73 @@ impl Engine {
             }
             let object = seen.progress.object.clone().unwrap_or_default();
             let call = provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await;
-            let mut draft = Draft::of(self, seen, Some(request));
-            draft.line_at(asked_at, "confirm", json!({ "clientStatus": client_status }));
-            draft.called(&call.logs);
-            let is_first = !std::mem::replace(&mut draft.progress().confirmed, true);
-            let mut refused = None;
-            match call.outcome {
-                Ok(sighting) => {
-                    draft.sight(&sighting, Occasion::Confirm, "confirm");
-                    if draft.disagrees() && draft.payment().transaction.is_none() {
-                        // The caller gets a transaction to refer to; a person decides what it is.
-                        draft.transaction(TransactionState::pending());
-                    }
-                    draft.look_later();
-                }
-                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                    if draft.payment().transaction.is_none() {
-                        draft.transaction(TransactionState::pending());
-                    }
-                    draft.try_again(&trouble);
-                }
-                Err(CallError::Refused(refusal)) => refused = Some(refusal),
+            let look = Arc::new(Look {
+                seen: seen.clone(),
+                call,
+                client_status: client_status.clone(),
+                asked_at,
+                request: request.to_owned(),
+            });
+            let known = Arc::clone(&look);
+            let write = move |engine: Arc<Self>| {
+                let look = Arc::clone(&known);
+                async move { engine.record_look(&look).await }
+            };
+            let recorded = self.record(id.to_string(), write).await;
+            if let Err(CallError::Refused(refusal)) = &look.call.outcome
+                && recorded.as_ref().is_none_or(|looked| looked.payment.is_some())
+            {
+                return Err(match refusal.kind {
+                    RefusalKind::Credentials => not_configured(&seen, Vec::new()),
+                    _ => ConfirmError::Rejected(refusal.failure.clone()),
+                });
             }
-            let replayed = !is_first && !draft.moves();
-            let is_news = !replayed || draft.disagrees() || refused.is_some();
-            if let Some(payment) = draft.commit().await? {
-                return match refused {
-                    None => Ok(Confirmed { payment, replayed }),
-                    Some(refusal) if refusal.kind == RefusalKind::Credentials => {
-                        Err(not_configured(&payment, Vec::new()))
-                    }
-                    Some(refusal) => Err(ConfirmError::Rejected(refusal.failure)),
-                };
+            // The store fails, and the provider was asked: the answer is about the payment.
+            let Some(Looked { payment, replayed, is_news }) = recorded else { break };
+            if let Some(payment) = payment {
+                return Ok(Confirmed { payment, replayed });
             }
-            seen = self.stored_payment(environment, id).await?;
+            let Ok(again) = self.stored_payment(environment, id).await else { break };
+            seen = again;
             // All there was to write down is that nothing was new: many who ask at once do not wait for that.
             if !is_news && seen.transaction.is_some() {
                 return Ok(Confirmed { payment: seen, replayed: true });
             }
         }
-        Err(too_busy())
+        let mut draft = Draft::of(self, seen, None);
+        if draft.payment().transaction.is_none() {
+            draft.transaction(TransactionState::pending());
+        }
+        Ok(Confirmed { payment: draft.payment().clone(), replayed: false })
+    }
+
+    /// Writes down what the provider said when it was asked, if nobody else has changed the payment meanwhile.
+    async fn record_look(&self, look: &Look) -> Result<Looked, StoreError> {
+        let mut draft = Draft::of(self, look.seen.clone(), Some(&look.request));
+        draft.line_at(look.asked_at, "confirm", json!({ "clientStatus": look.client_status }));
+        draft.called(&look.call.logs);
+        let is_first = !std::mem::replace(&mut draft.progress().confirmed, true);
+        let mut is_refused = false;
+        match &look.call.outcome {
+            Ok(sighting) => {
+                draft.sight(sighting, Occasion::Confirm, "confirm");
+                if draft.disagrees() && draft.payment().transaction.is_none() {
+                    // The caller gets a transaction to refer to; a person decides what it is.
+                    draft.transaction(TransactionState::pending());
+                }
+                draft.look_later();
+            }
+            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
+                if draft.payment().transaction.is_none() {
+                    draft.transaction(TransactionState::pending());
+                }
+                draft.try_again(trouble);
+            }
+            Err(CallError::Refused(_)) => is_refused = true,
+        }
+        let replayed = !is_first && !draft.moves();
+        let is_news = !replayed || draft.disagrees() || is_refused;
+        Ok(Looked { payment: draft.commit().await?, replayed, is_news })
     }
 
     pub(super) async fn stored_payment(

@@ -1,6 +1,7 @@
 //! A change of a payment under construction: what is decided is collected here and committed whole.
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
     card::{Attempt, Disagreement, Preparation},
@@ -188,7 +189,8 @@ impl<'e> Draft<'e> {
         self.payment.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
     }
 
-    /// Makes the decision stand, and returns the payment as it now is; `None` where the payment changed meanwhile.
+    /// Makes the decision stand, and returns the payment as it now is; `None` where the payment changed meanwhile. A commit
+    /// whose answer was lost is asked about for as long as a request may take.
     pub(super) async fn commit(self) -> Result<Option<CardPayment>, StoreError> {
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
         let entries = engine.entries(self.lines, request.as_deref())?;
@@ -219,7 +221,9 @@ impl<'e> Draft<'e> {
         };
         let order = &payment.order;
         failpoint!("payment.before_change");
-        match engine.store.change_payment(order.environment, order.id, &change).await? {
+        let deadline = Instant::now() + engine.options.request_deadline;
+        let changing = || engine.store.change_payment(order.environment, order.id, &change);
+        match engine.until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("payment.after_change");
                 if !change.tells.is_empty() {

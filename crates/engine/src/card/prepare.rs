@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::{Instant, timeout};
 use tollgate_domain::{
     Flow,
     card::{CardOrder, Preparation},
@@ -22,6 +23,7 @@ use crate::{
         Trouble,
     },
     quote::{QuoteRequest, quote},
+    record::RECORD_TIMEOUT,
     snapshot::EnvironmentView,
 };
 
@@ -80,6 +82,18 @@ pub enum PrepareError {
     Unavailable {
         /// When to try again.
         retry_after: Duration,
+    },
+    /// The provider made what was asked for, and that could not be recorded. Nobody can pay it; the resolver takes it back.
+    #[error("the provider's answer could not be recorded")]
+    Unrecorded,
+    /// Why, and the payment that is recorded all the same.
+    #[error("{error}; {reference} is recorded")]
+    Recorded {
+        /// Which.
+        reference: PaymentId,
+        /// Why nothing can be paid.
+        #[source]
+        error: Box<PrepareError>,
     },
     /// The store gave no answer.
     #[error(transparent)]
@@ -173,10 +187,28 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let due = order.created_at.saturating_add(self.options.resolver.lease);
         let payment = self.insert(order, Progress { due: Some(due), ..untouched() }).await?;
+        let reference = payment.order.id;
+        let prepared = self.prepare_recorded(provider, payment).await;
+        prepared.map_err(|error| PrepareError::Recorded { reference, error: Box::new(error) })
+    }
+
+    /// Asks the provider for a payment that is recorded.
+    async fn prepare_recorded(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+    ) -> Result<PreparedPayment, PrepareError> {
         failpoint!("payment.before_prepare");
         let call = provider.cards.prepare(provider.provider, &payment.order).await;
         failpoint!("payment.after_prepare");
-        let payment = self.record_preparation(payment, &call).await?;
+        let recording = timeout(RECORD_TIMEOUT, self.record_preparation(payment.clone(), &call)).await;
+        let payment = match recording {
+            Ok(Ok(recorded)) => recorded,
+            // What the provider did not make is told as it is, recorded or not.
+            Ok(Err(PrepareError::Store(_))) | Err(_) if call.outcome.is_err() => payment,
+            Ok(Err(PrepareError::Store(_))) | Err(_) => return Err(PrepareError::Unrecorded),
+            Ok(Err(error)) => return Err(error),
+        };
         let prepared = match call.outcome {
             Ok(prepared) => prepared,
             Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
@@ -202,8 +234,9 @@ impl Engine {
         let is_prepared = progress.preparation == Preparation::Prepared;
         let tells = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
         let inserting =
-            self.store.insert_payment(order.environment, &order, &progress, &[], tells.as_slice());
-        match inserting.await? {
+            || self.store.insert_payment(order.environment, &order, &progress, &[], tells.as_slice());
+        let deadline = Instant::now() + self.options.request_deadline;
+        match self.until_known(deadline, inserting).await? {
             Inserted::Done => {
                 if tells.is_some() {
                     self.outbox_news.notify_one();

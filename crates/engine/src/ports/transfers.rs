@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    Minor, Timestamp,
+    Currency, Minor, Timestamp,
     ach::TransferOrder,
     id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     ledger::{self, PostingCause},
@@ -63,8 +63,6 @@ pub struct NewTransfer {
     pub progress: TransferProgress,
     /// The posting that sets its total debit aside: cause `reserve`, reference the transfer's own.
     pub posting: PostingId,
-    /// The event by which callers are told that it is pending.
-    pub event: EventId,
 }
 
 /// What became of a reservation.
@@ -116,8 +114,27 @@ pub struct TransferChange {
     pub exceptions: Vec<NewException>,
     /// The provider's event that led here, which is settled with it.
     pub event: Option<SettledEvent>,
+    /// The event that says the transfer is `pending`, written before `tells`. A reservation announces nothing, so that it
+    /// can be taken back; the first change after it does. Nothing is written where the transfer has an event already.
+    pub announces: Option<EventId>,
     /// What callers are told by it; it shows the transaction as this change leaves it.
     pub tells: Option<NewEvent>,
+}
+
+/// A reservation to be taken back, because its transfer certainly was never sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservationCancel {
+    /// Which reservation of the reference: the id its transaction was given.
+    pub transaction: TransactionId,
+    /// The wallet's currency.
+    pub currency: Currency,
+    /// The posting that makes the funds available again. Both it and the one that set them aside are renamed to
+    /// "<reference> (not sent, <posting>)", so that the reference can be reserved again.
+    pub posting: TransferPosting,
+    /// When.
+    pub at: Timestamp,
+    /// Lines to add to the timeline, which stays under the reference.
+    pub entries: Vec<Entry>,
 }
 
 /// Something in the books that cannot be.
@@ -175,6 +192,16 @@ pub trait TransferStore: Send + Sync + 'static {
         environment: EnvironmentId,
         id: TransferId,
         change: &TransferChange,
+    ) -> Result<Changed, StoreError>;
+
+    /// Takes a reservation back, if its transfer is still as reserved (revision 0): transfer and transaction are removed
+    /// and the funds are available again. `Done` also where that reservation was gone before, `Stale` where its transfer
+    /// has changed.
+    async fn cancel_reservation(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        cancel: &ReservationCancel,
     ) -> Result<Changed, StoreError>;
 
     /// Takes up to `limit` transfers of any environment that are due at `now`, the longest due first, and makes each due

@@ -125,7 +125,14 @@ pub(super) fn judge_creation(
 ) -> Verdict<Taken> {
     let judged = || judge(answer, |body| read(body).map(Taken::Now));
     if answer.status != StatusCode::CONFLICT {
-        return judged();
+        let verdict = judged();
+        return match verdict.outcome {
+            // A creation names nothing but our own account: that, or the address, is configured wrongly.
+            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => {
+                Verdict { outcome: Err(unusable()), ..verdict }
+            }
+            outcome => Verdict { outcome, ..verdict },
+        };
     }
     let error = serde_json::from_slice::<ErrorBody>(&answer.body).ok();
     let used = error.filter(|error| error.kind == refusal::KEY_USED);

@@ -367,7 +367,7 @@ async fn a_configuration_the_provider_does_not_take() {
             json!({ "accountId": "account_other", "accountNumberId": "account_number_other" }),
         );
         let call = world.wire().send(&other, &order(channel), &bank()).await;
-        assert_eq!(refused(call, RefusalKind::Missing), "provider_object_missing");
+        assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
     }
     for provider in [&wrong_key, &broken_key, &unfunded, &bent] {
         let call = world.wire().funds(provider).await;

@@ -5,7 +5,10 @@ use std::{borrow::Cow, sync::Arc};
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tollgate_engine::{ConfirmBody, ConfirmError, Confirmed, ports::Confirmation};
+use tollgate_engine::{
+    ConfirmBody, ConfirmError, Confirmed,
+    ports::{Confirmation, StoreError},
+};
 use tollgate_vault::Secret;
 use utoipa::{
     PartialSchema, ToSchema,
@@ -162,6 +165,10 @@ impl From<ConfirmError> for ApiError {
                 Self::provider_rejected(format!("The provider refused: {}", failure.message))
             }
             ConfirmError::Seal(error) => Self::internal(error.to_string()),
+            ConfirmError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
+                "It is not known whether the request was recorded; send the same confirmation again, which charges once.",
+                why,
+            ),
             ConfirmError::Store(error) => error.into(),
         }
     }

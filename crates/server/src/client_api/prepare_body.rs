@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tollgate_configuration::Settings;
 use tollgate_domain::{Flow, PaymentMethod};
-use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest};
+use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest, ports::StoreError};
 use utoipa::ToSchema;
 
 use crate::{
@@ -135,6 +135,19 @@ impl From<PrepareError> for ApiError {
                 Self::provider_rejected(format!("The provider refused the payment: {}", failure.message))
             }
             PrepareError::Unavailable { retry_after } => Self::provider_unavailable(retry_after),
+            PrepareError::Unrecorded => Self::outcome_unknown(
+                "The provider prepared the payment, but that could not be recorded. It cannot be paid and is taken back; \
+                 prepare it again.",
+                "a preparation could not be recorded".to_owned(),
+            ),
+            PrepareError::Recorded { reference, error } => match *error {
+                error @ PrepareError::Rejected(_) => error.into(),
+                error => Self::from(error).about(reference),
+            },
+            PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
+                "It is not known whether the payment was recorded; nobody can pay it. Prepare it again.",
+                why,
+            ),
             PrepareError::Store(error) => error.into(),
             PrepareError::Randomness(error) => Self::internal(error.to_string()),
         }

@@ -4,9 +4,8 @@ use serde::Deserialize;
 use tollgate_domain::{
     PaymentMethod,
     ach::{BankAccountType, is_routing_number},
-    customer::Customer,
 };
-use tollgate_engine::{Bank, QuoteRequest, TokenError, TransferRequest, ports::BankAccount};
+use tollgate_engine::{Bank, CustomerToken, QuoteRequest, TransferRequest, ports::BankAccount};
 use tollgate_vault::{LONGEST_TOKEN, Secret, contains_secret_key};
 use utoipa::ToSchema;
 
@@ -20,6 +19,7 @@ use crate::{
     reference::{scalars, words},
 };
 
+const TOKEN_FIELD: &str = "customerToken";
 const LONGEST_NAME: usize = 120;
 const LONGEST_DESCRIPTION: usize = 500;
 const LONGEST_REMITTANCE_TEXT: usize = 1_000;
@@ -97,16 +97,17 @@ pub(crate) fn read_preview(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     fields::complete(faults, read)
 }
 
-/// Reads a transfer's body, naming every faulty field; `open` opens the customer token.
+/// Reads a transfer's body, naming every faulty field; `open` opens the customer token. One that does not open any more
+/// is a fault only beside others: by itself, it may still repeat an earlier request.
 pub(crate) fn read(
     bytes: &[u8],
-    open: impl FnOnce(&str) -> Result<Customer, TokenError>,
+    open: impl FnOnce(&str) -> CustomerToken,
 ) -> Result<TransferRequest, ApiError> {
     let body: TransferBody<'_> = body::parse_object(bytes)?;
     let mut faults = Faults::default();
     let key = read_key(body.idempotency_key, &mut faults);
     let quote = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
-    let customer = read_customer(body.customer_token, open, &mut faults);
+    let token = read_token(body.customer_token, open, &mut faults);
     let routing_number = read_routing_number(body.routing_number, &mut faults);
     let account_number = fields::digits("accountNumber", body.account_number, 4..=17, &mut faults);
     let account_type = match body.bank_account_type {
@@ -125,6 +126,11 @@ pub(crate) fn read(
     let description =
         fields::optional_text("description", body.description, LONGEST_DESCRIPTION, &mut faults);
     let remittance = read_remittance(body.remittance_data, &mut faults);
+    if !faults.is_empty()
+        && let Some(Err(error)) = token.as_ref().map(CustomerToken::customer)
+    {
+        faults.add::<()>(TOKEN_FIELD, error.to_string());
+    }
     let read = (|| {
         let account = BankAccount {
             routing_number: Secret::new(routing_number?),
@@ -133,7 +139,7 @@ pub(crate) fn read(
         Some(TransferRequest {
             idempotency_key: key?,
             quote: quote?,
-            customer: customer?,
+            token: token?,
             bank: Bank {
                 account,
                 account_type: account_type?,
@@ -185,18 +191,15 @@ fn read_routing_number(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
     faults.add(FIELD, "is not a routing number: its check digit is wrong")
 }
 
-fn read_customer(
+fn read_token(
     raw: Raw<'_>,
-    open: impl FnOnce(&str) -> Result<Customer, TokenError>,
+    open: impl FnOnce(&str) -> CustomerToken,
     faults: &mut Faults,
-) -> Option<Customer> {
-    const FIELD: &str = "customerToken";
-    let Some(raw) = raw else { return faults.add(FIELD, "is required") };
+) -> Option<CustomerToken> {
+    let Some(raw) = raw else { return faults.add(TOKEN_FIELD, "is required") };
     match JsonText::of(raw) {
-        JsonText::String(text) if text.len() <= LONGEST_TOKEN => {
-            open(&text).map_err(|error| faults.add::<()>(FIELD, error.to_string())).ok()
-        }
-        _ => faults.add(FIELD, "must be a token from /client/v1/ach/customer-tokens"),
+        JsonText::String(text) if text.len() <= LONGEST_TOKEN => Some(open(&text)),
+        _ => faults.add(TOKEN_FIELD, "must be a token from /client/v1/ach/customer-tokens"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use serde::Serialize;
-use tollgate_engine::{TransferError, TransferMade};
+use tollgate_engine::{TransferError, TransferMade, ports::StoreError};
 use utoipa::ToSchema;
 
 use crate::{
@@ -46,6 +46,10 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> Answer {
 impl From<TransferError> for ApiError {
     fn from(error: TransferError) -> Self {
         match error {
+            TransferError::Token(why) => Self::invalid(vec![Detail {
+                field: "customerToken".into(),
+                message: why.to_string().into(),
+            }]),
             TransferError::Unroutable(why) => why.into(),
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
@@ -70,13 +74,18 @@ impl From<TransferError> for ApiError {
                 "The provider's funding account lacks the funds for this transfer, and nothing was sent; try again later.",
             )
             .retry_after(retry_after),
-            TransferError::Rejected { failure, replayed } => {
+            TransferError::Rejected { reference, failure, replayed } => {
                 // What a provider says may end without a full stop.
                 let said = failure.message.trim_end_matches('.');
-                let error = Self::provider_rejected(format!("The provider refused the transfer: {said}."));
+                let error = Self::provider_rejected(format!("The provider refused the transfer: {said}."))
+                    .about(reference);
                 if replayed { error.replayed() } else { error }
             }
             TransferError::Seal(error) => Self::internal(error.to_string()),
+            TransferError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
+                "It is not known whether the request was recorded; retry with the same idempotency key.",
+                why,
+            ),
             TransferError::Store(error) => error.into(),
             TransferError::Randomness(error) => Self::internal(error.to_string()),
         }

@@ -34,6 +34,10 @@ pub(crate) fn detail_schema() -> Value {
                 "description": "Every faulty field; empty where no field is at fault.",
                 "items": {"$ref": "#/components/schemas/FaultyField"},
             },
+            "serviceReference": {
+                "type": "string",
+                "description": "The payment it is about, where one is recorded: a refused transfer, or a preparation that cannot be paid.",
+            },
         },
     })
 }
@@ -112,7 +116,13 @@ fn response(codes: &[ErrorCode]) -> Value {
 
 /// Whether the caller is told when to come back.
 fn waits(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::RateLimited | ErrorCode::ProviderUnavailable | ErrorCode::StoreUnavailable)
+    matches!(
+        code,
+        ErrorCode::RateLimited
+            | ErrorCode::ProviderUnavailable
+            | ErrorCode::StoreUnavailable
+            | ErrorCode::OutcomeUnknown
+    )
 }
 
 /// An example of each failure.

@@ -1,6 +1,6 @@
 //! One operation of the document: what it is for, what it takes, what it answers.
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
@@ -227,6 +227,9 @@ impl Described {
         }
         if self.has_store {
             codes.push(ErrorCode::StoreUnavailable);
+            if route.method != Method::GET {
+                codes.push(ErrorCode::OutcomeUnknown);
+            }
         }
         codes.push(ErrorCode::Internal);
         let mut responses: Map<String, Value> = self

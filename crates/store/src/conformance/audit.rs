@@ -82,7 +82,11 @@ pub struct Damage {
     pub found: &'static [&'static str],
 }
 
-pub const DAMAGES: [Damage; 19] = [
+pub const DAMAGES: [Damage; 20] = [
+    Damage {
+        sql: "UPDATE ledger_postings SET reference = reference || ' (not sent, x)' WHERE cause = 'release'",
+        found: &["The posting says release, but there is no such transfer."],
+    },
     Damage {
         sql: "UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE account = 'available' AND currency = 'EUR'",
         found: &["The balance of available is 8, but its entries sum to 7."],

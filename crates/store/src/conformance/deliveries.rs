@@ -51,7 +51,7 @@ pub async fn those_who_want_it_get_it(nodes: &Nodes) {
     }
     assert_eq!(nodes.all_deliveries(environment).await, expected);
     assert!(expected.iter().all(|delivery| delivery.event != before));
-    // Both of a reservation and of its changes, too.
+    // Both of a transfer's first change and of what it tells, too.
     nodes.fund(environment, 5_000, "f").await;
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
@@ -61,7 +61,7 @@ pub async fn those_who_want_it_get_it(nodes: &Nodes) {
         let query = DeliveryQuery { event: Some(event), ..DeliveryQuery::default() };
         nodes.two.deliveries(environment, query, None, ALL).await.unwrap().len()
     };
-    assert_eq!((count(new.event).await, count(change.tells.unwrap().id).await), (1, 2));
+    assert_eq!((count(change.announces.unwrap()).await, count(change.tells.unwrap().id).await), (1, 2));
 }
 
 pub async fn deliveries_are_listed_newest_first(nodes: &Nodes) {

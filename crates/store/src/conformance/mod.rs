@@ -31,6 +31,7 @@ pub mod outbox_samples;
 pub mod payments;
 pub mod records;
 pub mod resending;
+pub mod reservations;
 pub mod samples;
 pub mod snapshots;
 pub mod tenancy;
@@ -110,6 +111,9 @@ macro_rules! conformance_suite {
                 one_reference_is_reserved_once, one_reference_is_reserved_in_one_wallet, one_of_many_changes_wins,
                 one_change_at_once_is_made_once, many_lives_at_once, a_transfer_is_read_at_one_moment,
                 a_caller_who_leaves_disturbs_nobody;
+            reservations:
+                what_was_not_sent_is_taken_back, what_has_changed_is_not_taken_back,
+                taking_back_and_changing_exclude_one_another;
             transfer_model:
                 random_lives_agree_with_a_model;
             audit:

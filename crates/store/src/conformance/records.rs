@@ -90,7 +90,7 @@ pub async fn activity_is_added_up_by_the_hour(nodes: &Nodes) {
         nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
     }
     for _ in 0..2 {
-        nodes.reserve(&nodes.new_transfer_of(environment, fees(2_000, 25, 10))).await;
+        nodes.reserve_and_announce(&nodes.new_transfer_of(environment, fees(2_000, 25, 10))).await;
     }
     assert_eq!(digest_all(nodes).await, 6);
     let line = |moment, currency: &str, provider: &str| Activity {
@@ -164,7 +164,7 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     let mut new = nodes.new_transfer(environment);
     "Cus 17".clone_into(&mut new.order.external_customer_id);
     r#"{"orderId":"a-17"}"#.clone_into(&mut new.order.metadata);
-    nodes.reserve(&new).await;
+    nodes.reserve_and_announce(&new).await;
     assert!(nodes.found_by(environment, text_term("a-17")).await.is_empty(), "not yet");
     digest_all(nodes).await;
 
@@ -198,7 +198,7 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     change.transaction = Some((nodes.new_transaction_id(), state("pi_9")));
     change.tells = vec![nodes.new_tell(EventKind::Transaction(Status::Processing))];
     nodes.change(environment, order.id, &change).await;
-    let mut change = nodes.transfer_change(0, sending());
+    let mut change = nodes.transfer_change(1, sending());
     change.state = Some(state("ach_transfer_9"));
     change.tells = Some(nodes.new_tell(EventKind::Transaction(Status::Processing)));
     nodes.change_transfer(&new, &change).await;

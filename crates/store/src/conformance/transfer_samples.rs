@@ -122,7 +122,6 @@ impl Nodes {
             fingerprints: "{}".to_owned(),
             progress: sending(),
             posting: self.new_posting_id(),
-            event: self.new_event_id(),
         }
     }
 
@@ -177,12 +176,14 @@ impl Nodes {
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,
+            announces: (from_revision == 0).then(|| self.new_event_id()),
             tells: None,
         }
     }
 
     /// A change that takes a transfer of these amounts a step on, funds included.
     pub fn transfer_step(&self, from_revision: u64, step: TransferStep, fee: &FeeSnapshot) -> TransferChange {
+        let plain = self.transfer_change(from_revision, sending());
         TransferChange {
             state: Some(state_after(step)),
             posting: Some(TransferPosting {
@@ -192,7 +193,7 @@ impl Nodes {
             }),
             entries: vec![self.new_entry("status")],
             tells: Some(self.new_tell(EventKind::Transaction(state_after(step).status))),
-            ..self.transfer_change(from_revision, sending())
+            ..plain
         }
     }
 
@@ -218,6 +219,12 @@ impl Nodes {
         let reserved = self.one.reserve_transfer(new.order.environment, new).await.unwrap();
         assert_eq!(reserved, Reserved::Created);
         new.order.id
+    }
+
+    /// Makes a reservation and its first change, which tells of it.
+    pub async fn reserve_and_announce(&self, new: &NewTransfer) {
+        self.reserve(new).await;
+        self.change_transfer(new, &self.transfer_change(0, sending())).await;
     }
 
     pub async fn fund_in(

@@ -35,7 +35,7 @@ pub(crate) enum Check {
     Totals,
     /// A transfer has exactly the postings its status demands.
     Steps,
-    /// Each posting of a transfer belongs to one.
+    /// Each posting of a transfer belongs to one; those of a reservation that was taken back go by pairs.
     Strays,
     /// Each transfer's transaction has its transfer.
     Transactions,
@@ -230,7 +230,12 @@ const STRAYS: &str = "SELECT p.environment_id, p.id, p.cause
      SELECT f.environment_id, t.currency, f.reference FROM transfers f
      JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id) x
      ON x.environment_id = p.environment_id AND x.currency = p.currency AND x.reference = p.reference
- WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL LIMIT 1000";
+ LEFT JOIN ledger_postings undone
+     ON undone.environment_id = p.environment_id AND undone.currency = p.currency AND undone.id <> p.id
+     AND undone.reference = p.reference AND undone.amount_minor = p.amount_minor
+     AND p.cause IN ('reserve', 'release') AND undone.cause IN ('reserve', 'release')
+     AND p.reference LIKE '% (not sent, %)'
+ WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL AND undone.id IS NULL LIMIT 1000";
 
 const TRANSACTIONS: &str = "SELECT t.environment_id, t.reference
  FROM transactions t LEFT JOIN transfers f

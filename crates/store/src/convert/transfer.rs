@@ -3,7 +3,7 @@
 use tollgate_domain::{
     Channel, Currency,
     ach::{BankAccountType, TransferOrder},
-    id::{EnvironmentId, TransferId},
+    id::{EnvironmentId, PostingId, TransferId},
     ledger::{self, Account},
     transaction::TransactionState,
 };
@@ -80,6 +80,11 @@ pub(crate) fn begun(new: &NewTransfer) -> Transfer {
         progress: new.progress.clone(),
         state: TransactionState::pending(),
     }
+}
+
+/// What the two postings of a reservation that was taken back are called: the reference itself may be reserved again.
+pub(crate) fn not_sent(transfer: TransferId, release: PostingId) -> String {
+    format!("{transfer} (not sent, {release})")
 }
 
 /// How much a transfer's posting moves: what it adds to accounts, which is what it takes from others. `None` for entries

@@ -8,6 +8,7 @@ mod accounts;
 mod attempts;
 mod audit;
 mod batches;
+mod cancel_reservation;
 mod cells;
 mod config;
 mod connect;

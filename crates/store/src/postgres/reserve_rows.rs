@@ -6,32 +6,29 @@ use tokio_postgres::types::ToSql;
 use tollgate_domain::{
     Minor, Timestamp,
     ledger::{Account, TransferStep},
-    transaction::TransactionState,
 };
 use tollgate_engine::ports::NewTransfer;
 use uuid::Uuid;
 
-use super::{fault::Fault, out_events::tell, uuid};
+use super::{fault::Fault, uuid};
 use crate::convert::{
     self,
-    out_event::write_state,
     transfer::{ACTOR, amount_moved},
 };
 
 /// Takes [`Rows::values`].
-pub(super) const WRITE: &str = concat!(
-    "WITH new AS MATERIALIZED (
+pub(super) const WRITE: &str = "WITH new AS MATERIALIZED (
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
              $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::text[],
              $15::text[], $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::text[], $21::text[],
              $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[],
              $30::text[], $31::text[], $32::text[], $33::bigint[], $34::bigint[], $35::text[], $36::uuid[],
-             $37::bigint[], $52::uuid[], $54::text[])
+             $37::bigint[], $52::text[])
          AS n (environment_id, transaction_id, reference, name, provider, channel, currency, principal_minor,
              platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor, fee_layers, description,
              metadata, created_at, adapter, matched, config_version, external_customer_id, customer_name,
              customer_email, bank_name, account_name, account_type, last_four, remittance, request, fingerprints,
-             sealed_account, expected_on, corrections, due_at, tries, waiting, posting_id, amount_minor, event_id, account)),
+             sealed_account, expected_on, corrections, due_at, tries, waiting, posting_id, amount_minor, account)),
      recorded AS (
          INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
              principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor, fee_layers,
@@ -65,15 +62,9 @@ pub(super) const WRITE: &str = concat!(
          INSERT INTO ledger_accounts (environment_id, currency, account, balance_minor)
          SELECT * FROM unnest($48::uuid[], $49::text[], $50::text[], $51::bigint[])
          ON CONFLICT (environment_id, currency, account)
-             DO UPDATE SET balance_minor = ledger_accounts.balance_minor + excluded.balance_minor),
-     tells AS (
-         SELECT environment_id, event_id AS id, 'transaction.pending' AS kind, 'ach' AS method, reference,
-             created_at AS at, $53::text AS state FROM new), ",
-    tell!(),
-    "
+             DO UPDATE SET balance_minor = ledger_accounts.balance_minor + excluded.balance_minor)
      -- The commit is under way already: were an account to take from not there, this must fail.
-     SELECT 1 / CASE WHEN (SELECT count(*) FROM taken) = cardinality($44::uuid[]) THEN 1 ELSE 0 END"
-);
+     SELECT 1 / CASE WHEN (SELECT count(*) FROM taken) = cardinality($44::uuid[]) THEN 1 ELSE 0 END";
 
 /// What is accepted, a column each, as the statement takes it.
 #[derive(Default)]
@@ -119,8 +110,6 @@ pub(super) struct Rows<'a> {
     sides: Sides<'a>,
     taken: Sums<'a>,
     given: Sums<'a>,
-    events: Vec<Uuid>,
-    pending: String,
     accounts: Vec<Option<String>>,
 }
 
@@ -145,8 +134,7 @@ struct Sums<'a> {
 
 impl<'a> Rows<'a> {
     pub(super) fn new(accepted: &[&'a NewTransfer]) -> Result<Self, Fault> {
-        let pending = write_state(&TransactionState::pending());
-        let mut rows = Self { actor: ACTOR, pending, ..Self::default() };
+        let mut rows = Self { actor: ACTOR, ..Self::default() };
         let mut sums: BTreeMap<([u8; 16], &'a str, Account), i64> = BTreeMap::new();
         for new in accepted {
             rows.add_order(new);
@@ -211,7 +199,6 @@ impl<'a> Rows<'a> {
         self.last_fours.push(&order.last_four);
         self.remittances.push(order.remittance.as_deref());
         self.requests.push(&order.request);
-        self.events.push(uuid(new.event.to_bytes()));
         self.accounts.push(order.account.as_ref().map(convert::account::write));
     }
 
@@ -227,7 +214,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The values in the statement's order.
-    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 54] {
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 52] {
         [
             &self.environments,
             &self.transactions,
@@ -280,8 +267,6 @@ impl<'a> Rows<'a> {
             &self.given.currencies,
             &self.given.accounts,
             &self.given.amounts,
-            &self.events,
-            &self.pending,
             &self.accounts,
         ]
     }

@@ -4,8 +4,8 @@
 //! begin with what that part returns, and so do nothing for those that were refused.
 
 use tokio_postgres::types::ToSql;
-use tollgate_domain::{Minor, Timestamp, transaction::TransactionState};
-use tollgate_engine::ports::{NewException, TransferChange};
+use tollgate_domain::{Minor, Timestamp, event::EventKind, transaction::TransactionState};
+use tollgate_engine::ports::{NewEvent, NewException, TransferChange};
 use uuid::Uuid;
 
 use super::{
@@ -116,7 +116,10 @@ macro_rules! told {
             $kinds,
             "::text[], ",
             $states,
-            "::text[]) AS t (place, id, kind, state) ON t.place = gate.place), ",
+            "::text[]) AS t (place, id, kind, state) ON t.place = gate.place
+                 WHERE t.kind <> 'transaction.pending' OR NOT EXISTS (
+                     SELECT 1 FROM out_events e WHERE e.environment_id = gate.environment_id AND e.method = 'ach'
+                         AND e.reference = gate.reference)), ",
             tell!()
         )
     };
@@ -265,6 +268,12 @@ impl Told {
     pub(super) fn new(wanted: &[&Wanted]) -> Result<Self, Fault> {
         let mut told = Self::default();
         for (place, change) in places(wanted) {
+            if let Some(id) = change.announces {
+                let pending = TransactionState::pending();
+                told.places.push(place);
+                let event = NewEvent { id, kind: EventKind::Transaction(pending.status) };
+                told.tells.add(&event, Some(&pending))?;
+            }
             if let Some(event) = &change.tells {
                 told.places.push(place);
                 told.tells.add(event, change.state.as_ref())?;

@@ -6,13 +6,15 @@ use tollgate_domain::{
     id::{EnvironmentId, TransactionId, TransferId},
 };
 use tollgate_engine::ports::{
-    Audit, Changed, NewTransfer, Reserved, StoreError, Transfer, TransferChange, TransferStore,
+    Audit, Changed, NewTransfer, ReservationCancel, Reserved, StoreError, Transfer, TransferChange,
+    TransferStore,
 };
 
 use super::{
     PostgresStore,
     attempts::{Attempts, Limits, Purpose, attempt},
     audit,
+    cancel_reservation::cancel_reservation,
     reserve::Reservation,
     transfer_change::Wanted,
     transfers,
@@ -62,6 +64,15 @@ impl TransferStore for PostgresStore {
         } else {
             self.changes.ask(id, wanted).await
         }
+    }
+
+    async fn cancel_reservation(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        cancel: &ReservationCancel,
+    ) -> Result<Changed, StoreError> {
+        attempt!(self, Write, |client| cancel_reservation(client, environment, id, cancel))
     }
 
     async fn claim_transfers(

@@ -1,6 +1,6 @@
 //! What goes wrong inside SQLite, and what that means for whoever asked.
 
-use rusqlite::{ErrorCode, ffi};
+use rusqlite::ErrorCode;
 use tollgate_engine::ports::StoreError;
 
 use crate::convert::Damaged;
@@ -48,14 +48,11 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// A failed COMMIT is undone. But where the last step, making it durable, is what failed, the finished record may
-/// stand in the log all the same, and a restart would find it there.
+/// A failed COMMIT is undone. But where the disk is what failed, the finished record may stand in the log all the same,
+/// and a restart would find it there.
 pub(super) fn commit_failed(error: &rusqlite::Error) -> StoreError {
     let code = error.sqlite_error().map(|failure| (failure.code, failure.extended_code));
     match code {
-        Some((ErrorCode::SystemIoFailure, ffi::SQLITE_IOERR_WRITE)) => {
-            StoreError::Unavailable(describe(error))
-        }
         Some((ErrorCode::SystemIoFailure, _)) => StoreError::Unknown(describe(error)),
         _ if environmental(error) => StoreError::Unavailable(describe(error)),
         _ => StoreError::Broken(error.to_string()),
@@ -93,6 +90,8 @@ fn describe(error: &rusqlite::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::ffi;
+
     use super::*;
 
     fn failure(extended_code: i32) -> rusqlite::Error {
@@ -100,11 +99,11 @@ mod tests {
     }
 
     #[test]
-    fn only_a_torn_end_of_a_commit_leaves_doubt() {
+    fn a_disk_that_fails_at_the_commit_leaves_doubt() {
         for (code, expected) in [
             (ffi::SQLITE_FULL, "unavailable"),
             (ffi::SQLITE_BUSY, "unavailable"),
-            (ffi::SQLITE_IOERR_WRITE, "unavailable"),
+            (ffi::SQLITE_IOERR_WRITE, "unknown"),
             (ffi::SQLITE_IOERR_FSYNC, "unknown"),
             (ffi::SQLITE_IOERR, "unknown"),
             (ffi::SQLITE_CORRUPT, "broken"),

@@ -3,10 +3,11 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
+    event::EventKind,
     id::{ChangeId, EnvironmentId, TransferId},
     transaction::TransactionState,
 };
-use tollgate_engine::ports::{Changed, TransferChange, TransferPosting};
+use tollgate_engine::ports::{Changed, NewEvent, ReservationCancel, TransferChange, TransferPosting};
 
 use super::{
     events, exceptions,
@@ -40,7 +41,61 @@ pub(super) fn change(
         events::settle(connection, environment, settled)?;
     }
     let about = About { environment, reference, at: change.at, state: change.state.as_ref() };
+    if let Some(event) = change.announces
+        && !has_events(connection, environment, id)?
+    {
+        let pending = TransactionState::pending();
+        let event = NewEvent { id: event, kind: EventKind::Transaction(pending.status) };
+        tell(connection, &[event], About { state: Some(&pending), ..about })?;
+    }
     tell(connection, change.tells.as_slice(), about)?;
+    Ok(Effect::Written(Changed::Done))
+}
+
+fn has_events(connection: &Connection, environment: EnvironmentId, id: TransferId) -> Result<bool, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (
+                 SELECT 1 FROM out_events WHERE environment_id = ?1 AND method = 'ach' AND reference = ?2)",
+        )?
+        .query_row(params![environment.to_bytes(), id.to_bytes()], |row| row.get(0))?)
+}
+
+/// Takes a reservation back whose transfer was never sent.
+pub(super) fn cancel_reservation(
+    connection: &Connection,
+    environment: EnvironmentId,
+    id: TransferId,
+    cancel: &ReservationCancel,
+) -> Result<Effect<Changed>, Fault> {
+    let (scope, transaction) = (environment.to_bytes(), cancel.transaction.to_bytes());
+    let revision: Option<i64> = connection
+        .prepare_cached("SELECT revision FROM transfers WHERE environment_id = ?1 AND transaction_id = ?2")?
+        .query_row(params![scope, transaction], |row| row.get(0))
+        .optional()?;
+    match revision {
+        None => return Ok(Effect::Nothing(Changed::Done)),
+        Some(0) => {}
+        Some(_) => return Ok(Effect::Nothing(Changed::Stale)),
+    }
+    post(connection, environment, id, &cancel.posting, cancel.at)?;
+    connection
+        .prepare_cached(
+            "UPDATE ledger_postings SET reference = ?4
+             WHERE environment_id = ?1 AND currency = ?2 AND cause IN ('reserve', 'release') AND reference = ?3",
+        )?
+        .execute(params![
+            scope,
+            cancel.currency.code(),
+            id.to_string(),
+            convert::transfer::not_sent(id, cancel.posting.id)
+        ])?;
+    for table in ["transfers WHERE transaction_id", "transactions WHERE id"] {
+        connection
+            .prepare_cached(&format!("DELETE FROM {table} = ?2 AND environment_id = ?1"))?
+            .execute(params![scope, transaction])?;
+    }
+    timeline::add(connection, environment, ServiceReference::Ach(id), &cancel.entries)?;
     Ok(Effect::Written(Changed::Done))
 }
 

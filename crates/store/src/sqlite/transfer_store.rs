@@ -6,7 +6,8 @@ use tollgate_domain::{
     id::{EnvironmentId, TransactionId, TransferId},
 };
 use tollgate_engine::ports::{
-    Audit, Changed, NewTransfer, Reserved, StoreError, Transfer, TransferChange, TransferStore,
+    Audit, Changed, NewTransfer, ReservationCancel, Reserved, StoreError, Transfer, TransferChange,
+    TransferStore,
 };
 
 use super::{SqliteStore, audit, transfer_change, transfers};
@@ -51,6 +52,20 @@ impl TransferStore for SqliteStore {
         let change = change.clone();
         self.writer
             .write(move |connection| transfer_change::change(connection, environment, id, &change))
+            .await
+    }
+
+    async fn cancel_reservation(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        cancel: &ReservationCancel,
+    ) -> Result<Changed, StoreError> {
+        let cancel = cancel.clone();
+        self.writer
+            .write(move |connection| {
+                transfer_change::cancel_reservation(connection, environment, id, &cancel)
+            })
             .await
     }
 

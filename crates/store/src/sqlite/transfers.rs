@@ -2,22 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tollgate_domain::{
-    Minor, ServiceReference, Timestamp,
-    event::EventKind,
+    Minor, Timestamp,
     id::{EnvironmentId, TransactionId, TransferId},
     ledger::{Account, PostingCause, TransferStep},
-    transaction::TransactionState,
 };
-use tollgate_engine::ports::{NewEvent, NewTransfer, Reserved, Transfer};
+use tollgate_engine::ports::{NewTransfer, Reserved, Transfer};
 
-use super::{
-    cells::RowCells,
-    directory,
-    fault::Fault,
-    out_events::{About, tell},
-    postings::Posting,
-    writer::Effect,
-};
+use super::{cells::RowCells, directory, fault::Fault, postings::Posting, writer::Effect};
 use crate::convert::{
     self,
     transfer::{read, transfer_columns},
@@ -56,11 +47,6 @@ pub(super) fn reserve(
     record_transaction(connection, new)?;
     record_transfer(connection, new)?;
     posting.write(connection)?;
-    let pending = TransactionState::pending();
-    let event = NewEvent { id: new.event, kind: EventKind::Transaction(pending.status) };
-    let reference = ServiceReference::Ach(order.id);
-    let about = About { environment, reference, at: order.created_at, state: Some(&pending) };
-    tell(connection, &[event], about)?;
     Ok(Effect::Written(Reserved::Created))
 }
 

@@ -39,6 +39,7 @@ mod cli;
 mod configuration;
 mod connections;
 mod crash;
+mod database_fails;
 mod disk_full;
 mod events;
 mod events_crash;

@@ -25,7 +25,9 @@ fn timed(what: &str, send: impl FnOnce() -> Answer) -> Answer {
 
 #[track_caller]
 fn check_unavailable(answer: &Answer) {
-    assert_eq!(answer.failure(503), "store_unavailable");
+    let code = answer.failure(503);
+    // Cut off in the midst of a change, nobody knows whether it was made.
+    assert!(["store_unavailable", "outcome_unknown"].contains(&code.as_str()), "{code}");
     let seconds: u64 = answer.headers["retry-after"].parse().unwrap();
     assert!((1..=60).contains(&seconds), "{seconds}");
 }
@@ -118,7 +120,8 @@ fn check_postgres_outage(weather: Weather) {
 fn check_log(server: &Server) {
     let log = server.log();
     let mut failed = log.lines().filter(|line| line.contains("request failed"));
-    assert!(failed.all(|line| line.contains("store_unavailable")), "{log}");
+    let is_the_stores = |line: &str| line.contains("store_unavailable") || line.contains("outcome_unknown");
+    assert!(failed.all(is_the_stores), "{log}");
     assert!(!log.contains("panicked"), "{log}");
 }
 

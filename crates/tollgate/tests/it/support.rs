@@ -8,6 +8,7 @@ mod bank_simulator;
 mod bank_world;
 mod client;
 mod inbox;
+mod outage;
 mod postgres;
 mod proxy;
 mod receiver;
@@ -18,6 +19,7 @@ mod signature;
 mod simulator;
 mod tenant;
 mod terminal;
+mod trap;
 mod world;
 
 /// The same tests on both stores, each a function that takes the store's kind.
@@ -51,6 +53,7 @@ pub use bank_world::{
 pub use client::{Answer, Client};
 pub use inbox::{Inbox, Letter};
 pub(crate) use on_both_stores;
+pub use outage::{Outage, Switch};
 pub use postgres::Database;
 pub use proxy::{Proxy, Weather};
 pub use receiver::{Gate, Parcel, Receiver, Reply, Subscription};
@@ -61,4 +64,5 @@ pub use signature::{signature_header, square_signature, stripe_signature, unix_s
 pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
 pub use terminal::Terminal;
+pub use trap::Trap;
 pub use world::{Store, StoreKind, World};

@@ -1,8 +1,12 @@
 //! Who may ask, where a transfer would go, and what stands in its way.
 
+use std::net::SocketAddr;
+
 use serde_json::{Value, json};
 
-use crate::support::{BankWorld, Client, Desk, On, PREVIEW, TOKENS, TRANSFERS, on_each_store};
+use crate::support::{
+    BankSimulator, BankStore, BankWorld, Client, Desk, On, PREVIEW, TOKENS, TRANSFERS, Trap, on_each_store,
+};
 
 /// A change of the configuration, and what it is called.
 type Change = (&'static str, fn(&mut Value));
@@ -164,22 +168,93 @@ fn a_wallet_that_lacks_a_cent_pays_nothing(on: On) {
     desk.assert_books(10_035);
 }
 
-/// The provider does not let us in: that is a refusal like any other, and the funds are there again.
+/// Changes of the configuration by which the provider does not let us in.
+fn wrong_configurations(desk: &Desk, provider: SocketAddr) -> Vec<(&'static str, Value)> {
+    let with = |name: &str, field: &str, value: &str| {
+        let mut document = desk.document(provider);
+        document["providers"]["ach_provider_a"][name][field] = json!(value);
+        document
+    };
+    vec![
+        ("a wrong key", with("credentials", "apiKey", "not the key")),
+        ("another account", with("funding", "accountId", "account_of_somebody_else")),
+    ]
+}
+
+/// The provider does not let us in: nothing is recorded, and the same request succeeds once that is corrected.
 fn credentials_that_the_provider_refuses(on: On) {
     let world = BankWorld::start(on);
     let desk = &world.desk;
-    let mut document = desk.document(world.simulator.address());
-    document["providers"]["ach_provider_a"]["credentials"]["apiKey"] = json!("not the key");
-    desk.configure(&document);
-    let body = desk.body("with a wrong key", 10_000);
-    let first = desk.transfer(&body);
-    assert_eq!(first.failure(422), "provider_rejected");
-    assert!(!first.headers.contains_key("idempotent-replayed"));
-    let again = desk.transfer(&body);
-    assert_eq!(again.failure(422), "provider_rejected");
-    assert_eq!(again.headers["idempotent-replayed"], "true");
-    assert_eq!(desk.wallet().available, Desk::FUNDS);
-    assert!(world.simulator.accepted(10).is_empty());
+    let right = desk.document(world.simulator.address());
+    for (number, (what, document)) in
+        wrong_configurations(desk, world.simulator.address()).into_iter().enumerate()
+    {
+        desk.configure(&document);
+        let body = desk.body(&format!("with {what}"), 10_000);
+        let wallet = desk.wallet();
+        for _ in 0..3 {
+            let answer = desk.transfer(&body);
+            assert_eq!(answer.failure(503), "provider_not_configured", "{what}");
+            assert_eq!(desk.wallet(), wallet, "{what}");
+        }
+        assert_eq!(desk.listed("transactions").len(), number, "{what}");
+        assert!(desk.listed("transfers/waiting").is_empty(), "{what}");
+        desk.configure(&right);
+        let reference = desk.made(&body);
+        desk.wait_status(&reference, "processing");
+        world.simulator.sole(&reference);
+        assert_eq!(desk.postings(&reference), ["reserve"], "{what}");
+        // What was tried before stays told under the reference.
+        let story = desk.story(&reference);
+        let lines = story["timeline"].as_array().unwrap();
+        assert_eq!(lines.iter().filter(|line| line["kind"] == "not_sent").count(), 3, "{what}");
+        let events = desk.listed(&format!("events?reference={reference}"));
+        let mut kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+        kinds.reverse();
+        assert_eq!(kinds, ["transaction.pending", "transaction.processing"], "{what}");
+        desk.assert_books(Desk::FUNDS);
+    }
+    for code in ["insufficient_permissions_error", "private_feature_error", "environment_mismatch_error"] {
+        let fault = json!({
+            "wire": "increase", "operation": "ach_transfers.create", "fault": "refuse", "count": 1, "code": code,
+        });
+        world.simulator.control("POST", "faults", &fault);
+        let body = desk.body(&format!("refused for {code}"), 10_000);
+        assert_eq!(desk.transfer(&body).failure(503), "provider_not_configured", "{code}");
+        world.simulator.sole(&desk.made(&body));
+    }
+    desk.assert_books(Desk::FUNDS);
+}
+
+/// While the first call waits for the provider, the same request comes again and is shown the transfer. From then on it
+/// is not taken back: it waits for better credentials.
+fn a_transfer_that_was_shown_waits_for_credentials(on: On) {
+    let store = BankStore::new(on);
+    let simulator = BankSimulator::start();
+    let trap = Trap::before(simulator.address());
+    let server = store.serve().run();
+    let desk = Desk::open_at(&server, &simulator, trap.address);
+    let (_, wrong) = wrong_configurations(&desk, trap.address).remove(0);
+    desk.configure(&wrong);
+    let body = desk.body("shown while it was refused", 10_000);
+    let (other, same) = (desk.clone(), body.clone());
+    let (tell, told) = std::sync::mpsc::channel();
+    trap.arm("POST /increase/ach_transfers", move || tell.send(other.transfer(&same)).unwrap());
+    let first = desk.transfer(&body).data(201);
+    assert_eq!((&first["transaction"]["status"], &first["replayed"]), (&json!("pending"), &json!(false)));
+    let shown = told.recv().unwrap().data(200);
+    assert_eq!((&shown["transaction"]["status"], &shown["replayed"]), (&json!("pending"), &json!(true)));
+    let reference = first["transaction"]["serviceReference"].as_str().unwrap();
+    assert_eq!(shown["transaction"]["serviceReference"], reference);
+    let waiting = desk.listed("transfers/waiting");
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert!(waiting[0]["waitingFor"].as_str().unwrap().contains("credentials"), "{waiting:?}");
+    // The resolver is not let in either, and decides nothing.
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    assert_eq!(desk.status(reference), "pending");
+    desk.configure(&desk.document(trap.address));
+    desk.wait_status(reference, "processing");
+    simulator.sole(reference);
     desk.assert_books(Desk::FUNDS);
 }
 
@@ -200,7 +275,13 @@ fn the_providers_own_funds_are_looked_at_where_that_is_asked_for(on: On) {
     }
     // Not knowing is no reason to refuse.
     world.simulator.fault("accounts.balance", "error_before", 10, 0);
-    desk.made(&desk.body("while nobody knows", 10_000));
+    let body = desk.body("while nobody knows", 10_000);
+    let reference = desk.made(&body);
+    desk.wait_status(&reference, "processing");
+    // A repeated request asks the provider nothing.
+    let asked = world.simulator.calls("accounts.balance");
+    desk.transfer(&body).data(200);
+    assert_eq!(world.simulator.calls("accounts.balance"), asked);
     desk.assert_books(Desk::FUNDS);
 }
 
@@ -210,5 +291,6 @@ on_each_store! {
     obstacles_are_named_and_leave_the_key_free
     a_wallet_that_lacks_a_cent_pays_nothing
     credentials_that_the_provider_refuses
+    a_transfer_that_was_shown_waits_for_credentials
     the_providers_own_funds_are_looked_at_where_that_is_asked_for
 }

@@ -83,6 +83,32 @@ fn a_return_months_later_is_noticed(on: On) {
     world.desk.assert_books(Desk::FUNDS);
 }
 
+/// What a webhook tells of cannot be read while our key is refused. It waits, and is applied once the key works.
+fn a_return_is_not_lost_while_our_key_is_refused(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let (reference, id) = world.taken("returned behind our back");
+    world.simulator.simulate(&id, "settle", &json!({}));
+    desk.wait_status(&reference, "succeeded");
+    desk.wait_events(&world.simulator);
+    let right = desk.document(world.simulator.address());
+    let mut wrong = right.clone();
+    wrong["providers"]["ach_provider_a"]["credentials"]["apiKey"] = json!("not the key");
+    desk.configure(&wrong);
+    world.simulator.simulate(&id, "return", &json!({"reason": "no_account"}));
+    desk.wait(&reference, "told of", || {
+        let waiting = desk.listed("provider-events?state=waiting");
+        waiting.iter().any(|event| event["note"].as_str().is_some_and(|note| note.contains("credentials")))
+    });
+    assert_eq!(desk.status(&reference), "succeeded");
+    desk.configure(&right);
+    desk.wait_status(&reference, "failed");
+    assert_eq!(desk.transaction(&reference)["failure"]["code"], "R03");
+    assert_eq!(desk.postings(&reference), ["reserve", "settle", "reverse"]);
+    desk.wait_events(&world.simulator);
+    desk.assert_books(Desk::FUNDS);
+}
+
 fn a_notification_of_change_is_kept_and_shown(on: On) {
     let world = BankWorld::start_without_looks(on);
     let desk = &world.desk;
@@ -258,6 +284,7 @@ on_each_store! {
     a_settled_transfer_has_succeeded
     a_return_at_any_age_gives_the_funds_back
     a_return_months_later_is_noticed
+    a_return_is_not_lost_while_our_key_is_refused
     a_notification_of_change_is_kept_and_shown
     what_the_providers_staff_does_is_followed
     instant_transfers_arrive_or_are_rejected_at_once

@@ -197,11 +197,14 @@ fn a_refused_transfer_stays_refused(on: On) {
     assert_eq!(answer.failure(422), "provider_rejected");
     let said = answer.json().to_string();
     assert!(!said.contains(REFUSED_BANK) && !said.contains("000123456789"), "{said}");
+    let named = answer.json()["error"]["serviceReference"].as_str().unwrap().to_owned();
+    assert_eq!(desk.status(&named), "failed");
     assert_eq!(desk.wallet().available, Desk::FUNDS, "the funds are back");
     let before = calls(&world);
     let again = desk.transfer(&body);
     assert_eq!(again.failure(422), "provider_rejected");
     assert_eq!(again.json()["message"], answer.json()["message"]);
+    assert_eq!(again.json()["error"]["serviceReference"], named.as_str());
     assert_eq!(calls(&world), before);
     let failed = desk.listed("transactions?status=failed");
     assert_eq!(failed.len(), 1);
@@ -216,6 +219,104 @@ fn a_refused_transfer_stays_refused(on: On) {
     corrected["idempotencyKey"] = json!("to a bank that takes it");
     desk.made(&corrected);
     desk.assert_books(Desk::FUNDS);
+}
+
+/// The key is looked up before the token is: whoever asks again need not have a new one.
+fn a_token_that_has_ended_still_repeats(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let with_settings = |settings: Value| {
+        let mut document = desk.document(world.simulator.address());
+        document["settings"] = settings;
+        desk.configure(&document);
+    };
+    with_settings(json!({"customerTokenLifetimeSeconds": 4}));
+    let mut body = desk.body("with a token that ends", 10_000);
+    body["customerToken"] = json!(desk.new_token("customer-1"));
+    let reference = desk.made(&body);
+    desk.wait_events(&world.simulator);
+    let before = calls(&world);
+    let mut unused = body.clone();
+    unused["idempotencyKey"] = json!("never used before");
+    crate::support::wait_until("the token has ended", crate::support::BANK_PATIENCE, || {
+        desk.transfer(&{
+            let mut poor = unused.clone();
+            poor["amountMinor"] = json!("1000000000000000000");
+            poor
+        })
+        .status
+            == 400
+    });
+    assert_eq!(desk.transfer(&unused).faulty_fields(), ["customerToken"]);
+    let again = desk.transfer(&body).data(200);
+    assert_eq!(again["transaction"]["serviceReference"], reference.as_str());
+    // One whose key is retired cannot be opened at all: the same letters are the same request, no others are.
+    with_settings(json!({"customerTokenKey": 2, "customerTokenOldestKey": 2}));
+    let again = desk.transfer(&body).data(200);
+    assert_eq!(again["transaction"]["serviceReference"], reference.as_str());
+    assert_eq!(desk.transfer(&unused).faulty_fields(), ["customerToken"]);
+    for other in [desk.token.as_str(), "x.y.z"] {
+        let mut differs = body.clone();
+        differs["customerToken"] = json!(other);
+        let answer = desk.transfer(&differs);
+        assert_eq!(answer.failure(409), "idempotency_conflict");
+        assert_eq!(answer.json()["error"]["details"][0]["field"], "customerToken");
+    }
+    let mut same = body.clone();
+    same["customerToken"] = json!(desk.new_token("customer-1"));
+    desk.transfer(&same).data(200);
+    assert_eq!(calls(&world), before);
+    desk.assert_books(Desk::FUNDS);
+}
+
+/// Numbers count as they are written: what differs beyond a floating-point number's reach is another request.
+fn numbers_are_compared_as_they_are_written(on: On) {
+    let world = BankWorld::start_without_looks(on);
+    let desk = &world.desk;
+    let send = |key: &str, field: &str, number: &str| {
+        let mut body = desk.body(key, 10_000);
+        body[field] = json!({"n": "NUMBER"});
+        let text = body.to_string().replace("\"NUMBER\"", number);
+        let headers = [("content-type", "application/json")];
+        desk.client().send("POST", crate::support::TRANSFERS, &headers, text.as_bytes())
+    };
+    for (field, one, others) in [
+        ("metadata", "1.0", &["1", "1.00", "1e0"][..]),
+        ("metadata", "9007199254740993", &["9007199254740992", "9007199254740993.0"]),
+        ("remittanceData", "18446744073709551617", &["18446744073709551616"]),
+    ] {
+        let key = format!("{field} with {one}");
+        send(&key, field, one).data(201);
+        send(&key, field, one).data(200);
+        for other in others {
+            let answer = send(&key, field, other);
+            assert_eq!(answer.failure(409), "idempotency_conflict", "{one} and {other}");
+            assert_eq!(answer.json()["error"]["details"][0]["field"], field);
+        }
+    }
+}
+
+/// What was recorded before tokens were kept letter by letter is compared by the customer, as it was then.
+#[test]
+fn requests_recorded_by_the_release_before_still_repeat() {
+    let mut world = BankWorld::start_without_looks(On::Sqlite);
+    let body = full_body(&world.desk, "recorded long ago");
+    let reference = world.desk.made(&body);
+    world.desk.wait_events(&world.simulator);
+    world.server.terminate();
+    let BankStore::Sqlite(folder) = &world.store else { panic!("on SQLite") };
+    let file = rusqlite::Connection::open(folder.path().join("data/tollgate.db")).unwrap();
+    let changed = file
+        .execute("UPDATE transfers SET fingerprints = json_remove(fingerprints, '$.customerTokenText')", [])
+        .unwrap();
+    assert_eq!(changed, 1);
+    drop(file);
+    world.serve_again(BankStore::serve_without_looks);
+    let again = world.desk.transfer(&body).data(200);
+    assert_eq!(again["transaction"]["serviceReference"], reference.as_str());
+    let mut other = body.clone();
+    other["metadata"] = json!({"order": 8});
+    assert_eq!(world.desk.transfer(&other).failure(409), "idempotency_conflict");
 }
 
 fn fees_are_those_of_the_preview(on: On) {
@@ -277,5 +378,7 @@ on_each_store! {
     another_request_under_the_key_is_refused
     what_was_made_is_told_whatever_changed_since
     a_refused_transfer_stays_refused
+    a_token_that_has_ended_still_repeats
+    numbers_are_compared_as_they_are_written
     fees_are_those_of_the_preview
 }

@@ -1,0 +1,89 @@
+//! Answering a key that was used before: with the transfer it made, whatever has changed since.
+
+use serde_json::json;
+use tokio::time::Instant;
+use tollgate_domain::{
+    id::{EnvironmentId, TransferId},
+    transaction::Status,
+};
+
+use super::{
+    MOST_ROUNDS,
+    draft::Draft,
+    transfer::{TransferError, TransferMade, TransferRequest},
+};
+use crate::{
+    engine::Engine,
+    ports::{StoreError, Transfer},
+};
+
+/// A request that may repeat an earlier one.
+pub(super) struct Repetition<'a> {
+    pub(super) environment: EnvironmentId,
+    pub(super) id: TransferId,
+    pub(super) request: &'a TransferRequest,
+    pub(super) request_id: &'a str,
+    pub(super) deadline: Instant,
+}
+
+impl Engine {
+    /// The transfer this key has made; where it has made none, why it makes none now.
+    pub(super) async fn replay_or(
+        &self,
+        repetition: &Repetition<'_>,
+        otherwise: TransferError,
+    ) -> Result<TransferMade, TransferError> {
+        match self.store.transfer(repetition.environment, repetition.id).await? {
+            Some(known) => self.replay(repetition, known).await?.ok_or(otherwise),
+            None => Err(otherwise),
+        }
+    }
+
+    /// The answer to a key that was used for `known`; `None` where that was taken back meanwhile.
+    pub(super) async fn replay(
+        &self,
+        repetition: &Repetition<'_>,
+        known: Transfer,
+    ) -> Result<Option<TransferMade>, TransferError> {
+        let Repetition { environment, request, .. } = *repetition;
+        let differing = self.differences(environment, &known.fingerprints, request);
+        if !differing.is_empty() {
+            return Err(TransferError::KeyReused(differing));
+        }
+        let Some(known) = self.keep(repetition, known).await? else { return Ok(None) };
+        match &known.state.failure {
+            // One that the provider never took was answered as refused, and still is.
+            Some(failure) if known.state.provider_reference.is_none() => Err(TransferError::Rejected {
+                reference: known.order.id,
+                failure: failure.clone(),
+                replayed: true,
+            }),
+            _ => Ok(Some(TransferMade { transfer: known, replayed: true })),
+        }
+    }
+
+    /// Makes sure that a transfer stays which is about to be shown: as long as nothing has changed since its
+    /// reservation, that may still be taken back.
+    async fn keep(
+        &self,
+        repetition: &Repetition<'_>,
+        known: Transfer,
+    ) -> Result<Option<Transfer>, StoreError> {
+        let mut known = known;
+        for _ in 0..MOST_ROUNDS {
+            if known.revision > 0 || known.state.status != Status::Pending {
+                return Ok(Some(known));
+            }
+            let mut draft = Draft::of(self, known, Some(repetition.request_id));
+            draft.line("replayed", json!({}));
+            if let Some(kept) = draft.commit_by(repetition.deadline).await? {
+                return Ok(Some(kept));
+            }
+            match self.store.transfer(repetition.environment, repetition.id).await? {
+                Some(again) => known = again,
+                None => return Ok(None),
+            }
+        }
+        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+    }
+}

@@ -1,0 +1,146 @@
+//! What became of sending a transfer, written down and answered.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::time::Instant;
+use tollgate_domain::{
+    ach::AchSighting,
+    id::PostingId,
+    ledger::TransferStep,
+    transaction::{Failure, Status},
+};
+
+use super::{
+    MOST_ROUNDS,
+    draft::Draft,
+    transfer::{TransferError, TransferMade},
+};
+use crate::{
+    engine::Engine,
+    failpoint::planted,
+    ports::{
+        Call, CallError, Changed, Refusal, RefusalKind, ReservationCancel, StoreError, Transfer,
+        TransferPosting, Trouble,
+    },
+    record::RECORD_TIMEOUT,
+    timeline,
+};
+
+impl Engine {
+    /// Answers a transfer that was sent for the first time. From here on the answer is about the transfer: a store that
+    /// fails now leaves it as it was reserved, and what was learnt is written down later.
+    pub(super) async fn answer_sending(
+        self: &Arc<Self>,
+        transfer: Transfer,
+        call: Call<AchSighting>,
+        request_id: &str,
+    ) -> Result<TransferMade, TransferError> {
+        if let Err(CallError::Refused(refusal)) = &call.outcome
+            && matches!(refusal.kind, RefusalKind::Credentials | RefusalKind::Missing)
+        {
+            match self.cancel_reservation(&transfer, &call, request_id).await {
+                Ok(Changed::Done | Changed::Missing) => {
+                    let provider = transfer.order.provider;
+                    return Err(TransferError::NotConfigured { provider, missing: Vec::new() });
+                }
+                // Whether the reservation still stands is not known; a repetition finds out.
+                Err(error @ StoreError::Unknown(_)) => return Err(error.into()),
+                // It was shown to somebody, or cannot be taken back now: it stays, and waits for better credentials.
+                Ok(Changed::Stale) | Err(_) => {}
+            }
+        }
+        let call = Arc::new(call);
+        let known = (transfer.clone(), Arc::clone(&call), request_id.to_owned());
+        let write = move |engine: Arc<Self>| {
+            let (transfer, call, request) = known.clone();
+            async move { engine.record_sending(transfer, &call, Some(&request)).await }
+        };
+        let recorded = self.record(transfer.order.id.to_string(), write).await;
+        let transfer = recorded.unwrap_or(transfer);
+        if let (Status::Failed, Err(CallError::Refused(refusal))) = (transfer.state.status, &call.outcome) {
+            let (reference, failure) = (transfer.order.id, refusal.failure.clone());
+            return Err(TransferError::Rejected { reference, failure, replayed: false });
+        }
+        Ok(TransferMade { transfer, replayed: false })
+    }
+
+    /// Takes the reservation back of a transfer that the provider did not even look at: nothing is recorded against the
+    /// caller's key.
+    async fn cancel_reservation(
+        &self,
+        transfer: &Transfer,
+        call: &Call<AchSighting>,
+        request_id: &str,
+    ) -> Result<Changed, StoreError> {
+        let order = &transfer.order;
+        let at = self.clock.now();
+        self.provider_watch.note(order.environment, &order.provider, &call.logs);
+        let mut lines = timeline::calls(&call.logs, &order.provider, at);
+        lines.push((at, "not_sent", json!({ "provider": order.provider })));
+        let cancel = ReservationCancel {
+            transaction: transfer.transaction,
+            currency: order.currency,
+            posting: TransferPosting {
+                id: self.fresh(PostingId::new)?,
+                cause: TransferStep::Release.cause(),
+                entries: TransferStep::Release.entries(&order.fee),
+            },
+            at,
+            entries: self.entries(lines, Some(request_id))?,
+        };
+        let canceling = || self.store.cancel_reservation(order.environment, order.id, &cancel);
+        self.until_known(Instant::now() + RECORD_TIMEOUT, canceling).await
+    }
+
+    /// Writes down what became of sending; a transfer that a webhook or the resolver moved meanwhile is decided afresh.
+    pub(super) async fn record_sending(
+        &self,
+        transfer: Transfer,
+        call: &Call<AchSighting>,
+        request: Option<&str>,
+    ) -> Result<Transfer, StoreError> {
+        let (environment, id, transaction) =
+            (transfer.order.environment, transfer.order.id, transfer.transaction);
+        let mut seen = transfer;
+        for _ in 0..MOST_ROUNDS {
+            let is_pending = seen.state.status == Status::Pending;
+            let mut draft = Draft::of(self, seen, request);
+            draft.called(&call.logs);
+            match &call.outcome {
+                Ok(sighting) => draft.sight(sighting, "transfer"),
+                Err(CallError::Refused(refusal)) if is_pending && decides(refusal) => {
+                    draft.refuse(refusal.failure.clone());
+                }
+                Err(CallError::Refused(refusal)) if is_pending => draft.try_again(&Trouble {
+                    reason: format!("the provider did not take it: {}", refusal.failure.message),
+                    retry_after: None,
+                }),
+                Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
+                    let (code, message) = ("timed_out".to_owned(), "It took too long.".to_owned());
+                    draft.refuse(Failure { code, message });
+                }
+                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) if is_pending => {
+                    draft.try_again(trouble);
+                }
+                Err(_) => {}
+            }
+            if let Some(recorded) = draft.commit().await? {
+                return Ok(recorded);
+            }
+            let again = self.store.transfer(environment, id).await?;
+            let again = again.filter(|again| again.transaction == transaction);
+            seen = again.ok_or_else(|| StoreError::Broken("a transfer has vanished".to_owned()))?;
+        }
+        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+    }
+}
+
+/// Whether a refusal is the provider's decision about the transfer. That we are not let in, or that our own account is not
+/// found there, says nothing about it.
+fn decides(refusal: &Refusal) -> bool {
+    match refusal.kind {
+        RefusalKind::Declined | RefusalKind::Invalid => true,
+        RefusalKind::Credentials | RefusalKind::Missing | RefusalKind::State => false,
+    }
+}

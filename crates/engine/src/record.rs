@@ -1,0 +1,111 @@
+//! Units of work whose fate matters beyond the store's first word: what a provider has answered is written down until
+//! it stands, and a commit whose answer was lost is asked about again.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+use tracing::{info, warn};
+
+use crate::{engine::Engine, growing::growing, ports::StoreError};
+
+/// Outcomes that are kept in memory at once while the store does not take them. Beyond that the resolver asks for them.
+pub(crate) const MOST_HELD: usize = 1_000;
+/// How long a caller waits until what the provider answered is written down.
+pub(crate) const RECORD_TIMEOUT: Duration = Duration::from_secs(3);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+impl Engine {
+    /// The one place where the engine begins work that outlives its caller.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        tokio::spawn(work)
+    }
+
+    /// Writes down what a provider has answered about `subject`. `None` where the store does not take it in time: then it
+    /// is kept in memory and written as soon as the store answers. Where there is no room for it, or this process dies, the
+    /// resolver finds it out again.
+    pub(crate) async fn record<T, F>(
+        self: &Arc<Self>,
+        subject: String,
+        write: impl Fn(Arc<Self>) -> F + Send + Sync + 'static,
+    ) -> Option<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
+        let engine = Arc::clone(self);
+        let Ok(place) = Arc::clone(&self.held_outcomes).try_acquire_owned() else {
+            return timeout(RECORD_TIMEOUT, write(engine)).await.ok()?.ok();
+        };
+        let writing = self.spawn(async move {
+            let _place = place;
+            engine.write_until_taken(&subject, write).await
+        });
+        timeout(RECORD_TIMEOUT, writing).await.ok()?.ok()?
+    }
+
+    async fn write_until_taken<T, F>(
+        self: Arc<Self>,
+        subject: &str,
+        write: impl Fn(Arc<Self>) -> F + Send + Sync,
+    ) -> Option<T>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut tries = 0;
+        loop {
+            match write(Arc::clone(&self)).await {
+                Ok(written) => {
+                    if tries > 0 {
+                        info!(subject, tries, "a provider's answer is written down after all");
+                    }
+                    return Some(written);
+                }
+                Err(error @ StoreError::Broken(_)) => {
+                    warn!(subject, %error, "a provider's answer cannot be written down");
+                    return None;
+                }
+                Err(error) if tries == 0 => {
+                    warn!(subject, %error, "the store does not take a provider's answer; it is kept in memory");
+                }
+                Err(_) => {}
+            }
+            sleep(growing(FIRST_PAUSE, 2, tries, LONGEST_PAUSE)).await;
+            tries = tries.saturating_add(1);
+        }
+    }
+
+    /// Does a unit of work, and again while nobody knows whether it was committed: its ids are ours, so that it is done
+    /// once. What is still unknown at the deadline is answered as [`StoreError::Unknown`].
+    pub(crate) async fn until_known<T, F>(
+        &self,
+        deadline: Instant,
+        unit: impl Fn() -> F,
+    ) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut tries = 0;
+        loop {
+            let reason = match timeout_at(deadline, unit()).await {
+                Err(_) => "the store did not answer in time".to_owned(),
+                Ok(Err(StoreError::Unknown(reason))) => reason,
+                // That it cannot be reached now says nothing about what was committed before.
+                Ok(Err(StoreError::Unavailable(reason))) if tries > 0 => reason,
+                Ok(answer) => return answer,
+            };
+            let pause = growing(FIRST_PAUSE, 2, tries, LONGEST_PAUSE);
+            if Instant::now() + pause >= deadline {
+                return Err(StoreError::Unknown(reason));
+            }
+            sleep(pause).await;
+            tries = tries.saturating_add(1);
+        }
+    }
+}
