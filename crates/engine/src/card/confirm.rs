@@ -2,14 +2,18 @@
 
 use serde_json::json;
 use tollgate_domain::{
-    Flow, ServiceReference,
+    Flow, ServiceReference, Timestamp,
     card::{Occasion, Preparation},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
 use tollgate_vault::{SealError, Secret};
 
-use super::{CardProvider, MOST_ROUNDS, draft::Draft, look::sent_to};
+use super::{
+    CardProvider, MOST_ROUNDS,
+    draft::Draft,
+    look::{open_attempt, sent_to},
+};
 use crate::{
     engine::Engine,
     ports::{CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
@@ -92,7 +96,14 @@ impl Engine {
         view: &EnvironmentView,
         reference: ServiceReference,
     ) -> Result<Confirmable, ConfirmError> {
-        let ServiceReference::Card(id) = reference else { return Err(ConfirmError::Missing) };
+        let ServiceReference::Card(id) = reference else {
+            return match self.store.transaction(view.environment.id, reference).await? {
+                Some(_) => Err(ConfirmError::NotConfirmable(
+                    "This is a bank transfer; it is sent when it is created and nothing is confirmed.",
+                )),
+                None => Err(ConfirmError::Missing),
+            };
+        };
         let payment = self.stored_payment(view.environment.id, id).await?;
         // Callers never learnt the reference of a payment that was not prepared.
         if matches!(
@@ -106,10 +117,12 @@ impl Engine {
                 "This payment is a hosted checkout; its customer pays on the provider's page and nothing is confirmed.",
             ));
         }
-        check_open(&payment)?;
+        check_ended(&payment)?;
         let provider = self.provider_of_order(view, &payment.order);
         let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
-        Ok(Confirmable { confirmation: provider.cards.confirmation(), payment })
+        let confirmation = provider.cards.confirmation();
+        check_open(&payment, self.clock.now(), confirmation)?;
+        Ok(Confirmable { confirmation, payment })
     }
 
     /// Confirms a payment.
@@ -142,7 +155,7 @@ impl Engine {
             }
         };
         if confirmed.payment.transaction.is_none() {
-            check_open(&confirmed.payment)?;
+            check_open(&confirmed.payment, self.clock.now(), provider.cards.confirmation())?;
         }
         Ok(confirmed)
     }
@@ -163,12 +176,18 @@ impl Engine {
             }
             let object = seen.progress.object.clone().unwrap_or_default();
             let call = provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await;
+            let is_late = call.outcome.is_ok() && self.clock.now() >= seen.order.expires_at;
             let mut draft = Draft::of(self, seen, Some(request));
             draft.line_at(asked_at, "confirm", json!({ "clientStatus": client_status }));
             draft.called(&call.logs);
             let is_first = !std::mem::replace(&mut draft.progress().confirmed, true);
             let mut refused = None;
             match call.outcome {
+                // Too late to be paid, but it may have been paid in time.
+                Ok(sighting) if is_late => {
+                    draft.sight(&sighting, Occasion::Notice, "confirm");
+                    draft.look_later();
+                }
                 Ok(sighting) => {
                     draft.sight(&sighting, Occasion::Confirm, "confirm");
                     if draft.disagrees() && draft.payment().transaction.is_none() {
@@ -183,12 +202,16 @@ impl Engine {
                     }
                     draft.try_again(&trouble);
                 }
-                Err(CallError::Refused(refusal)) => refused = Some(refusal),
+                Err(CallError::Refused(refusal)) => {
+                    draft.progress().confirmed = !is_first;
+                    refused = Some(refusal);
+                }
             }
             let replayed = !is_first && !draft.moves();
             let is_news = !replayed || draft.disagrees() || refused.is_some();
             if let Some(payment) = draft.commit().await? {
                 return match refused {
+                    None if is_late && !is_under_way(&payment) => Err(EXPIRED),
                     None => Ok(Confirmed { payment, replayed }),
                     Some(refusal) if refusal.kind == RefusalKind::Credentials => {
                         Err(not_configured(&payment, Vec::new()))
@@ -218,7 +241,7 @@ pub(super) fn too_busy() -> ConfirmError {
     StoreError::Unavailable("too many others were changing this payment".to_owned()).into()
 }
 
-fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
+pub(super) fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
     ConfirmError::NotConfigured { provider: payment.order.provider.clone(), missing }
 }
 
@@ -228,18 +251,36 @@ pub(super) fn is_paid(payment: &CardPayment) -> bool {
     matches!(status, Some(Status::Succeeded | Status::Refunded))
 }
 
-/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
-fn check_open(payment: &CardPayment) -> Result<(), ConfirmError> {
+/// Whether the money has moved, or is about to.
+fn is_under_way(payment: &CardPayment) -> bool {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
-    match (payment.progress.preparation, status) {
-        (_, Some(Status::Canceled)) => {
-            Err(ConfirmError::NotConfirmable("This payment was canceled; prepare a new one."))
-        }
-        (Preparation::Expired, None | Some(Status::Pending | Status::Failed)) => {
-            Err(ConfirmError::NotConfirmable(
-                "This payment was not paid in time and has expired; prepare a new one.",
-            ))
-        }
-        _ => Ok(()),
+    matches!(status, Some(Status::Processing | Status::Succeeded | Status::Refunded))
+        || open_attempt(payment).is_some()
+}
+
+pub(super) const EXPIRED: ConfirmError =
+    ConfirmError::NotConfirmable("This payment was not paid in time and has expired; prepare a new one.");
+
+/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
+fn check_ended(payment: &CardPayment) -> Result<(), ConfirmError> {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    if status == Some(Status::Canceled) {
+        return Err(ConfirmError::NotConfirmable("This payment was canceled; prepare a new one."));
     }
+    if payment.progress.preparation == Preparation::Expired && !is_under_way(payment) {
+        return Err(EXPIRED);
+    }
+    Ok(())
+}
+
+/// The clock decides, whether or not anything has been closed yet. What a browser may have paid in time is asked of the
+/// provider first.
+pub(super) fn check_open(
+    payment: &CardPayment,
+    now: Timestamp,
+    confirmation: Confirmation,
+) -> Result<(), ConfirmError> {
+    check_ended(payment)?;
+    let is_late = confirmation == Confirmation::Charge && now >= payment.order.expires_at;
+    if is_late && !is_under_way(payment) { Err(EXPIRED) } else { Ok(()) }
 }

@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -35,6 +35,11 @@ const MIGRATIONS: [Migration; 7] = [
         version: 7,
         name: "accounts",
         sql: include_str!("../../migrations/postgres/0007_accounts.sql"),
+    },
+    Migration {
+        version: 11,
+        name: "follow_ups",
+        sql: include_str!("../../migrations/postgres/0011_follow_ups.sql"),
     },
 ];
 

@@ -7,7 +7,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -29,6 +29,11 @@ const MIGRATIONS: [Migration; 6] = [
         version: 7,
         name: "accounts",
         sql: include_str!("../../migrations/sqlite/0007_accounts.sql"),
+    },
+    Migration {
+        version: 11,
+        name: "follow_ups",
+        sql: include_str!("../../migrations/sqlite/0011_follow_ups.sql"),
     },
 ];
 
