@@ -116,7 +116,7 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
                 at.fees = at.fees.saturating_add(cell.organization_fee_minor.into());
             }
             EventKind::Transaction(Status::Failed) => at.failed = at.failed.saturating_add(cell.count),
-            EventKind::Transaction(Status::Refunded) => refunds = refunds.saturating_add(cell.count),
+            EventKind::RefundSucceeded => refunds = refunds.saturating_add(cell.count),
             _ => {}
         }
     }

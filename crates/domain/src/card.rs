@@ -124,11 +124,14 @@ pub enum AttemptState {
     Taken,
     /// The provider declined it.
     Declined,
+    /// The provider did not look at it, because it did not accept our credentials: the same card may be charged again
+    /// under the same number.
+    Unsent,
 }
 
 impl AttemptState {
     /// Every state.
-    pub const ALL: [Self; 3] = [Self::Open, Self::Taken, Self::Declined];
+    pub const ALL: [Self; 4] = [Self::Open, Self::Taken, Self::Declined, Self::Unsent];
 
     /// The name in the stores.
     pub const fn as_str(self) -> &'static str {
@@ -136,6 +139,7 @@ impl AttemptState {
             Self::Open => "open",
             Self::Taken => "taken",
             Self::Declined => "declined",
+            Self::Unsent => "unsent",
         }
     }
 

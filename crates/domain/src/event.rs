@@ -1,8 +1,8 @@
 //! What callers are told of: the kinds of events, and which of them an endpoint wants.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
-use crate::transaction::Status;
+use crate::transaction::{Dispute, Status, TransactionState};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,11 +11,21 @@ pub enum EventKind {
     PaymentPrepared,
     /// A transaction came into this status.
     Transaction(Status),
+    /// More of a card payment has been paid back.
+    RefundSucceeded,
+    /// A refund failed after it had been reported as paid back: less has been paid back than before.
+    RefundFailed,
+    /// A customer's bank contests a card payment.
+    DisputeOpened,
+    /// A dispute that is still open has changed.
+    DisputeUpdated,
+    /// A dispute has been decided.
+    DisputeClosed,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
         Self::Transaction(Status::Processing),
@@ -23,6 +33,11 @@ impl EventKind {
         Self::Transaction(Status::Failed),
         Self::Transaction(Status::Canceled),
         Self::Transaction(Status::Refunded),
+        Self::RefundSucceeded,
+        Self::RefundFailed,
+        Self::DisputeOpened,
+        Self::DisputeUpdated,
+        Self::DisputeClosed,
     ];
 
     /// The name in bodies, filters and the stores.
@@ -35,6 +50,11 @@ impl EventKind {
             Self::Transaction(Status::Failed) => "transaction.failed",
             Self::Transaction(Status::Canceled) => "transaction.canceled",
             Self::Transaction(Status::Refunded) => "transaction.refunded",
+            Self::RefundSucceeded => "refund.succeeded",
+            Self::RefundFailed => "refund.failed",
+            Self::DisputeOpened => "dispute.opened",
+            Self::DisputeUpdated => "dispute.updated",
+            Self::DisputeClosed => "dispute.closed",
         }
     }
 
@@ -46,6 +66,32 @@ impl EventKind {
     /// What a transaction's move is told as; `None` where its status stays what it was.
     pub fn of_move(from: Option<Status>, to: Status) -> Option<Self> {
         (from != Some(to)).then_some(Self::Transaction(to))
+    }
+
+    /// Everything that a change of a card transaction is reported as, in the order in which it happened.
+    pub fn of_change(from: Option<&TransactionState>, to: &TransactionState) -> Vec<Self> {
+        let status = Self::of_move(from.map(|from| from.status), to.status);
+        let refunded_before = from.map(|from| from.refunded).unwrap_or_default();
+        let refund = match to.refunded.cmp(&refunded_before) {
+            Ordering::Greater => Some(Self::RefundSucceeded),
+            Ordering::Less => Some(Self::RefundFailed),
+            Ordering::Equal => None,
+        };
+        let dispute = Self::of_dispute(from.and_then(|from| from.dispute.as_ref()), to.dispute.as_ref());
+        // The refund that gives the rest back is what makes the transaction `refunded`; any other comes after the
+        // status it refunds.
+        let (first, second) = if to.status == Status::Refunded { (refund, status) } else { (status, refund) };
+        [first, second, dispute].into_iter().flatten().collect()
+    }
+
+    fn of_dispute(from: Option<&Dispute>, to: Option<&Dispute>) -> Option<Self> {
+        let to = to.filter(|to| from != Some(*to))?;
+        let known = from.filter(|from| from.id == to.id);
+        Some(match known {
+            Some(known) if known.is_closed() == to.is_closed() => Self::DisputeUpdated,
+            _ if to.is_closed() => Self::DisputeClosed,
+            _ => Self::DisputeOpened,
+        })
     }
 }
 
@@ -72,9 +118,8 @@ pub enum InvalidFilter {
     Empty,
     /// There is no such event.
     #[error(
-        "names `{0}`, which is no event; use \"*\" for all, or some of: payment.prepared, transaction.pending, \
-             transaction.processing, transaction.succeeded, transaction.failed, transaction.canceled, \
-             transaction.refunded"
+        "names `{0}`, which is no event; use \"*\" for all, or some of: {kinds}",
+        kinds = EventKind::ALL.map(EventKind::as_str).join(", ")
     )]
     Unknown(String),
 }
@@ -125,6 +170,7 @@ impl EventFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::Minor;
 
     #[test]
     fn every_kind_has_its_name_and_its_place() {
@@ -152,6 +198,55 @@ mod tests {
     }
 
     #[test]
+    fn every_change_of_a_transaction_has_its_events() {
+        let state = |status, refunded, dispute: Option<(&str, &str)>| TransactionState {
+            status,
+            refunded: Minor::new(refunded).unwrap(),
+            dispute: dispute.map(|(id, status)| Dispute {
+                id: id.to_owned(),
+                status: status.to_owned(),
+                reason: None,
+                amount: None,
+            }),
+            ..TransactionState::pending()
+        };
+        let paid = |refunded, dispute| state(Status::Succeeded, refunded, dispute);
+        let refunded = state(Status::Refunded, 9, None);
+        for (from, to, expected) in [
+            (None, paid(0, None), vec!["transaction.succeeded"]),
+            (Some(paid(0, None)), paid(0, None), vec![]),
+            (None, paid(3, None), vec!["transaction.succeeded", "refund.succeeded"]),
+            (Some(paid(0, None)), paid(3, None), vec!["refund.succeeded"]),
+            (Some(paid(3, None)), paid(4, None), vec!["refund.succeeded"]),
+            (Some(paid(4, None)), paid(1, None), vec!["refund.failed"]),
+            (Some(paid(4, None)), refunded.clone(), vec!["refund.succeeded", "transaction.refunded"]),
+            (None, refunded, vec!["refund.succeeded", "transaction.refunded"]),
+            (Some(paid(0, None)), paid(0, Some(("dp_1", "needs_response"))), vec!["dispute.opened"]),
+            (
+                Some(paid(0, Some(("dp_1", "needs_response")))),
+                paid(0, Some(("dp_1", "under_review"))),
+                vec!["dispute.updated"],
+            ),
+            (
+                Some(paid(0, Some(("dp_1", "under_review")))),
+                paid(2, Some(("dp_1", "won"))),
+                vec!["refund.succeeded", "dispute.closed"],
+            ),
+            (Some(paid(0, None)), paid(0, Some(("dp_1", "lost"))), vec!["dispute.closed"]),
+            (
+                Some(paid(0, Some(("dp_1", "won")))),
+                paid(0, Some(("dp_2", "needs_response"))),
+                vec!["dispute.opened"],
+            ),
+            (Some(paid(0, Some(("dp_1", "won")))), paid(0, Some(("dp_1", "won"))), vec![]),
+        ] {
+            let told: Vec<_> =
+                EventKind::of_change(from.as_ref(), &to).into_iter().map(EventKind::as_str).collect();
+            assert_eq!(told, expected, "{from:?} -> {to:?}");
+        }
+    }
+
+    #[test]
     fn filters_are_read_and_written() {
         let parse = |names: &[&str]| EventFilter::parse(names.iter().copied());
         assert_eq!(parse(&["transaction.failed", "*"]), Ok(EventFilter::All));
@@ -163,5 +258,7 @@ mod tests {
         assert!(EventFilter::All.wants(EventKind::PaymentPrepared));
         assert_eq!(parse(&[]), Err(InvalidFilter::Empty));
         assert_eq!(parse(&["transaction.*"]), Err(InvalidFilter::Unknown("transaction.*".to_owned())));
+        let message = InvalidFilter::Unknown("x".to_owned()).to_string();
+        assert!(EventKind::ALL.iter().all(|kind| message.contains(kind.as_str())), "{message}");
     }
 }

@@ -115,7 +115,8 @@ pub struct Dispute {
 impl Dispute {
     /// Whether the last word is spoken.
     pub fn is_closed(&self) -> bool {
-        let closed = ["won", "lost", "accepted", "warning_closed", "charge_refunded", "inquiry_closed"];
+        let closed =
+            ["won", "lost", "accepted", "prevented", "warning_closed", "charge_refunded", "inquiry_closed"];
         closed.contains(&self.status.to_ascii_lowercase().as_str())
     }
 

@@ -7,6 +7,7 @@ mod charge;
 mod confirm;
 mod draft;
 mod event;
+mod follow_up;
 mod look;
 mod notice_text;
 mod prepare;

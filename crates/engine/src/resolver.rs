@@ -12,6 +12,8 @@ const TAKEN: usize = 16;
 /// Pieces of work under way at once. One that waits for a slow provider keeps none of the others waiting, until there
 /// are so many of them that the node had better begin no more.
 const UNDER_WAY: usize = 96;
+/// Paid payments that are checked at once: they have time, and keep nothing else waiting.
+const FOLLOW_UPS: usize = 8;
 /// How long the store is left alone after it gave no answer.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
@@ -20,9 +22,9 @@ type Work = JoinSet<Result<(), StoreError>>;
 impl Engine {
     /// Does whatever is due, until told to stop; what is begun is finished.
     pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let mut work = Work::new();
+        let (mut work, mut follow_ups) = (Work::new(), Work::new());
         while !*stop.borrow() {
-            let pause = match self.take_due(&mut work).await {
+            let pause = match self.take_due(&mut work, &mut follow_ups).await {
                 Ok(0) => self.options.resolver.poll,
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
@@ -34,24 +36,29 @@ impl Engine {
             tokio::select! {
                 () = sleep(pause), if !is_full => {}
                 Some(done) = work.join_next() => note(done),
+                Some(done) = follow_ups.join_next() => note(done),
                 _ = stop.wait_for(|stopped| *stopped) => {}
             }
-            while let Some(done) = work.try_join_next() {
+            while let Some(done) = work.try_join_next().or_else(|| follow_ups.try_join_next()) {
                 note(done);
             }
         }
         while let Some(done) = work.join_next().await {
             note(done);
         }
+        while let Some(done) = follow_ups.join_next().await {
+            note(done);
+        }
     }
 
     /// Begins what is due, as far as there is room, and says how much it was.
-    async fn take_due(self: &Arc<Self>, work: &mut Work) -> Result<usize, StoreError> {
+    async fn take_due(self: &Arc<Self>, work: &mut Work, follow_ups: &mut Work) -> Result<usize, StoreError> {
+        let begun = self.take_follow_ups(follow_ups).await?;
         // A third of the room for each kind, so that none keeps the others out.
         let room = UNDER_WAY.saturating_sub(work.len()) / 3;
         let limit = u32::try_from(room.min(TAKEN)).unwrap_or(0);
         if limit == 0 {
-            return Ok(0);
+            return Ok(begun);
         }
         let now = self.clock.now();
         let until = now.saturating_add(self.options.resolver.lease);
@@ -68,7 +75,23 @@ impl Engine {
             let engine = Arc::clone(self);
             work.spawn(async move { engine.look_after_transfer(environment, id).await });
         }
-        Ok(work.len() - before)
+        Ok(begun + work.len() - before)
+    }
+
+    async fn take_follow_ups(self: &Arc<Self>, work: &mut Work) -> Result<usize, StoreError> {
+        let limit = u32::try_from(FOLLOW_UPS.saturating_sub(work.len())).unwrap_or(0);
+        if limit == 0 {
+            return Ok(0);
+        }
+        let now = self.clock.now();
+        let until = now.saturating_add(self.options.resolver.lease);
+        let due = self.store.claim_follow_ups(now, until, limit).await?;
+        let begun = due.len();
+        for (environment, id) in due {
+            let engine = Arc::clone(self);
+            work.spawn(async move { engine.follow_up_payment(environment, id).await });
+        }
+        Ok(begun)
     }
 }
 

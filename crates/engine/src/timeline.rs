@@ -87,13 +87,7 @@ pub(crate) fn moves(
     let mut lines = Vec::new();
     let status_before = before.map(|state| state.status);
     if status_before != Some(after.status) {
-        let detail = json!({
-            "from": status_before.map(Status::as_str),
-            "to": after.status.as_str(),
-            "failure": after.failure.as_ref().map(failure),
-            "providerReference": after.provider_reference,
-        });
-        lines.push(("status", detail));
+        lines.push(("status", status_line(status_before, after)));
     }
     if before.map(|state| state.refunded).unwrap_or_default() != after.refunded {
         lines.push(("refund", json!({ "refundedMinor": after.refunded.to_string() })));
@@ -109,6 +103,16 @@ pub(crate) fn moves(
         lines.push(("dispute", detail));
     }
     lines
+}
+
+/// A transaction's status, and what it was before.
+pub(crate) fn status_line(before: Option<Status>, after: &TransactionState) -> Value {
+    json!({
+        "from": before.map(Status::as_str),
+        "to": after.status.as_str(),
+        "failure": after.failure.as_ref().map(failure),
+        "providerReference": after.provider_reference,
+    })
 }
 
 /// A disagreement, and how it came to our notice.

@@ -57,6 +57,8 @@ pub struct Sighting {
     pub reference: Option<String>,
     /// How much has been paid back so far.
     pub refunded: Minor,
+    /// Whether the customer's bank contests or has contested it, where the provider said so.
+    pub disputed: bool,
 }
 
 /// What does not fit together.
@@ -302,6 +304,7 @@ mod tests {
             currency: Some("USD".to_owned()),
             reference: Some(order().id.to_string()),
             refunded: Minor::ZERO,
+            disputed: false,
         }
     }
 

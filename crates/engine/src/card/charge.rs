@@ -5,20 +5,20 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
-    card::{Attempt, AttemptState, CardOrder, Occasion, Standing},
-    transaction::{Status, TransactionState},
+    card::{Attempt, AttemptState, CardOrder, Occasion},
+    transaction::Status,
 };
 
 use super::{
     CardProvider, MOST_ROUNDS,
-    confirm::{ConfirmError, Confirmed, is_paid, too_busy},
+    confirm::{ConfirmError, Confirmed, EXPIRED, check_open, is_paid, not_configured, too_busy},
     draft::Draft,
     look::open_attempt,
 };
 use crate::{
     engine::Engine,
     failpoint::failpoint,
-    ports::{Call, CallError, CardPayment, Charge, StoreError},
+    ports::{Call, CallError, CardPayment, Charge, Confirmation, RefusalKind, StoreError},
 };
 
 /// How often a card may be tried on one preparation: enough for any customer, too few for testing stolen cards.
@@ -53,11 +53,20 @@ impl Engine {
         let mut seen = payment;
         let mut rounds = 0;
         loop {
+            // Others may have changed it, and time has passed.
+            check_open(&seen, self.clock.now(), Confirmation::Charge)?;
             match plan(&seen, &digest) {
                 Plan::Replay => return Ok(Confirmed { payment: seen, replayed: true }),
-                // Still pending: whoever charges, or the resolver, will know.
+                // Still open: whoever charges, or the resolver, will know.
                 Plan::Wait if Instant::now() >= patience => {
-                    return Ok(Confirmed { payment: seen, replayed: true });
+                    let mut draft = Draft::of(self, seen, Some(request));
+                    draft.in_doubt(None);
+                    if !draft.moves() {
+                        return Ok(Confirmed { payment: draft.payment().clone(), replayed: true });
+                    }
+                    if let Some(payment) = draft.commit().await? {
+                        return Ok(Confirmed { payment, replayed: true });
+                    }
                 }
                 Plan::Wait => sleep(LOOK).await,
                 Plan::Exhausted => {
@@ -68,10 +77,15 @@ impl Engine {
                 Plan::Begin(number) => {
                     let charge = Charge { number, ..charge.clone() };
                     if let Some(begun) = self.begin_charge(provider, seen, &charge, digest, request).await? {
+                        if self.clock.now() >= order.expires_at {
+                            // Recording it took too long, and nothing has been sent.
+                            self.release(begun, number).await?;
+                            return Err(EXPIRED);
+                        }
                         failpoint!("payment.before_charge");
                         let call = provider.cards.charge(provider.provider, order, &charge).await;
                         failpoint!("payment.after_charge");
-                        let payment = self.charged(begun, number, call, request).await;
+                        let payment = self.charged(begun, number, call, request).await?;
                         return Ok(Confirmed { payment, replayed: false });
                     }
                     rounds += 1;
@@ -84,7 +98,8 @@ impl Engine {
         }
     }
 
-    /// Records the attempt, before the provider hears of it. `None` where somebody else changed the payment.
+    /// Records the attempt and nothing else, before the provider hears of it: what comes of it is recorded when it is
+    /// known, or known to be in doubt. `None` where somebody else changed the payment.
     async fn begin_charge(
         &self,
         provider: &CardProvider<'_>,
@@ -97,29 +112,19 @@ impl Engine {
         let account = Some(self.configured_account(seen.order.environment, provider.provider));
         let mut draft = Draft::of(self, seen, Some(request));
         let created_at = draft.now();
+        if created_at >= draft.payment().order.expires_at {
+            return Err(EXPIRED);
+        }
         draft.line("confirm", json!({ "attempt": charge.number }));
         let state = AttemptState::Open;
         let number = charge.number;
         draft.attempt(Attempt { number, source_digest, sealed_source, state, account, created_at });
-        let next = match draft.payment().transaction.as_ref().map(|it| it.state.clone()) {
-            None => Some(TransactionState::pending()),
-            // The customer tries again: `pending` does not follow `failed`, `processing` does. What the provider called
-            // the declined charge is not the name of this one.
-            Some(state) if state.status == Status::Failed => {
-                let (status, provider_reference, failure) = (Status::Processing, None, None);
-                Some(TransactionState { status, provider_reference, failure, ..state })
-            }
-            Some(_) => None,
-        };
-        if let Some(next) = next {
-            draft.transaction(next);
-        }
-        draft.progress().confirmed = true;
+        draft.progress().tries = 0;
         draft.lease();
         Ok(draft.commit().await?)
     }
 
-    /// The payment as it stands after a charge. A store that fails now leaves it as it was begun, and what became of the
+    /// The payment as it stands after a charge. A store that fails now leaves the outcome in doubt, and what became of the
     /// charge is written down later.
     async fn charged(
         self: &Arc<Self>,
@@ -127,13 +132,34 @@ impl Engine {
         number: u32,
         call: Call<tollgate_domain::card::Sighting>,
         request: &str,
-    ) -> CardPayment {
+    ) -> Result<CardPayment, ConfirmError> {
+        let is_about_credentials = is_about_credentials(&call.outcome);
         let known = (begun.clone(), Arc::new(call), request.to_owned());
         let write = move |engine: Arc<Self>| {
             let (begun, call, request) = known.clone();
             async move { engine.record_charge(begun, number, &call, Some(&request)).await }
         };
-        self.record(begun.order.id.to_string(), write).await.unwrap_or(begun)
+        let recorded = self.record(begun.order.id.to_string(), write).await;
+        if is_about_credentials {
+            return Err(not_configured(&begun, Vec::new()));
+        }
+        Ok(recorded.unwrap_or_else(|| {
+            let mut draft = Draft::of(self, begun, None);
+            draft.in_doubt(None);
+            draft.payment().clone()
+        }))
+    }
+
+    /// Gives back an attempt that was surely not sent, so that its card may be charged again.
+    async fn release(&self, payment: CardPayment, number: u32) -> Result<(), StoreError> {
+        let mut draft = Draft::of(self, payment, None);
+        if open_attempt(draft.payment()).is_some_and(|attempt| attempt.number == number) {
+            draft.close_attempt(AttemptState::Unsent);
+            draft.look_later();
+        }
+        // Where somebody else changed the payment, the resolver finds that nothing was charged.
+        draft.commit().await?;
+        Ok(())
     }
 
     /// Writes down what became of an attempt; one that a webhook has closed meanwhile is left alone.
@@ -163,20 +189,33 @@ impl Engine {
     }
 }
 
+fn is_about_credentials<T>(outcome: &Result<T, CallError>) -> bool {
+    matches!(outcome, Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials)
+}
+
 fn note_charge(draft: &mut Draft<'_>, call: &Call<tollgate_domain::card::Sighting>) {
+    if !is_about_credentials(&call.outcome) {
+        draft.progress().confirmed = true;
+    }
     match &call.outcome {
         Ok(sighting) => {
-            let declined = matches!(sighting.standing, Standing::Failed(_));
-            draft.close_attempt(if declined { AttemptState::Declined } else { AttemptState::Taken });
-            draft.sight(sighting, Occasion::Confirm, "confirm");
+            draft.charge_seen(sighting, Occasion::Confirm, "confirm");
+            draft.look_later();
+        }
+        // The first to send it was not let in, so that nothing was charged and nothing is held against the card. (After
+        // an answer was lost this says nothing, and the resolver does not come here with it.)
+        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+            draft.close_attempt(AttemptState::Unsent);
+            let status = draft.payment().transaction.as_ref().map(|transaction| transaction.state.status);
+            if status.is_some_and(Status::is_open) {
+                // Somebody who waited for this charge was answered that its outcome is not known.
+                draft.charge_failed(refusal.failure.clone());
+            }
             draft.look_later();
         }
         Err(CallError::Refused(refusal)) => {
             draft.close_attempt(AttemptState::Declined);
-            let before = draft.payment().transaction.as_ref().map(|it| it.state.clone());
-            let before = before.unwrap_or_else(TransactionState::pending);
-            let failure = Some(refusal.failure.clone());
-            draft.transaction(TransactionState { status: Status::Failed, failure, ..before });
+            draft.charge_failed(refusal.failure.clone());
             draft.look_later();
         }
         // The attempt stays open, and its key with it: the resolver asks again.
@@ -191,8 +230,14 @@ fn plan(payment: &CardPayment, digest: &[u8; 32]) -> Plan {
     }
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     let can_try = matches!(status, None | Some(Status::Failed));
-    if same.is_some() || is_paid(payment) || !can_try {
+    let unsent = payment.attempts.iter().find(|attempt| attempt.state == AttemptState::Unsent);
+    let was_sent = same.is_some_and(|attempt| attempt.state != AttemptState::Unsent);
+    if was_sent || is_paid(payment) || !can_try {
         return Plan::Replay;
+    }
+    // Nothing was ever sent under this number.
+    if let Some(unsent) = unsent {
+        return Plan::Begin(unsent.number);
     }
     if payment.attempts.len() >= MOST_ATTEMPTS {
         return Plan::Exhausted;

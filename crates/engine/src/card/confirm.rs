@@ -11,7 +11,11 @@ use tollgate_domain::{
 };
 use tollgate_vault::{SealError, Secret};
 
-use super::{CardProvider, MOST_ROUNDS, draft::Draft, look::sent_to};
+use super::{
+    CardProvider, MOST_ROUNDS,
+    draft::Draft,
+    look::{open_attempt, sent_to},
+};
 use crate::{
     engine::Engine,
     ports::{Call, CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
@@ -94,6 +98,8 @@ struct Look {
     call: Call<Sighting>,
     client_status: Option<String>,
     asked_at: Timestamp,
+    /// Whether it was read after its end.
+    is_late: bool,
     request: String,
 }
 
@@ -112,7 +118,14 @@ impl Engine {
         view: &EnvironmentView,
         reference: ServiceReference,
     ) -> Result<Confirmable, ConfirmError> {
-        let ServiceReference::Card(id) = reference else { return Err(ConfirmError::Missing) };
+        let ServiceReference::Card(id) = reference else {
+            return match self.store.transaction(view.environment.id, reference).await? {
+                Some(_) => Err(ConfirmError::NotConfirmable(
+                    "This is a bank transfer; it is sent when it is created and nothing is confirmed.",
+                )),
+                None => Err(ConfirmError::Missing),
+            };
+        };
         let payment = self.stored_payment(view.environment.id, id).await?;
         // Callers never learnt the reference of a payment that was not prepared.
         if matches!(
@@ -126,10 +139,12 @@ impl Engine {
                 "This payment is a hosted checkout; its customer pays on the provider's page and nothing is confirmed.",
             ));
         }
-        check_open(&payment)?;
+        check_ended(&payment)?;
         let provider = self.provider_of_order(view, &payment.order);
         let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
-        Ok(Confirmable { confirmation: provider.cards.confirmation(), payment })
+        let confirmation = provider.cards.confirmation();
+        check_open(&payment, self.clock.now(), confirmation)?;
+        Ok(Confirmable { confirmation, payment })
     }
 
     /// Confirms a payment.
@@ -162,7 +177,7 @@ impl Engine {
             }
         };
         if confirmed.payment.transaction.is_none() {
-            check_open(&confirmed.payment)?;
+            check_open(&confirmed.payment, self.clock.now(), provider.cards.confirmation())?;
         }
         Ok(confirmed)
     }
@@ -183,7 +198,10 @@ impl Engine {
             }
             let object = seen.progress.object.clone().unwrap_or_default();
             let call = provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await;
+            // Too late to be paid, but it may have been paid in time.
+            let is_late = call.outcome.is_ok() && self.clock.now() >= seen.order.expires_at;
             let look = Arc::new(Look {
+                is_late,
                 seen: seen.clone(),
                 call,
                 client_status: client_status.clone(),
@@ -207,6 +225,9 @@ impl Engine {
             // The store fails, and the provider was asked: the answer is about the payment.
             let Some(Looked { payment, replayed, is_news }) = recorded else { break };
             if let Some(payment) = payment {
+                if is_late && !is_under_way(&payment) {
+                    return Err(EXPIRED);
+                }
                 return Ok(Confirmed { payment, replayed });
             }
             let Ok(again) = self.stored_payment(environment, id).await else { break };
@@ -231,6 +252,10 @@ impl Engine {
         let is_first = !std::mem::replace(&mut draft.progress().confirmed, true);
         let mut is_refused = false;
         match &look.call.outcome {
+            Ok(sighting) if look.is_late => {
+                draft.sight(sighting, Occasion::Notice, "confirm");
+                draft.look_later();
+            }
             Ok(sighting) => {
                 draft.sight(sighting, Occasion::Confirm, "confirm");
                 if draft.disagrees() && draft.payment().transaction.is_none() {
@@ -245,7 +270,10 @@ impl Engine {
                 }
                 draft.try_again(trouble);
             }
-            Err(CallError::Refused(_)) => is_refused = true,
+            Err(CallError::Refused(_)) => {
+                draft.progress().confirmed = !is_first;
+                is_refused = true;
+            }
         }
         let replayed = !is_first && !draft.moves();
         let is_news = !replayed || draft.disagrees() || is_refused;
@@ -265,7 +293,7 @@ pub(super) fn too_busy() -> ConfirmError {
     StoreError::Unavailable("too many others were changing this payment".to_owned()).into()
 }
 
-fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
+pub(super) fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
     ConfirmError::NotConfigured { provider: payment.order.provider.clone(), missing }
 }
 
@@ -275,18 +303,36 @@ pub(super) fn is_paid(payment: &CardPayment) -> bool {
     matches!(status, Some(Status::Succeeded | Status::Refunded))
 }
 
-/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
-fn check_open(payment: &CardPayment) -> Result<(), ConfirmError> {
+/// Whether the money has moved, or is about to.
+fn is_under_way(payment: &CardPayment) -> bool {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
-    match (payment.progress.preparation, status) {
-        (_, Some(Status::Canceled)) => {
-            Err(ConfirmError::NotConfirmable("This payment was canceled; prepare a new one."))
-        }
-        (Preparation::Expired, None | Some(Status::Pending | Status::Failed)) => {
-            Err(ConfirmError::NotConfirmable(
-                "This payment was not paid in time and has expired; prepare a new one.",
-            ))
-        }
-        _ => Ok(()),
+    matches!(status, Some(Status::Processing | Status::Succeeded | Status::Refunded))
+        || open_attempt(payment).is_some()
+}
+
+pub(super) const EXPIRED: ConfirmError =
+    ConfirmError::NotConfirmable("This payment was not paid in time and has expired; prepare a new one.");
+
+/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
+fn check_ended(payment: &CardPayment) -> Result<(), ConfirmError> {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    if status == Some(Status::Canceled) {
+        return Err(ConfirmError::NotConfirmable("This payment was canceled; prepare a new one."));
     }
+    if payment.progress.preparation == Preparation::Expired && !is_under_way(payment) {
+        return Err(EXPIRED);
+    }
+    Ok(())
+}
+
+/// The clock decides, whether or not anything has been closed yet. What a browser may have paid in time is asked of the
+/// provider first.
+pub(super) fn check_open(
+    payment: &CardPayment,
+    now: Timestamp,
+    confirmation: Confirmation,
+) -> Result<(), ConfirmError> {
+    check_ended(payment)?;
+    let is_late = confirmation == Confirmation::Charge && now >= payment.order.expires_at;
+    if is_late && !is_under_way(payment) { Err(EXPIRED) } else { Ok(()) }
 }

@@ -7,10 +7,10 @@ use tollgate_domain::{
     card::{Attempt, Disagreement, Preparation},
     event::EventKind,
     id::{ChangeId, TransactionId},
-    transaction::{Failure, TransactionState},
+    transaction::{Failure, Status, TransactionState},
 };
 
-use super::schedule;
+use super::{look::open_attempt, schedule};
 use crate::{
     engine::Engine,
     failpoint::failpoint,
@@ -30,7 +30,11 @@ pub(super) struct Draft<'e> {
     from_revision: u64,
     at: Timestamp,
     request: Option<String>,
+    /// The transaction as it was read.
+    before: Option<TransactionState>,
     transaction: Option<(TransactionId, TransactionState)>,
+    /// Whether another card was declined after one that was.
+    declined_again: bool,
     attempt: Option<Attempt>,
     objects: Vec<String>,
     lines: Vec<Line>,
@@ -47,7 +51,9 @@ impl<'e> Draft<'e> {
             from_revision: payment.revision,
             at: engine.clock.now(),
             request: request.map(str::to_owned),
+            before: payment.transaction.as_ref().map(|transaction| transaction.state.clone()),
             transaction: None,
+            declined_again: false,
             attempt: None,
             objects: Vec::new(),
             lines: Vec::new(),
@@ -107,7 +113,10 @@ impl<'e> Draft<'e> {
             let failure = why.map(timeline::failure);
             let detail = json!({ "from": from.as_str(), "to": to.as_str(), "failure": failure });
             self.line("preparation", detail);
+            // What was tried before is another matter: it does not slow down the next check.
+            self.payment.progress.tries = 0;
             if to == Preparation::Prepared {
+                self.payment.progress.prepared_at.get_or_insert(self.at);
                 self.tells.push(EventKind::PaymentPrepared);
             }
         }
@@ -119,7 +128,6 @@ impl<'e> Draft<'e> {
         self.lines.extend(
             timeline::moves(before, &state).into_iter().map(|(kind, detail)| (self.at, kind, detail)),
         );
-        self.tells.extend(EventKind::of_move(before.map(|before| before.status), state.status));
         // A transaction that moved is a new matter: what was tried before does not slow down the next look.
         self.payment.progress.tries = 0;
         let id = before_id(&self.payment);
@@ -131,6 +139,44 @@ impl<'e> Draft<'e> {
         };
         self.payment.transaction = Some(recorded);
         self.transaction = Some((id, state));
+    }
+
+    /// A charge has been sent, or may have been, and its outcome is not known: from now on there is a transaction, under
+    /// the provider's name for it where that is known.
+    pub(super) fn in_doubt(&mut self, provider_reference: Option<String>) {
+        let next = match self.payment.transaction.as_ref().map(|transaction| transaction.state.clone()) {
+            None => TransactionState { provider_reference, ..TransactionState::pending() },
+            // The customer tries again: `pending` does not follow `failed`, `processing` does. What the provider called
+            // the declined charge is not the name of this one.
+            Some(state) if state.status == Status::Failed => {
+                let (status, failure) = (Status::Processing, None);
+                TransactionState { status, provider_reference, failure, ..state }
+            }
+            Some(_) => return,
+        };
+        self.transaction(next);
+    }
+
+    /// A charge has failed, and the transaction with it.
+    pub(super) fn charge_failed(&mut self, failure: Failure) {
+        let before = self.payment.transaction.as_ref().map(|transaction| transaction.state.clone());
+        let before = before.unwrap_or_else(TransactionState::pending);
+        self.transaction(TransactionState { status: Status::Failed, failure: Some(failure), ..before });
+        self.note_declined_again();
+    }
+
+    /// The status of a transaction that failed stays what it was when the next card is declined, too; that it was is
+    /// recorded and reported all the same.
+    pub(super) fn note_declined_again(&mut self) {
+        let failed = |state: &TransactionState| state.status == Status::Failed;
+        let state = self.payment.transaction.as_ref().map(|transaction| transaction.state.clone());
+        let Some(state) = state.filter(|state| failed(state) && self.before.as_ref().is_some_and(failed))
+        else {
+            return;
+        };
+        self.line("status", timeline::status_line(Some(Status::Failed), &state));
+        self.transaction(state);
+        self.declined_again = true;
     }
 
     /// An attempt to add, or to put in the place of the one of the same number.
@@ -165,11 +211,20 @@ impl<'e> Draft<'e> {
     pub(super) fn look_later(&mut self) {
         let options = &self.engine.options.resolver;
         self.payment.progress.due = schedule::next_look(&self.payment, self.at, options);
+        self.payment.progress.follow_up = schedule::next_follow_up(&self.payment, self.at);
         self.payment.progress.waiting = None;
+    }
+
+    /// A check of a paid payment got no answer.
+    pub(super) fn follow_up_again(&mut self) {
+        self.payment.progress.follow_up = schedule::next_follow_up_try(&self.payment, self.at);
     }
 
     /// The provider gave no answer that tells.
     pub(super) fn try_again(&mut self, trouble: &Trouble) {
+        if open_attempt(&self.payment).is_some() {
+            self.in_doubt(None);
+        }
         let options = &self.engine.options.resolver;
         self.payment.progress.due = Some(schedule::next_try(&self.payment, self.at, trouble, options));
         self.payment.progress.waiting = Some(trouble.reason.clone());
@@ -205,7 +260,11 @@ impl<'e> Draft<'e> {
             }
             recorded => recorded,
         };
-        let tells = self.tells.into_iter().map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
+        let changed =
+            transaction.as_ref().map(|(_, state)| EventKind::of_change(self.before.as_ref(), state));
+        let again = self.declined_again.then_some(EventKind::Transaction(Status::Failed));
+        let kinds = self.tells.into_iter().chain(again).chain(changed.into_iter().flatten());
+        let tells = kinds.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
         let change = PaymentChange {
             id: engine.fresh(ChangeId::new)?,
             from_revision,

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use tollgate_domain::{
     Flow, PaymentMethod, Timestamp,
-    card::{AttemptState, Occasion, Sighting, Standing, disagreements},
+    card::{Occasion, Sighting, Standing, disagreements},
     id::{EnvironmentId, PaymentId},
-    transaction::{Status, TransactionState},
+    transaction::Status,
 };
 
 use tracing::warn;
@@ -147,6 +147,15 @@ impl Engine {
         match call.outcome {
             Ok(sighting) => {
                 take_in(&mut draft, &sighting, notice, provider.cards.confirmation());
+                if let Some(news) = notice.dispute.clone() {
+                    let call = self.current_dispute(&provider, draft.payment(), Some(&news.id)).await;
+                    let current = call.and_then(|call| {
+                        draft.called(&call.logs);
+                        call.outcome.ok().flatten()
+                    });
+                    // The provider's word goes before the event's, which may be late.
+                    draft.dispute(current.unwrap_or(news));
+                }
                 draft.look_later();
                 self.finish(draft, stored, notice, "").await
             }
@@ -243,19 +252,12 @@ fn take_in(draft: &mut Draft<'_>, sighting: &Sighting, notice: &Notice, confirma
     // The charge's own answer tells of its decline. One told by an event may be an earlier attempt's, come late.
     let is_old_news = declined && (is_charging || (on_our_word && status == Some(Status::Failed)));
     if !is_old_news {
-        draft.sight(sighting, Occasion::Notice, &notice.event);
-        if is_charging && !draft.disagrees() {
-            draft.close_attempt(AttemptState::Taken);
-        }
-    }
-    let recorded = draft.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
-    if let (Some(news), Some(state)) = (notice.dispute.clone(), recorded) {
-        let dispute = Some(match state.dispute.clone() {
-            Some(known) => known.followed_by(news),
-            None => news,
-        });
-        if dispute != state.dispute {
-            draft.transaction(TransactionState { dispute, ..state });
+        let claims = (sighting.amount, sighting.currency.as_deref(), sighting.reference.as_deref());
+        let is_ours = disagreements(&draft.payment().order, claims.0, claims.1, claims.2).is_empty();
+        if is_charging && is_ours {
+            draft.charge_seen(sighting, Occasion::Notice, &notice.event);
+        } else {
+            draft.sight(sighting, Occasion::Notice, &notice.event);
         }
     }
 }

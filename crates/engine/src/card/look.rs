@@ -3,6 +3,7 @@
 use tollgate_domain::{
     ProviderAccount,
     card::{Attempt, AttemptState, Occasion, Preparation, Sighting, Standing, judge},
+    transaction::{Dispute, TransactionState},
 };
 
 use super::draft::Draft;
@@ -23,10 +24,48 @@ impl Draft<'_> {
             return;
         }
         self.objects(sighting.payment.clone());
-        if sighting.standing == Standing::Canceled
-            && self.payment().progress.preparation == Preparation::Prepared
-        {
-            self.preparation(Preparation::Expired, None);
+        // Whatever ends what the provider has, ends the preparation.
+        match (self.payment().progress.preparation, &sighting.standing) {
+            (Preparation::Prepared, Standing::Canceled) => self.preparation(Preparation::Expired, None),
+            (Preparation::Preparing, Standing::Canceled) => self.preparation(Preparation::Withdrawn, None),
+            // Somebody pays what nobody should know of: it is a payment like any other from now on.
+            (Preparation::Preparing, Standing::Succeeded | Standing::Processing) => {
+                self.preparation(Preparation::Prepared, None);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in what the provider says of the charge that is open: its outcome is known.
+    pub(super) fn charge_seen(&mut self, sighting: &Sighting, occasion: Occasion, source: &str) {
+        let declined = matches!(sighting.standing, Standing::Failed(_));
+        let is_clear =
+            matches!(sighting.standing, Standing::Processing | Standing::Succeeded | Standing::Failed(_));
+        if !is_clear {
+            // There is a charge all the same, which is more than a preparation.
+            self.in_doubt(sighting.payment.clone());
+        }
+        self.sight(sighting, occasion, source);
+        if self.disagrees() {
+            // The caller gets a transaction to refer to; a person decides what it is.
+            self.in_doubt(sighting.payment.clone());
+        }
+        if declined {
+            self.note_declined_again();
+        }
+        self.close_attempt(if declined { AttemptState::Declined } else { AttemptState::Taken });
+    }
+
+    /// Takes in the news of a dispute, if there is a transaction to contest.
+    pub(super) fn dispute(&mut self, news: Dispute) {
+        let recorded = self.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
+        let Some(state) = recorded else { return };
+        let dispute = Some(match state.dispute.clone() {
+            Some(known) => known.followed_by(news),
+            None => news,
+        });
+        if dispute != state.dispute {
+            self.transaction(TransactionState { dispute, ..state });
         }
     }
 
@@ -46,7 +85,8 @@ pub(super) fn open_attempt(payment: &CardPayment) -> Option<&Attempt> {
 
 /// The account the payment was last sent to.
 pub(super) fn sent_to(payment: &CardPayment) -> Option<&ProviderAccount> {
-    let charged = payment.attempts.iter().max_by_key(|attempt| attempt.number);
+    let sent = payment.attempts.iter().filter(|attempt| attempt.state != AttemptState::Unsent);
+    let charged = sent.max_by_key(|attempt| attempt.number);
     charged.and_then(|attempt| attempt.account.as_ref()).or(payment.order.account.as_ref())
 }
 

@@ -116,7 +116,13 @@ impl Engine {
         let found = self.card_provider(view, &order.provider);
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
-        let order = CardOrder { adapter: provider.provider.adapter.as_str().to_owned(), ..order };
+        // Nothing is promised to be payable for longer than the provider lets it be paid.
+        let longest = provider.cards.longest_life(order.flow);
+        let expires_at = longest.map_or(order.expires_at, |longest| {
+            order.expires_at.min(order.created_at.saturating_add(longest))
+        });
+        let adapter = provider.provider.adapter.as_str().to_owned();
+        let order = CardOrder { adapter, expires_at, ..order };
         if provider.cards.asks_to_prepare(order.flow) {
             let account = Some(self.configured_account(order.environment, provider.provider));
             let order = CardOrder { account, ..order };
@@ -311,6 +317,7 @@ fn untouched() -> Progress {
         prepared_at: None,
         confirmed: false,
         due: None,
+        follow_up: None,
         tries: 0,
         waiting: None,
     }

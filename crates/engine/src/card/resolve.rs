@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::{
     Timestamp,
-    card::{Attempt, AttemptState, Occasion, Preparation, Standing},
+    card::{Attempt, AttemptState, Occasion, Preparation, Sighting, Standing},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
@@ -22,6 +22,8 @@ use crate::{
 
 /// As long as a provider surely remembers the key of a charge. Later, the charge is looked for instead of repeated.
 const KEY_TRUSTED: Duration = Duration::from_hours(1);
+/// How long a provider may take to list a charge that it has made.
+const LISTED_AFTER: Duration = Duration::from_mins(2);
 /// How much clocks may differ between here and a provider.
 const CLOCK_SKEW_MILLIS: i64 = 5 * 60 * 1_000;
 
@@ -54,9 +56,9 @@ impl Engine {
             return self.finish_charge(&provider, payment, &attempt, &check).await;
         }
         if self.clock.now() >= payment.order.expires_at && can_expire(&payment) {
-            return self.expire(&provider, payment).await;
+            return self.expire(&provider, payment, &check).await;
         }
-        self.look(&provider, payment).await
+        self.look(&provider, payment, &check).await
     }
 
     async fn hold_payment(
@@ -114,16 +116,21 @@ impl Engine {
                 _ => return Ok(()),
             }
         }
-        self.withdraw(provider, payment, Preparation::Withdrawn).await
+        self.withdraw(provider, payment, Preparation::Withdrawn, check).await
     }
 
     /// Nobody paid in time.
-    async fn expire(&self, provider: &CardProvider<'_>, payment: CardPayment) -> Result<(), StoreError> {
+    async fn expire(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+        check: &AccountCheck,
+    ) -> Result<(), StoreError> {
         if payment.progress.object.is_some() {
-            return self.withdraw(provider, payment, Preparation::Expired).await;
+            return self.withdraw(provider, payment, Preparation::Expired, check).await;
         }
         let mut draft = Draft::of(self, payment, None);
-        draft.preparation(Preparation::Expired, None);
+        end(&mut draft, Preparation::Expired, None);
         draft.look_later();
         draft.commit().await?;
         Ok(())
@@ -135,49 +142,28 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: CardPayment,
         end: Preparation,
+        check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
-        let mut draft = Draft::of(self, payment, None);
-        draft.called(&call.logs);
-        match call.outcome {
-            Ok(sighting) => {
-                draft.sight(&sighting, Occasion::Notice, "resolver");
-                let still_open = matches!(
-                    sighting.standing,
-                    Standing::Succeeded | Standing::Processing | Standing::Acting | Standing::Unrecognized(_)
-                );
-                if still_open && end == Preparation::Withdrawn {
-                    // Somebody pays what nobody should know of: it is a payment like any other from now on.
-                    draft.preparation(Preparation::Prepared, None);
-                } else if !still_open {
-                    draft.preparation(end, None);
-                }
-                draft.look_later();
-            }
-            // What the provider does not know, nobody can pay.
-            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => {
-                draft.preparation(end, Some(&refusal.failure));
-                draft.look_later();
-            }
-            Err(CallError::Refused(refusal)) => {
-                let reason = format!("the provider refuses to take it back: {}", refusal.failure.message);
-                draft.try_again(&Trouble { reason, retry_after: None });
-            }
-            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(&trouble),
+        if shows_nothing(&call) && !check.is_same(|| provider.cards.sees_account(provider.provider)).await {
+            return self.hold_payment(payment, check, &call.logs).await;
         }
-        if draft.commit().await?.is_some() {
-            return Ok(());
-        }
-        // The provider's own word that it is closed can be faster than its answer; that we asked for it is still told.
+        let (began, mut seen) = (payment.progress.preparation, payment);
         for _ in 0..MOST_ROUNDS {
-            let Some(payment) = self.store.payment(environment, id).await? else { break };
-            let mut draft = Draft::of(self, payment, None);
+            // The provider's webhook that it is closed can be faster than its answer; that we asked is still recorded.
+            let is_ended = seen.progress.preparation != began;
+            let mut draft = Draft::of(self, seen, None);
             draft.called(&call.logs);
+            if !is_ended {
+                note_withdrawal(&mut draft, &call.outcome, end);
+            }
             if draft.commit().await?.is_some() {
                 break;
             }
+            let Some(again) = self.store.payment(environment, id).await? else { break };
+            seen = again;
         }
         Ok(())
     }
@@ -195,12 +181,15 @@ impl Engine {
         let charge = self.open_source(&payment.order, attempt);
         let is_same = check.is_same(|| provider.cards.sees_account(provider.provider)).await;
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
-        if let Some(charge) = charge.filter(|_| key_is_trusted) {
+        // It may never have been sent, and nothing is charged any more once it has expired.
+        let is_late = now >= payment.order.expires_at;
+        if let Some(charge) = charge.filter(|_| key_is_trusted && !is_late) {
             let mut call = provider.cards.charge(provider.provider, &payment.order, &charge).await;
             call.outcome = call.outcome.map_err(after_a_lost_answer);
             self.record_charge(payment, attempt.number, &call, None).await?;
             return Ok(());
         }
+        let is_listed = now >= attempt.created_at.saturating_add(LISTED_AFTER);
         let from = Timestamp::from_unix_millis(attempt.created_at.unix_millis() - CLOCK_SKEW_MILLIS);
         let call = provider.cards.find_charge(provider.provider, &payment.order, from, now).await;
         if !is_same && matches!(call.outcome, Ok(None)) {
@@ -209,24 +198,20 @@ impl Engine {
         let mut draft = Draft::of(self, payment, None);
         draft.called(&call.logs);
         match call.outcome {
-            Ok(Some(sighting)) => {
-                let declined = matches!(sighting.standing, Standing::Failed(_));
-                draft.close_attempt(if declined { AttemptState::Declined } else { AttemptState::Taken });
-                draft.sight(&sighting, Occasion::Notice, "resolver");
+            Ok(Some(sighting)) if !matches!(sighting.standing, Standing::Failed(_)) || is_listed => {
+                draft.charge_seen(&sighting, Occasion::Notice, "resolver");
                 draft.look_later();
             }
-            Ok(None) => {
+            // What failed may be an earlier attempt.
+            Ok(_) if !is_listed => {
+                let reason = "the provider does not list the charge yet".to_owned();
+                draft.try_again(&Trouble { reason, retry_after: None });
+            }
+            Ok(_) => {
                 draft.close_attempt(AttemptState::Declined);
-                let before = draft.payment().transaction.as_ref().map(|it| it.state.clone());
-                let failure = Failure {
+                draft.charge_failed(Failure {
                     code: "not_charged".to_owned(),
                     message: "The charge never reached the provider; try the card again.".to_owned(),
-                };
-                let before = before.unwrap_or_else(TransactionState::pending);
-                draft.transaction(TransactionState {
-                    status: Status::Failed,
-                    failure: Some(failure),
-                    ..before
                 });
                 draft.look_later();
             }
@@ -241,14 +226,39 @@ impl Engine {
     }
 
     /// A payment of which nothing was heard.
-    async fn look(&self, provider: &CardProvider<'_>, payment: CardPayment) -> Result<(), StoreError> {
+    async fn look(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+        check: &AccountCheck,
+    ) -> Result<(), StoreError> {
         let call: Option<Call<_>> = match subject(&payment, provider.cards.confirmation()) {
             Some(subject) => Some(provider.cards.read(provider.provider, &payment.order, subject).await),
             None => None,
         };
+        if call.as_ref().is_some_and(shows_nothing)
+            && !check.is_same(|| provider.cards.sees_account(provider.provider)).await
+        {
+            return self.hold_payment(payment, check, &[]).await;
+        }
         let mut draft = Draft::of(self, payment, None);
+        let ended = Some(draft.payment().progress.preparation)
+            .filter(|preparation| !matches!(preparation, Preparation::Preparing | Preparation::Prepared));
         match call {
-            None => draft.look_later(),
+            None => {
+                // Nothing is there that could still be paid.
+                if let Some(ended) = ended {
+                    end(&mut draft, ended, None);
+                }
+                draft.look_later();
+            }
+            Some(Call { outcome: Err(CallError::Refused(refusal)), logs })
+                if refusal.kind == RefusalKind::Missing && ended.is_some() =>
+            {
+                draft.called(&logs);
+                end(&mut draft, ended.unwrap_or(Preparation::Expired), None);
+                draft.look_later();
+            }
             Some(Call { outcome: Ok(sighting), logs }) => {
                 draft.sight(&sighting, Occasion::Notice, "resolver");
                 // A look that tells nothing new is not worth a line: an unpaid checkout is looked at for a day.
@@ -271,6 +281,54 @@ impl Engine {
         }
         draft.commit().await?;
         Ok(())
+    }
+}
+
+/// Whether the provider has nothing of the payment: final only where it is the account the payment was sent to.
+fn shows_nothing(call: &Call<Sighting>) -> bool {
+    match &call.outcome {
+        Ok(sighting) => sighting.standing == Standing::Canceled && sighting.amount.is_none(),
+        Err(CallError::Refused(refusal)) => refusal.kind == RefusalKind::Missing,
+        Err(CallError::Unsent(_) | CallError::Unknown(_)) => false,
+    }
+}
+
+/// What came of taking back what the provider has.
+fn note_withdrawal(draft: &mut Draft<'_>, outcome: &Result<Sighting, CallError>, end_as: Preparation) {
+    match outcome {
+        Ok(sighting) => {
+            draft.sight(sighting, Occasion::Notice, "resolver");
+            let still_open = matches!(
+                sighting.standing,
+                Standing::Succeeded | Standing::Processing | Standing::Acting | Standing::Unrecognized(_)
+            );
+            if still_open && end_as == Preparation::Withdrawn {
+                // Somebody pays what nobody should know of: it is a payment like any other from now on.
+                draft.preparation(Preparation::Prepared, None);
+            } else if !still_open {
+                end(draft, end_as, None);
+            }
+            draft.look_later();
+        }
+        // What the provider does not know, nobody can pay.
+        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => {
+            end(draft, end_as, Some(&refusal.failure));
+            draft.look_later();
+        }
+        Err(CallError::Refused(refusal)) => {
+            let reason = format!("the provider refuses to take it back: {}", refusal.failure.message);
+            draft.try_again(&Trouble { reason, retry_after: None });
+        }
+        Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(trouble),
+    }
+}
+
+/// The preparation ends unpaid: whatever still waits for its payment is canceled with it.
+fn end(draft: &mut Draft<'_>, preparation: Preparation, why: Option<&Failure>) {
+    draft.preparation(preparation, why);
+    let state = draft.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
+    if let Some(state) = state.filter(|state| state.status == Status::Pending) {
+        draft.transaction(TransactionState { status: Status::Canceled, ..state });
     }
 }
 

@@ -2,20 +2,28 @@
 
 use std::time::Duration;
 
-use tollgate_domain::{
-    Timestamp,
-    card::{AttemptState, Preparation},
-    transaction::Status,
-};
+use tollgate_domain::{Timestamp, card::Preparation, transaction::Status};
 
+use super::look::open_attempt;
 use crate::{
     growing::growing,
     options::ResolverOptions,
     ports::{CardPayment, Trouble},
 };
 
+/// Between checks of a payment that its customer has yet to pay.
 const LONGEST_CHECK: Duration = Duration::from_hours(6);
+/// Between checks of anything else that has not come to its end.
 const LONGEST_RETRY: Duration = Duration::from_mins(10);
+
+const DAY: Duration = Duration::from_hours(24);
+/// Between follow-ups: as long as the transaction has been as it is, within these bounds.
+const FIRST_FOLLOW_UP: Duration = DAY;
+const LONGEST_FOLLOW_UP: Duration = Duration::from_hours(24 * 30);
+/// How long after its last change a paid payment is followed up.
+const FOLLOWED_UP: Duration = Duration::from_hours(24 * 180);
+/// When a follow-up that got no answer is made again.
+const FOLLOW_UP_RETRY: Duration = Duration::from_hours(6);
 
 /// When to look after a payment that goes its ordinary way; `None` when it has come to its end.
 pub(super) fn next_look(
@@ -24,25 +32,36 @@ pub(super) fn next_look(
     options: &ResolverOptions,
 ) -> Option<Timestamp> {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    let is_charging = open_attempt(payment).is_some();
     let is_over = match (payment.progress.preparation, status) {
-        (Preparation::Refused | Preparation::Withdrawn, _)
-        | (_, Some(Status::Succeeded | Status::Refunded | Status::Canceled)) => true,
-        (Preparation::Expired, status) => !status.is_some_and(Status::is_open),
+        (_, Some(Status::Succeeded | Status::Refunded | Status::Canceled)) => true,
+        (Preparation::Refused | Preparation::Withdrawn | Preparation::Expired, status) => {
+            !status.is_some_and(Status::is_open)
+        }
         (Preparation::Preparing | Preparation::Prepared, _) => false,
     };
-    if is_over {
+    if is_over && !is_charging {
         return None;
     }
-    let check = now.saturating_add(growing(options.first_check, 3, payment.progress.tries, LONGEST_CHECK));
+    let tries = payment.progress.tries;
+    // Whoever works on it has its time; what was learnt meanwhile has not settled it.
+    if payment.progress.preparation == Preparation::Preparing || is_charging {
+        let longest = now.saturating_add(LONGEST_RETRY.max(options.lease));
+        let retry = now.saturating_add(growing(options.first_retry, 2, tries, LONGEST_RETRY));
+        let due = payment.progress.due.filter(|due| *due > now).unwrap_or(retry);
+        return Some(due.min(longest));
+    }
     let expires_at = payment.order.expires_at;
-    if !can_be_read(payment) {
-        return Some(expires_at);
-    }
-    // A charge in doubt is asked about when it was to be: what was learnt meanwhile has not settled it.
-    if let Some(due) = payment.progress.due.filter(|_| has_open_attempt(payment)) {
-        return Some(due.min(check));
-    }
-    Some(if now < expires_at { check.min(expires_at) } else { check })
+    let waits_for_customer = payment.progress.preparation == Preparation::Prepared
+        && matches!(status, None | Some(Status::Pending | Status::Failed))
+        && now < expires_at;
+    let longest = if waits_for_customer { LONGEST_CHECK } else { LONGEST_RETRY };
+    let check = now.saturating_add(growing(options.first_check.min(longest), 3, tries, longest));
+    Some(match (waits_for_customer, can_be_read(payment)) {
+        (true, true) => check.min(expires_at),
+        (true, false) => expires_at,
+        (false, _) => check,
+    })
 }
 
 /// When to ask again about what is in doubt.
@@ -53,15 +72,171 @@ pub(super) fn next_try(
     options: &ResolverOptions,
 ) -> Timestamp {
     let pause = growing(options.first_retry, 2, payment.progress.tries, LONGEST_RETRY);
-    now.saturating_add(pause.max(trouble.retry_after.unwrap_or_default().min(LONGEST_CHECK)))
+    now.saturating_add(pause.max(trouble.retry_after.unwrap_or_default().min(LONGEST_RETRY)))
+}
+
+/// When a paid payment is next checked for refunds and disputes of which no webhook came; `None` when it is not.
+pub(super) fn next_follow_up(payment: &CardPayment, now: Timestamp) -> Option<Timestamp> {
+    let age = age_of_paid(payment, now)?;
+    Some(now.saturating_add(age.clamp(FIRST_FOLLOW_UP, LONGEST_FOLLOW_UP)))
+}
+
+/// When to make a follow-up again that got no answer.
+pub(super) fn next_follow_up_try(payment: &CardPayment, now: Timestamp) -> Option<Timestamp> {
+    age_of_paid(payment, now).map(|_| now.saturating_add(FOLLOW_UP_RETRY))
+}
+
+/// How long ago a paid payment last changed, while it is followed up.
+fn age_of_paid(payment: &CardPayment, now: Timestamp) -> Option<Duration> {
+    let transaction = payment.transaction.as_ref()?;
+    let is_paid = matches!(transaction.state.status, Status::Succeeded | Status::Refunded);
+    let millis = now.unix_millis().saturating_sub(transaction.updated_at.unix_millis());
+    let age = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    (is_paid && can_be_read(payment) && age < FOLLOWED_UP).then_some(age)
 }
 
 /// Whether the provider has anything to be asked about.
 fn can_be_read(payment: &CardPayment) -> bool {
     let reference = payment.transaction.as_ref().and_then(|it| it.state.provider_reference.as_ref());
-    payment.progress.object.is_some() || reference.is_some() || has_open_attempt(payment)
+    payment.progress.object.is_some() || reference.is_some()
 }
 
-fn has_open_attempt(payment: &CardPayment) -> bool {
-    payment.attempts.iter().any(|attempt| attempt.state == AttemptState::Open)
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use tollgate_domain::{
+        Channel, Currency, Flow, Principal,
+        card::{Attempt, AttemptState, CardOrder},
+        fee::FeeEntry,
+        id::{EnvironmentId, PaymentId, TransactionId},
+        transaction::TransactionState,
+    };
+
+    use super::*;
+    use crate::ports::{CardTransaction, Progress};
+
+    const HOUR: i64 = 3_600_000;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_unix_millis(1_790_000_000_000 + millis)
+    }
+
+    /// A payment of the first moment that expires after a day, after many checks.
+    fn payment(preparation: Preparation, status: Option<Status>) -> CardPayment {
+        let order = CardOrder {
+            environment: EnvironmentId::new(at(0), [1; 10]),
+            id: PaymentId::new(at(0), [2; 10]),
+            flow: Flow::HostedCheckout,
+            provider: "p".to_owned(),
+            adapter: "stripe".to_owned(),
+            account: None,
+            channel: Channel::WebCard,
+            matched: None,
+            config_version: 1,
+            currency: Currency::USD,
+            fee: FeeEntry::default().assess(Principal::new(1_000).unwrap()),
+            description: None,
+            customer_name: None,
+            customer_email: None,
+            metadata: "{}".to_owned(),
+            success_url: None,
+            cancel_url: None,
+            request: "req".to_owned(),
+            created_at: at(0),
+            expires_at: at(24 * HOUR),
+        };
+        let progress = Progress {
+            preparation,
+            object: Some("cs_1".to_owned()),
+            checkout_url: None,
+            prepared_at: None,
+            confirmed: false,
+            due: Some(at(90 * HOUR)),
+            follow_up: None,
+            tries: 20,
+            waiting: None,
+        };
+        let transaction = status.map(|status| CardTransaction {
+            id: TransactionId::new(at(0), [3; 10]),
+            state: TransactionState { status, ..TransactionState::pending() },
+            created_at: at(0),
+            updated_at: at(0),
+        });
+        CardPayment { revision: 1, order, progress, transaction, attempts: Vec::new() }
+    }
+
+    fn pause(payment: &CardPayment, now: i64) -> Option<i64> {
+        let next = next_look(payment, at(now), &ResolverOptions::default())?;
+        Some(next.unix_millis() - at(now).unix_millis())
+    }
+
+    #[test]
+    fn only_a_customer_who_has_not_paid_is_waited_for_for_hours() {
+        use Preparation::{Expired, Prepared, Preparing, Refused, Withdrawn};
+        let minutes = Some(600_000);
+        for (preparation, status, now, expected) in [
+            (Prepared, None, HOUR, Some(6 * HOUR)),
+            (Prepared, Some(Status::Pending), HOUR, Some(6 * HOUR)),
+            (Prepared, Some(Status::Failed), HOUR, Some(6 * HOUR)),
+            (Prepared, None, 23 * HOUR, Some(HOUR)),
+            (Preparing, None, HOUR, minutes),
+            (Preparing, None, 30 * HOUR, minutes),
+            (Prepared, Some(Status::Processing), HOUR, minutes),
+            (Prepared, None, 24 * HOUR, minutes),
+            (Prepared, Some(Status::Pending), 30 * HOUR, minutes),
+            (Expired, Some(Status::Pending), 30 * HOUR, minutes),
+            (Expired, Some(Status::Processing), 30 * HOUR, minutes),
+            (Withdrawn, Some(Status::Processing), HOUR, minutes),
+            (Expired, None, 30 * HOUR, None),
+            (Expired, Some(Status::Failed), 30 * HOUR, None),
+            (Withdrawn, None, HOUR, None),
+            (Refused, None, HOUR, None),
+            (Prepared, Some(Status::Succeeded), HOUR, None),
+            (Prepared, Some(Status::Refunded), HOUR, None),
+            (Expired, Some(Status::Canceled), HOUR, None),
+        ] {
+            let found = pause(&payment(preparation, status), now);
+            assert_eq!(found, expected, "{preparation:?} {status:?} {now}");
+        }
+    }
+
+    #[test]
+    fn an_open_charge_is_asked_about_within_minutes_and_not_before_its_lease_ends() {
+        let mut charging = payment(Preparation::Prepared, None);
+        charging.attempts.push(Attempt {
+            number: 1,
+            source_digest: [0; 32],
+            sealed_source: None,
+            state: AttemptState::Open,
+            account: None,
+            created_at: at(0),
+        });
+        for (due, expected) in
+            [(None, 600_000), (Some(90 * HOUR), 600_000), (Some(HOUR + 7), 7), (Some(0), 600_000)]
+        {
+            charging.progress.due = due.map(at);
+            assert_eq!(pause(&charging, HOUR), Some(expected), "{due:?}");
+        }
+        let nothing = Trouble { reason: String::new(), retry_after: Some(Duration::from_hours(3)) };
+        let next = next_try(&charging, at(0), &nothing, &ResolverOptions::default());
+        assert_eq!(next, at(600_000), "however long the provider wants us to wait");
+    }
+
+    #[test]
+    fn paid_payments_are_followed_up_ever_more_seldom_and_not_for_ever() {
+        let paid = payment(Preparation::Prepared, Some(Status::Succeeded));
+        let (mut now, mut days) = (0, Vec::new());
+        while let Some(next) = next_follow_up(&paid, at(now)) {
+            now = next.unix_millis() - at(0).unix_millis();
+            days.push(now / (24 * HOUR));
+        }
+        assert_eq!(days, [1, 2, 4, 8, 16, 32, 62, 92, 122, 152, 182]);
+        assert_eq!(next_follow_up_try(&paid, at(HOUR)), Some(at(7 * HOUR)));
+        assert_eq!(next_follow_up_try(&paid, at(now)), None);
+        for status in [None, Some(Status::Pending), Some(Status::Failed), Some(Status::Canceled)] {
+            assert_eq!(next_follow_up(&payment(Preparation::Prepared, status), at(0)), None, "{status:?}");
+        }
+        let refunded = payment(Preparation::Prepared, Some(Status::Refunded));
+        assert_eq!(next_follow_up(&refunded, at(0)), Some(at(24 * HOUR)), "a refund can fail later");
+    }
 }

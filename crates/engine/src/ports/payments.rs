@@ -29,6 +29,8 @@ pub struct Progress {
     pub confirmed: bool,
     /// When the resolver looks at it next; `None` when there is nothing left to do.
     pub due: Option<Timestamp>,
+    /// When a paid payment is next checked for refunds and disputes of which no webhook came; `None` when it is not.
+    pub follow_up: Option<Timestamp>,
     /// How often the resolver has looked since something last changed.
     pub tries: u32,
     /// Why it waits, in words for an operator.
@@ -338,6 +340,14 @@ pub trait PaymentStore: Send + Sync + 'static {
     /// again at `until`: whoever took them has so long, and where they vanish another node takes over. Counts a try for
     /// each; the revision stays.
     async fn claim_payments(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError>;
+
+    /// As [`PaymentStore::claim_payments`], for paid payments whose follow-up is due. Counts no try.
+    async fn claim_follow_ups(
         &self,
         now: Timestamp,
         until: Timestamp,

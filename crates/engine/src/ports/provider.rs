@@ -184,6 +184,9 @@ pub trait Cards: Send + Sync {
     /// Whether preparing this flow asks the provider anything; otherwise [`Cards::prepare`] is not called.
     fn asks_to_prepare(&self, flow: Flow) -> bool;
 
+    /// How long what the customer pays on can be paid at most; `None` where the provider sets no limit.
+    fn longest_life(&self, flow: Flow) -> Option<Duration>;
+
     /// Makes what the customer pays on.
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
 
@@ -209,6 +212,11 @@ pub trait Cards: Send + Sync {
     /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
     async fn sees_account(&self, provider: &Provider) -> Call<bool>;
+
+    /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
+    /// `None` where there is none, or the provider cannot be asked.
+    async fn dispute(&self, provider: &Provider, payment: &str, known: Option<&str>)
+    -> Call<Option<Dispute>>;
 
     /// Takes back what was made at preparation, so that nobody can pay on it any more, and says where the payment then
     /// stands: also where it turns out to have been paid.

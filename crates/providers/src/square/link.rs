@@ -139,6 +139,7 @@ fn unpaid(order: &Order) -> Sighting {
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
         reference: order.reference_id.clone(),
         refunded: Minor::ZERO,
+        disputed: false,
     }
 }
 
@@ -153,6 +154,7 @@ async fn gone(errand: &mut Errand<'_>, stop: Stop<'_>, order: &CardOrder) -> Res
         currency: None,
         reference: None,
         refunded: Minor::ZERO,
+        disputed: false,
     };
     Ok(found.filter(|seen| !matches!(seen.standing, Standing::Failed(_))).unwrap_or(canceled))
 }

@@ -12,13 +12,14 @@ mod status;
 mod webhook;
 mod wire;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, Sighting},
+    transaction::Dispute,
 };
 use tollgate_engine::ports::{
     Call, CallError, Cards, Charge, Component, Confirmation, Delivery, Notice, Prepared, RefusalKind,
@@ -32,7 +33,7 @@ use crate::{
     settings::Settings,
     square::{
         call::{Stop, judge, judge_charge},
-        wire::{LocationBody, PaymentBody, PaymentLinkBody},
+        wire::{DisputeObject, LocationBody, PaymentBody, PaymentLinkBody},
     },
     text::is_id,
 };
@@ -69,6 +70,10 @@ impl Cards for Square {
             Flow::PaymentComponent => false,
             Flow::HostedCheckout => true,
         }
+    }
+
+    fn longest_life(&self, _: Flow) -> Option<Duration> {
+        None
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
@@ -116,6 +121,16 @@ impl Cards for Square {
     async fn sees_account(&self, provider: &Provider) -> Call<bool> {
         let mut errand = self.errand();
         let outcome = sees_location(&mut errand, self.stop(provider)).await;
+        errand.finish(outcome)
+    }
+
+    async fn dispute(&self, provider: &Provider, _: &str, known: Option<&str>) -> Call<Option<Dispute>> {
+        let mut errand = self.errand();
+        let outcome = match known {
+            Some(id) => read_dispute(&mut errand, self.stop(provider), id).await.map(Some),
+            // The wire lists disputes by location and state, but not by payment.
+            None => Ok(None),
+        };
         errand.finish(outcome)
     }
 
@@ -182,4 +197,13 @@ async fn read_payment(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Resu
     let ask = stop.get("payments.get", &format!("payments/{id}"))?;
     let read = errand.run(&ask, judge::<PaymentBody>).await?;
     Ok(status::sighting(&read.payment))
+}
+
+async fn read_dispute(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<Dispute, CallError> {
+    if !is_id(id) {
+        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+    }
+    let ask = stop.get("disputes.get", &format!("disputes/{id}"))?;
+    let read = errand.run(&ask, judge::<DisputeObject>).await?.dispute;
+    Ok(webhook::told(read, id.to_owned()))
 }

@@ -41,6 +41,8 @@ fn refusal(status: StatusCode, error: &Error, asked: Asked) -> CallError {
         _ if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
             refused(RefusalKind::Credentials, Code::ProviderCredentials)
         }
+        // Our own location, which stands in the configuration beside the token.
+        _ if is_about_location(error) => refused(RefusalKind::Credentials, Code::ProviderCredentials),
         (_, code) if decline(code).is_some() => declined(decline(code).unwrap_or(Code::CardDeclined)),
         _ if is_about_card(error) => declined(Code::CardDeclined),
         // A token nobody has heard of: another may be tried.
@@ -86,6 +88,14 @@ fn is_about_card(error: &Error) -> bool {
 fn is_about_token(error: &Error) -> bool {
     let detail = error.detail.as_deref().unwrap_or_default().to_ascii_lowercase();
     error.field.as_deref() == Some("source_id") || detail.contains("nonce") || detail.contains("source")
+}
+
+fn is_about_location(error: &Error) -> bool {
+    let codes = ["INVALID_LOCATION", "LOCATION_MISMATCH", "CARD_PROCESSING_NOT_ENABLED"];
+    let detail = error.detail.as_deref().unwrap_or_default().to_ascii_lowercase();
+    codes.contains(&error.code.as_str())
+        || error.field.as_deref().is_some_and(|field| field.ends_with("location_id"))
+        || (error.code == "NOT_FOUND" && detail.contains("location"))
 }
 
 fn is_about_amount(error: &Error) -> bool {
@@ -178,7 +188,11 @@ mod tests {
             (400, request, "VALUE_TOO_LOW", money, (Invalid, "amount_limit")),
             (400, request, "VALUE_TOO_HIGH", money, (Invalid, "amount_limit")),
             (400, request, "VALUE_TOO_LOW", Some("limit"), (Invalid, "provider_refused")),
-            (400, request, "INVALID_LOCATION", None, (Invalid, "provider_refused")),
+            (400, request, "INVALID_LOCATION", None, (Credentials, "provider_credentials")),
+            (400, request, "LOCATION_MISMATCH", None, (Credentials, "provider_credentials")),
+            (400, request, "INVALID_VALUE", Some("location_id"), (Credentials, "provider_credentials")),
+            (404, request, "NOT_FOUND", Some("order.location_id"), (Credentials, "provider_credentials")),
+            (403, request, "CARD_PROCESSING_NOT_ENABLED", None, (Credentials, "provider_credentials")),
             (400, request, "IDEMPOTENCY_KEY_REUSED", None, (Invalid, "provider_refused")),
             (400, request, "VERSION_MISMATCH", None, (State, "provider_state")),
             (400, request, "CARD_TOKEN_USED", None, (Declined, "card_token_used")),

@@ -18,6 +18,8 @@ pub(super) fn sighting(payment: &Payment) -> Sighting {
         currency: Some(payment.amount_money.currency.to_ascii_uppercase()),
         reference: payment.reference_id.clone(),
         refunded: payment.refunded_money.as_ref().map_or(Minor::ZERO, |money| money.amount),
+        // A payment does not say; a dispute is read by its own name.
+        disputed: false,
     }
 }
 

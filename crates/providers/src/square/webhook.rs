@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use tollgate_domain::transaction::Dispute;
 use tollgate_engine::ports::{Delivery, Notice, Unreadable, Unverified};
 
-use super::wire::{DisputeObject, Event, EventData, PaymentObject, RefundObject};
+use super::wire::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
 use crate::signature;
 
 /// Checks the signature. It has no time in it, so that an old delivery looks like a new one: the event's id is what
@@ -57,16 +57,20 @@ fn refund(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable>
 
 fn dispute(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
     let (id, DisputeObject { dispute }) = object(data)?;
-    let id = dispute.id.or(id).ok_or_else(|| Unreadable("the dispute has no id".to_owned()))?;
-    let payment = dispute.disputed_payment.and_then(|payment| payment.payment_id);
-    let told = Dispute {
+    let id = dispute.id.clone().or(id).ok_or_else(|| Unreadable("the dispute has no id".to_owned()))?;
+    let payment = dispute.disputed_payment.as_ref().and_then(|payment| payment.payment_id.clone());
+    let objects = payment.iter().cloned().collect();
+    Ok(Notice { relevant: true, objects, payment, dispute: Some(told(dispute, id)), ..notice })
+}
+
+/// A dispute as the domain sees it.
+pub(super) fn told(dispute: EventDispute, id: String) -> Dispute {
+    Dispute {
         id,
         status: dispute.state.unwrap_or_default(),
         reason: dispute.reason,
         amount: dispute.amount_money.map(|money| money.amount),
-    };
-    let objects = payment.iter().cloned().collect();
-    Ok(Notice { relevant: true, objects, payment, dispute: Some(told), ..notice })
+    }
 }
 
 /// The event's object, and the id the event gives for it.

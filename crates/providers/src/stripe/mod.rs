@@ -10,13 +10,14 @@ mod status;
 mod webhook;
 mod wire;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, Sighting, Standing},
+    transaction::Dispute,
 };
 use tollgate_engine::ports::{
     Call, CallError, Cards, Charge, Component, Confirmation, Delivery, Notice, Prepared, RefusalKind,
@@ -67,6 +68,13 @@ impl Cards for Stripe {
         true
     }
 
+    fn longest_life(&self, flow: Flow) -> Option<Duration> {
+        match flow {
+            Flow::HostedCheckout => Some(request::LONGEST_SESSION),
+            Flow::PaymentComponent => None,
+        }
+    }
+
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
         let mut errand = self.errand().hiding(order.customer_email.as_deref());
         let outcome = prepare(&mut errand, self.stop(provider), order).await;
@@ -106,6 +114,12 @@ impl Cards for Stripe {
     async fn sees_account(&self, _: &Provider) -> Call<bool> {
         // The configuration names no account, so there is nothing to compare with.
         self.errand().finish(Ok(false))
+    }
+
+    async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+        let mut errand = self.errand();
+        let outcome = dispute(&mut errand, self.stop(provider), payment).await;
+        errand.finish(outcome)
     }
 
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting> {
@@ -163,6 +177,25 @@ async fn read(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<Sight
     let ask = stop.get("payment_intents.retrieve", &format!("payment_intents/{id}"), query)?;
     let intent = errand.run(&ask, judge::<Intent>).await?;
     Ok(status::intent_sighting(&intent))
+}
+
+/// A payment that was contested twice shows its newest dispute.
+async fn dispute(
+    errand: &mut Errand<'_>,
+    stop: Stop<'_>,
+    intent: &str,
+) -> Result<Option<Dispute>, CallError> {
+    if !is_id(intent) {
+        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+    }
+    let ask = stop.get("disputes.list", "disputes", request::dispute_query(intent))?;
+    let list = errand.run(&ask, judge::<wire::DisputeList>).await?;
+    Ok(list.data.into_iter().next().map(|dispute| Dispute {
+        id: dispute.id,
+        status: dispute.status,
+        reason: dispute.reason,
+        amount: dispute.amount,
+    }))
 }
 
 /// Cancels or expires, and where the provider will not, says why by saying where it stands.

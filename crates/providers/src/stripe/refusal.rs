@@ -20,6 +20,17 @@ const STATE_CODES: [&str; 5] = [
     "intent_invalid_state",
 ];
 
+/// Our keys are not the ones for this, whatever the status of the answer.
+const CONFIGURATION_CODES: [&str; 7] = [
+    "account_invalid",
+    "api_key_expired",
+    "livemode_mismatch",
+    "platform_account_required",
+    "platform_api_key_expired",
+    "secret_key_required",
+    "testmode_charges_only",
+];
+
 /// What a refusal means that is neither "busy" nor a failure of the provider's.
 pub(super) fn verdict<T>(status: StatusCode, error: &Error) -> Verdict<T> {
     let code = error.code.as_deref().unwrap_or_default();
@@ -28,6 +39,9 @@ pub(super) fn verdict<T>(status: StatusCode, error: &Error) -> Verdict<T> {
     let told = word(if code.is_empty() { kind } else { code });
     let refusal = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+        }
+        _ if CONFIGURATION_CODES.contains(&code) => {
             refused(RefusalKind::Credentials, Code::ProviderCredentials)
         }
         _ if kind == "card_error" || status == StatusCode::PAYMENT_REQUIRED => declined(decline(error)),
@@ -218,6 +232,9 @@ mod tests {
             (400, "invalid_request_error", "charge_disputed", (State, "provider_state")),
             (400, "invalid_request_error", "email_invalid", (Invalid, "provider_refused")),
             (400, "idempotency_error", "", (Invalid, "provider_refused")),
+            (400, "invalid_request_error", "livemode_mismatch", (Credentials, "provider_credentials")),
+            (400, "invalid_request_error", "account_invalid", (Credentials, "provider_credentials")),
+            (402, "invalid_request_error", "testmode_charges_only", (Credentials, "provider_credentials")),
             (401, "invalid_request_error", "", (Credentials, "provider_credentials")),
             (402, "card_error", "expired_card", (Declined, "expired_card")),
             (402, "invalid_request_error", "card_declined", (Declined, "card_declined")),

@@ -1,5 +1,7 @@
 //! What is sent. Every byte follows from the order alone, so that a repeated request is the same request.
 
+use std::time::Duration;
+
 use tollgate_domain::card::CardOrder;
 use tollgate_engine::ports::CallError;
 
@@ -17,7 +19,10 @@ const NAME_BYTES_MAX: usize = 250;
 /// The wire takes a session's end between 30 minutes and 24 hours from when it is made. A minute at each end allows
 /// for the way there and for clocks that differ.
 const SESSION_SECONDS_MIN: i64 = 31 * 60;
-const SESSION_SECONDS_MAX: i64 = (24 * 60 - 1) * 60;
+/// Nothing is promised for longer than this.
+pub(super) const LONGEST_SESSION: Duration = Duration::from_mins(24 * 60 - 1);
+/// In whole seconds, the last of which has begun.
+const SESSION_SECONDS_MAX: i64 = (24 * 60 - 1) * 60 + 1;
 
 /// The wire counts these in other units than ISO 4217 does, so that an amount would be a hundred times too much or too
 /// little.
@@ -93,10 +98,15 @@ fn metadata(order: &CardOrder) -> [(&'static str, String); 2] {
     [(REFERENCE, order.id.to_string()), (ENVIRONMENT, order.environment.to_string())]
 }
 
-/// In seconds since the epoch.
+/// The newest dispute of an intent.
+pub(super) fn dispute_query(intent: &str) -> Form {
+    Form::new().with("payment_intent", intent).with("limit", "1")
+}
+
+/// In seconds since the epoch, and not before the payment's own end.
 fn session_end(order: &CardOrder) -> i64 {
     let seconds = |millis: i64| millis.div_euclid(1_000);
     let created = seconds(order.created_at.unix_millis());
-    let wanted = seconds(order.expires_at.unix_millis());
+    let wanted = seconds(order.expires_at.unix_millis().saturating_add(999));
     wanted.clamp(created.saturating_add(SESSION_SECONDS_MIN), created.saturating_add(SESSION_SECONDS_MAX))
 }

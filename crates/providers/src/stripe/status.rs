@@ -21,6 +21,7 @@ pub(super) fn intent_sighting(intent: &Intent) -> Sighting {
         currency: Some(intent.currency.to_ascii_uppercase()),
         reference: reference(intent.metadata.as_ref()),
         refunded: intent.latest_charge.as_ref().map_or(Minor::ZERO, |charge| charge.amount_refunded),
+        disputed: intent.latest_charge.as_ref().is_some_and(|charge| charge.disputed),
     }
 }
 
@@ -39,6 +40,7 @@ pub(super) fn session_sighting(session: &Session) -> Sighting {
             currency: session.currency.as_deref().map(str::to_ascii_uppercase),
             reference: own_reference,
             refunded: Minor::ZERO,
+            disputed: false,
         },
     }
 }

@@ -68,9 +68,11 @@ fn subject(kind: &str) -> Option<Subject> {
         "refund.created" | "refund.updated" | "refund.failed" | "charge.refund.updated" => {
             Some(Subject::Refund)
         }
-        "charge.dispute.created" | "charge.dispute.closed" | "charge.dispute.funds_withdrawn" => {
-            Some(Subject::Dispute)
-        }
+        "charge.dispute.created"
+        | "charge.dispute.updated"
+        | "charge.dispute.closed"
+        | "charge.dispute.funds_withdrawn"
+        | "charge.dispute.funds_reinstated" => Some(Subject::Dispute),
         _ => None,
     }
 }

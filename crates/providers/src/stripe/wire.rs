@@ -39,6 +39,23 @@ pub(super) struct Intent {
 pub(super) struct Charge {
     #[serde(deserialize_with = "minor")]
     pub(super) amount_refunded: Minor,
+    #[serde(default)]
+    pub(super) disputed: bool,
+}
+
+/// Disputes, the newest first.
+#[derive(Deserialize)]
+pub(super) struct DisputeList {
+    pub(super) data: Vec<Dispute>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Dispute {
+    pub(super) id: String,
+    pub(super) status: String,
+    pub(super) reason: Option<String>,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount: Option<Minor>,
 }
 
 /// A checkout session, with its intent once the customer has submitted.

@@ -104,7 +104,13 @@ fn every_stripe_event() {
 
     let dispute = json!({ "id": "dp_1", "amount": 7, "currency": "usd", "charge": { "id": "ch_1" },
         "payment_intent": "pi_1", "reason": "fraudulent", "status": "lost", "metadata": {} });
-    for kind in ["charge.dispute.created", "charge.dispute.closed", "charge.dispute.funds_withdrawn"] {
+    for kind in [
+        "charge.dispute.created",
+        "charge.dispute.updated",
+        "charge.dispute.closed",
+        "charge.dispute.funds_withdrawn",
+        "charge.dispute.funds_reinstated",
+    ] {
         let told = Dispute {
             id: "dp_1".to_owned(),
             status: "lost".to_owned(),

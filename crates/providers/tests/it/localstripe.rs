@@ -79,6 +79,7 @@ async fn what_somebody_elses_fake_says_is_understood() {
         currency: Some("USD".to_owned()),
         reference: Some(order.id.to_string()),
         refunded: minor(0),
+        disputed: false,
     };
     assert_eq!(look(&paid).await, untouched);
     let good = card("4242424242424242").await;

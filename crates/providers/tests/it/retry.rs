@@ -335,3 +335,18 @@ async fn a_read_is_refused_by_what_its_last_try_says() {
     let call = cards.read(&provider, &order, Subject::Payment("pi_1")).await;
     assert_eq!(refused(call, RefusalKind::Missing), "provider_object_missing");
 }
+
+#[tokio::test]
+async fn square_is_asked_for_a_dispute_by_its_name() {
+    let dispute = json!({ "dispute": { "id": "d1", "state": "WON", "reason": "NO_KNOWLEDGE",
+        "amount_money": { "amount": 7, "currency": "USD" } } });
+    let (_script, address) = scripted(&[answer(200, &dispute.to_string())]).await;
+    let providers = Providers::new(quick()).unwrap();
+    let (cards, provider) = (providers.cards(Adapter::Square).unwrap(), square_at(&address));
+    let unknown = cards.dispute(&provider, "p1", None).await;
+    assert_eq!((unknown.logs.len(), unknown.outcome), (0, Ok(None)), "the wire lists none by payment");
+    let call = cards.dispute(&provider, "p1", Some("d1")).await;
+    assert_eq!(tries(&call), ["ok"]);
+    let read = call.outcome.unwrap().unwrap();
+    assert_eq!((read.id.as_str(), read.status.as_str(), read.is_closed()), ("d1", "WON", true));
+}

@@ -56,6 +56,7 @@ async fn a_component_payment_from_charge_to_refund() {
             currency: Some("USD".to_owned()),
             reference: Some(order.id.to_string()),
             refunded: minor(0),
+            disputed: false,
         }
     );
     let made = world.state("square", "payments").await;
@@ -140,6 +141,7 @@ async fn a_hosted_payment_from_link_to_refund() {
             currency: Some("USD".to_owned()),
             reference: Some(order.id.to_string()),
             refunded: minor(0),
+            disputed: false,
         }
     );
     world.pay_page(&page, DECLINED).await;
@@ -274,7 +276,7 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     let elsewhere = credentials("square_simulator_token", "LOTHER");
     let call = cards.charge(&elsewhere, &order, &charge(1, OK)).await;
     assert_eq!(call.logs[0].tries[0].outcome, "INVALID_LOCATION");
-    assert_eq!(refused(call, RefusalKind::Invalid), "provider_refused");
+    assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
 
     // The same key for another charge: something was made under it, and only looking tells what.
     cards.charge(&world.square, &order, &charge(7, OK)).await.outcome.unwrap();

@@ -61,6 +61,7 @@ async fn a_component_payment_from_preparation_to_refund() {
         currency: Some("USD".to_owned()),
         reference: Some(order.id.to_string()),
         refunded: minor(0),
+        disputed: false,
     };
     assert_eq!(look(&world, id).await, untouched);
     world.confirm(id, "pm_card_chargeDeclinedInsufficientFunds").await.expect(402);
@@ -185,15 +186,27 @@ async fn preparing_again_gives_the_same() {
 #[tokio::test]
 async fn a_session_ends_within_what_the_wire_allows() {
     let world = start().await;
-    for (minutes, expected) in [(0, 31), (45, 45), (60 * 24 * 30, 24 * 60 - 1)] {
+    let longest = world.stripe_cards().longest_life(Flow::HostedCheckout).unwrap();
+    assert!(longest < Duration::from_hours(24), "and a little for the way there");
+    assert_eq!(world.stripe_cards().longest_life(Flow::PaymentComponent), None);
+    for minutes in [0, 45, 60 * 24 * 30] {
         let mut order = order(Flow::HostedCheckout);
         order.expires_at = order.created_at.saturating_add(Duration::from_mins(minutes));
         let id = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap().object;
         let url = format!("{}/stripe/v1/checkout/sessions/{id}", world.origin);
         let headers = [("authorization", "Bearer sk_test_simulator")];
         let session = crate::support::send("GET", &url, &headers, String::new()).await.unwrap().expect(200);
-        let end = order.created_at.unix_millis() / 1_000 + expected * 60;
-        assert_eq!(session["expires_at"], end, "{minutes}");
+        // Not before the end of what a caller is promised, and not a second longer unless the wire wants it.
+        let created = order.created_at.unix_millis();
+        let shortest = Duration::from_mins(31);
+        let lives = Duration::from_mins(minutes).clamp(shortest, longest);
+        let (end, promised) = (
+            session["expires_at"].as_i64().unwrap() * 1_000,
+            order.created_at.saturating_add(lives).unix_millis(),
+        );
+        assert!((promised - 1_000..promised + 1_000).contains(&end), "{minutes}: {end} {promised}");
+        assert!(end >= order.expires_at.min(order.created_at.saturating_add(longest)).unix_millis());
+        assert!(end - created <= 24 * 60 * 60 * 1_000, "{minutes}");
         assert_eq!(session["line_items"], Value::Null);
     }
 }
@@ -256,4 +269,28 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     let call = world.stripe_cards().prepare(&world.stripe, &other).await;
     assert_eq!(call.logs[0].tries[0].outcome, "idempotency_error");
     refused(call, RefusalKind::Invalid);
+}
+
+#[tokio::test]
+async fn a_dispute_is_read_as_it_stands() {
+    let world = start().await;
+    let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
+    let id = cards.prepare(&world.stripe, &order).await.outcome.unwrap().object;
+    world.confirm(&id, "pm_card_visa").await.expect(200);
+    assert!(!look(&world, &id).await.disputed);
+    let none = cards.dispute(&world.stripe, &id, None).await;
+    assert_eq!(asked(&none), [("disputes.list", 1)]);
+    assert_eq!(none.outcome, Ok(None));
+    world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), json!({})).await;
+    assert!(look(&world, &id).await.disputed);
+    let read = async || cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap();
+    let opened = read().await;
+    assert_eq!((opened.status.as_str(), opened.amount), ("needs_response", Some(minor(2_000))));
+    for (action, status) in [("review", "under_review"), ("close", "lost")] {
+        world.control("POST", &format!("stripe/disputes/{}/{action}", opened.id), json!({})).await;
+        assert_eq!(
+            read().await,
+            tollgate_domain::transaction::Dispute { status: status.to_owned(), ..opened.clone() }
+        );
+    }
 }

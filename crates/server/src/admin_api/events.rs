@@ -36,7 +36,8 @@ use crate::{
 
 const MOMENT_RULE: &str = "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z";
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
-                         transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded";
+                         transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
+                         refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed";
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

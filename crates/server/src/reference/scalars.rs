@@ -149,7 +149,8 @@ scalars! {
         "type": "array", "minItems": 1, "maxItems": 64,
         "items": {"type": "string", "enum": [
             "payment.prepared", "transaction.pending", "transaction.processing", "transaction.succeeded",
-            "transaction.failed", "transaction.canceled", "transaction.refunded", "*"
+            "transaction.failed", "transaction.canceled", "transaction.refunded", "refund.succeeded", "refund.failed",
+            "dispute.opened", "dispute.updated", "dispute.closed", "*"
         ]}
     }
     /// An event endpoint's id.

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::call::Call;
 use super::error::StripeError;
+use super::list;
 use super::refund::charge_of;
 use super::state::{Context, StripeState};
 
@@ -75,6 +77,44 @@ pub(super) fn open(
     Ok(dispute.json())
 }
 
+/// The merchant has sent its evidence, and the issuer looks at it.
+pub(super) fn review(state: &mut StripeState, context: &Context, id: &str) -> Result<Value, StripeError> {
+    let mut dispute = find(state, id)?.clone();
+    if dispute.status != "needs_response" {
+        return Err(StripeError::invalid(format!("The dispute is {} already.", dispute.status)));
+    }
+    let before = status_before(&dispute);
+    dispute.status = "under_review";
+    state.disputes.put(&dispute.id, dispute.clone());
+    state.emit_change(context, "charge.dispute.updated", dispute.json(), Some(before));
+    Ok(dispute.json())
+}
+
+fn find<'a>(state: &'a StripeState, id: &str) -> Result<&'a Dispute, StripeError> {
+    state.disputes.get(id).ok_or_else(|| StripeError::not_found("dispute", id, "dispute"))
+}
+
+fn status_before(dispute: &Dispute) -> Map<String, Value> {
+    let mut before = Map::new();
+    before.insert("status".to_owned(), dispute.status.into());
+    before
+}
+
+pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    find(state, &call.id).map(Dispute::json)
+}
+
+pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&["payment_intent", "charge", "created", "created[*]"]))?;
+    let (intent, charge) = (call.params.text("payment_intent"), call.params.text("charge"));
+    list::page(&state.disputes, &call.params, "/v1/disputes", Dispute::json, |dispute| {
+        intent.is_none_or(|intent| dispute.intent == intent)
+            && charge.is_none_or(|charge| dispute.charge == charge)
+            && list::created_fits(&call.params, dispute.created)
+    })
+}
+
 /// Decides a dispute: `won` returns the money, `lost` does not.
 pub(super) fn close(
     state: &mut StripeState,
@@ -82,13 +122,11 @@ pub(super) fn close(
     id: &str,
     won: bool,
 ) -> Result<Value, StripeError> {
-    let mut dispute =
-        state.disputes.get(id).ok_or_else(|| StripeError::not_found("dispute", id, "dispute"))?.clone();
-    if dispute.status != "needs_response" {
+    let mut dispute = find(state, id)?.clone();
+    if !matches!(dispute.status, "needs_response" | "under_review") {
         return Err(StripeError::invalid(format!("The dispute was {} already.", dispute.status)));
     }
-    let mut before = Map::new();
-    before.insert("status".to_owned(), dispute.status.into());
+    let before = status_before(&dispute);
     dispute.status = if won { "won" } else { "lost" };
     state.disputes.put(&dispute.id, dispute.clone());
     if won {

@@ -38,6 +38,7 @@ pub(crate) fn drive(
         ("payment_intents", "dispute") => {
             dispute::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
         }
+        ("disputes", "review") => dispute::review(state, &context, id),
         ("disputes", "close") => dispute::close(state, &context, id, word("status") == Some("won")),
         ("refunds", "succeed") => refund::finish(state, &context, id, true).map(|refund| refund.json()),
         ("refunds", "fail") => refund::finish(state, &context, id, false).map(|refund| refund.json()),

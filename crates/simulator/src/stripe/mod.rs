@@ -56,6 +56,8 @@ pub(crate) fn router(simulator: Simulator) -> Router {
         .route("/v1/refunds/{id}", call(GET, "refunds.retrieve", refund::retrieve))
         .route("/v1/charges", call(GET, "charges.list", charge::list))
         .route("/v1/charges/{id}", call(GET, "charges.retrieve", charge::retrieve))
+        .route("/v1/disputes", call(GET, "disputes.list", dispute::list))
+        .route("/v1/disputes/{id}", call(GET, "disputes.retrieve", dispute::retrieve))
         .route("/v1/events", call(GET, "events.list", event::list))
         .route("/v1/events/{id}", call(GET, "events.retrieve", event::retrieve))
         .merge(browser::routes())

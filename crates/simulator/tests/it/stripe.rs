@@ -264,6 +264,13 @@ async fn what_no_call_can_cause_is_driven() {
     let refused = running.stripe("POST", "refunds", &format!("payment_intent={id}")).await.expect(400);
     assert_eq!(refused["error"]["code"], "charge_disputed");
     let dispute = dispute["id"].as_str().unwrap();
+    let listed = running.stripe("GET", &format!("disputes?payment_intent={id}"), "").await.expect(200);
+    assert_eq!((&listed["data"][0]["id"], &listed["data"][1]), (&json!(dispute), &Value::Null));
+    let none = running.stripe("GET", "disputes?payment_intent=pi_other", "").await.expect(200);
+    assert_eq!(none["data"], json!([]));
+    assert_eq!(drive(format!("disputes/{dispute}/review"), Value::Null).await["status"], "under_review");
+    let read = running.stripe("GET", &format!("disputes/{dispute}"), "").await.expect(200);
+    assert_eq!(read["status"], "under_review");
     assert_eq!(drive(format!("disputes/{dispute}/close"), json!({ "status": "won" })).await["status"], "won");
 
     let paid = running.intent("confirm=true&payment_method=pm_card_pendingRefund").await;

@@ -42,6 +42,36 @@ pub async fn payments_are_claimed_longest_due_first(nodes: &Nodes) {
     assert_eq!(nodes.read(late.0, late.1).await.progress, due(at(41)), "what was not taken is untouched");
 }
 
+pub async fn follow_ups_are_claimed_apart_from_what_is_due(nodes: &Nodes) {
+    let (one, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let follow_up = |moment| Progress { follow_up: Some(at(moment)), ..preparing() };
+    let mut payments = Vec::new();
+    for (environment, progress) in [
+        (one, follow_up(30)),
+        (other, follow_up(10)),
+        (one, Progress { due: Some(at(5)), ..follow_up(20) }),
+        (one, follow_up(41)),
+    ] {
+        let id = nodes.payment_with(&nodes.new_order(environment), &progress).await;
+        payments.push((environment, id));
+    }
+    let [third, first, second, late] = payments.try_into().unwrap();
+    assert!(nodes.one.claim_follow_ups(at(9), at(100), 10).await.unwrap().is_empty(), "none is due yet");
+    assert_eq!(nodes.one.claim_payments(at(50), at(200), 10).await.unwrap(), [second], "only what is due");
+    assert_eq!(nodes.one.claim_follow_ups(at(40), at(100), 2).await.unwrap(), [first, second]);
+    assert_eq!(nodes.two.claim_follow_ups(at(40), at(100), 2).await.unwrap(), [third]);
+    assert!(nodes.two.claim_follow_ups(at(40), at(100), 2).await.unwrap().is_empty(), "somebody has them");
+    let read = async |(environment, id)| nodes.read(environment, id).await;
+    let payment = read(first).await;
+    assert_eq!((payment.revision, payment.progress), (0, follow_up(100)), "no try is counted");
+    let expected = Progress { due: Some(at(200)), tries: 1, ..follow_up(100) };
+    assert_eq!(read(second).await.progress, expected);
+    assert_eq!(read(late).await.progress, follow_up(41));
+    // Whoever is done says when the next one is.
+    nodes.change(first.0, first.1, &nodes.change_to(0, follow_up(300))).await;
+    assert_eq!(nodes.one.claim_follow_ups(at(100), at(150), 9).await.unwrap(), [late, third, second]);
+}
+
 pub async fn a_claim_ends_by_itself(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let id = nodes.payment_with(&nodes.new_order(environment), &due(at(10))).await;

@@ -95,6 +95,7 @@ macro_rules! conformance_suite {
                 a_payment_is_read_at_one_moment;
             claims:
                 payments_are_claimed_longest_due_first, a_claim_ends_by_itself, many_claimers_share_nothing,
+                follow_ups_are_claimed_apart_from_what_is_due,
                 events_are_claimed_longest_due_first, many_claimers_share_no_event,
                 transfers_are_claimed_longest_due_first, many_claimers_share_no_transfer;
             transfers:

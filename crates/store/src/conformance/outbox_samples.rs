@@ -90,9 +90,11 @@ impl Nodes {
                 self.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
                 tells[0]
             }
-            EventKind::Transaction(status) => {
+            _ => {
                 self.payment_with(&order, &preparing()).await;
                 let mut change = self.change_to(0, preparing());
+                let status =
+                    if let EventKind::Transaction(status) = kind { status } else { Status::Succeeded };
                 change.transaction = Some((self.new_transaction_id(), in_status(status)));
                 change.tells = vec![self.new_tell(kind)];
                 self.change(environment, order.id, &change).await;

@@ -22,6 +22,7 @@ pub async fn a_payment_goes_round(nodes: &Nodes) {
         prepared_at: Some(at(3)),
         confirmed: true,
         due: Some(at(4)),
+        follow_up: Some(at(5)),
         tries: u32::MAX,
         waiting: Some(LETTERS.to_owned()),
     };

@@ -36,6 +36,7 @@ pub fn preparing() -> Progress {
         prepared_at: None,
         confirmed: false,
         due: None,
+        follow_up: None,
         tries: 0,
         waiting: None,
     }
@@ -257,6 +258,7 @@ impl Nodes {
                     prepared_at: Some(prepared_at),
                     confirmed: true,
                     due: Some(at(7)),
+                    follow_up: Some(at(8)),
                     tries: u32::MAX,
                     waiting: Some(LETTERS.to_owned()),
                 },

@@ -21,7 +21,9 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN account;
+pub const UNDO: &str = "DROP INDEX card_payments_follow_ups;
+     ALTER TABLE card_payments DROP COLUMN follow_up_at;
+     ALTER TABLE card_payments DROP COLUMN account;
      ALTER TABLE card_attempts DROP COLUMN account;
      ALTER TABLE transfers DROP COLUMN account;
      DROP INDEX transactions_by_kind;

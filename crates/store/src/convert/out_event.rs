@@ -40,8 +40,8 @@ pub(crate) fn state_told(
 ) -> Result<Option<String>, &'static str> {
     match (event.kind, state) {
         (EventKind::PaymentPrepared, _) => Ok(None),
-        (EventKind::Transaction(_), Some(state)) => Ok(Some(write_state(state))),
-        (EventKind::Transaction(_), None) => Err(NO_STATE),
+        (_, Some(state)) => Ok(Some(write_state(state))),
+        (_, None) => Err(NO_STATE),
     }
 }
 

@@ -21,7 +21,8 @@ macro_rules! payment_columns {
          p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.fee_minor, p.total_debit_minor,
          p.fee_layers, p.description, p.customer_name, p.customer_email, p.metadata, p.success_url, p.cancel_url,
          p.request, p.created_at, p.expires_at, p.account,
-         p.preparation, p.object, p.checkout_url, p.prepared_at, p.confirmed, p.due_at, p.tries, p.waiting"
+         p.preparation, p.object, p.checkout_url, p.prepared_at, p.confirmed, p.due_at, p.follow_up_at, p.tries,
+         p.waiting"
     };
 }
 
@@ -74,6 +75,7 @@ pub(crate) fn read_progress<C: Cells>(cells: &mut C) -> Result<Progress, C::Faul
         prepared_at: cells.moment_or_none()?,
         confirmed: cells.flag()?,
         due: cells.moment_or_none()?,
+        follow_up: cells.moment_or_none()?,
         tries: cells.count("number of tries")?,
         waiting: cells.text_or_none()?,
     })

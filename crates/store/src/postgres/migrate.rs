@@ -8,7 +8,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 8] = [
+const MIGRATIONS: [Migration; 9] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -40,6 +40,11 @@ const MIGRATIONS: [Migration; 8] = [
         version: 8,
         name: "event_sequence",
         sql: include_str!("../../migrations/postgres/0008_event_sequence.sql"),
+    },
+    Migration {
+        version: 11,
+        name: "follow_ups",
+        sql: include_str!("../../migrations/postgres/0011_follow_ups.sql"),
     },
 ];
 

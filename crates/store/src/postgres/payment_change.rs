@@ -16,6 +16,7 @@ use super::{
     exceptions::Found,
     fault::Fault,
     out_events::{Tells, tell},
+    payments::due,
     timeline::Lines,
     uuid,
 };
@@ -26,8 +27,8 @@ macro_rules! begin {
     () => {
         "WITH gate AS (
              UPDATE card_payments p SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
-                 confirmed = $9, due_at = $10, tries = $11, waiting = $12, revision = p.revision + 1,
-                 last_change = $4
+                 confirmed = $9, due_at = ($10::bigint[])[1], follow_up_at = ($10::bigint[])[2], tries = $11,
+                 waiting = $12, revision = p.revision + 1, last_change = $4
              WHERE p.environment_id = $1 AND p.id = $2 AND p.revision = $3
              RETURNING p.*),
          named AS (
@@ -145,8 +146,7 @@ async fn pass_gate(
     let (scope, id) = (uuid(environment.to_bytes()), uuid(id.to_bytes()));
     let (from, this) = (convert::version(change.from_revision), uuid(change.id.to_bytes()));
     let preparation = progress.preparation.as_str();
-    let (prepared_at, due_at) =
-        (progress.prepared_at.map(Timestamp::unix_millis), progress.due.map(Timestamp::unix_millis));
+    let (prepared_at, due) = (progress.prepared_at.map(Timestamp::unix_millis), due(progress));
     let tries = i64::from(progress.tries);
     let mut values: Vec<&(dyn ToSql + Sync)> = vec![
         &scope,
@@ -158,7 +158,7 @@ async fn pass_gate(
         &progress.checkout_url,
         &prepared_at,
         &progress.confirmed,
-        &due_at,
+        &due,
         &tries,
         &progress.waiting,
         &objects,

@@ -73,7 +73,17 @@ impl PaymentStore for PostgresStore {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-        attempt!(self, Write, |client| payments::claim(client, now, until, limit))
+        attempt!(self, Write, |client| payments::claim(client, payments::DUE, now, until, limit))
+    }
+
+    async fn claim_follow_ups(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+        let claim = payments::FOLLOW_UPS;
+        attempt!(self, Write, |client| payments::claim(client, claim, now, until, limit))
     }
 
     async fn transaction(

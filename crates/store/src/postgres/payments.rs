@@ -31,9 +31,10 @@ macro_rules! insert {
                  config_version, currency, principal_minor, platform_fee_minor, organization_fee_minor,
                  fee_minor, total_debit_minor, fee_layers, description, customer_name, customer_email, metadata,
                  success_url, cancel_url, request, created_at, expires_at, preparation, object, checkout_url,
-                 prepared_at, confirmed, due_at, tries, waiting, account, revision)
+                 prepared_at, confirmed, due_at, follow_up_at, tries, waiting, account, revision)
              SELECT e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-                 $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $38, 0
+                 $21, $22, $23, $24, $25, $26, $27, $28, $29, ($30::bigint[])[1], ($30::bigint[])[2], $31,
+                 $32, $38, 0
              FROM environments e WHERE e.id = $1
              ON CONFLICT (environment_id, id) DO NOTHING
              RETURNING environment_id, id),
@@ -103,7 +104,7 @@ pub(super) async fn insert(
         &progress.checkout_url,
         &progress.prepared_at.map(Timestamp::unix_millis),
         &progress.confirmed,
-        &progress.due.map(Timestamp::unix_millis),
+        &due(progress),
         &i64::from(progress.tries),
         &progress.waiting,
         &lines.ids,
@@ -121,6 +122,11 @@ pub(super) async fn insert(
     let statement = client.prepare_cached(sql).await?;
     let row = client.query_one(&statement, &values).await?;
     Ok(if row.try_get(0)? { Inserted::Done } else { Inserted::EnvironmentMissing })
+}
+
+/// When a payment is due, and when its follow-up is: one value of a statement.
+pub(super) fn due(progress: &Progress) -> Vec<Option<i64>> {
+    [progress.due, progress.follow_up].map(|moment| moment.map(Timestamp::unix_millis)).to_vec()
 }
 
 /// One statement, and so one moment: a row for each attempt, or one row where there is none, each with the payment.
@@ -202,24 +208,38 @@ pub(super) async fn list(
 }
 
 /// What another node is taking, or changing, in this very moment is passed over rather than waited for.
+macro_rules! claim {
+    ($due_at:literal, $taken:literal) => {
+        concat!(
+            "WITH due AS (
+                 SELECT environment_id, id, ",
+            $due_at,
+            " AS was_due_at FROM card_payments WHERE ",
+            $due_at,
+            " <= $1 ORDER BY ",
+            $due_at,
+            " LIMIT $3 FOR UPDATE SKIP LOCKED),
+             taken AS (
+                 UPDATE card_payments p SET ",
+            $taken,
+            " FROM due WHERE p.environment_id = due.environment_id AND p.id = due.id
+                 RETURNING p.environment_id, p.id, due.was_due_at)
+             SELECT environment_id, id FROM taken ORDER BY was_due_at, id"
+        )
+    };
+}
+
+pub(super) const DUE: &str = claim!("due_at", "due_at = $2, tries = p.tries + 1");
+pub(super) const FOLLOW_UPS: &str = claim!("follow_up_at", "follow_up_at = $2");
+
 pub(super) async fn claim(
     client: &ClientWrapper,
+    claim: &str,
     now: Timestamp,
     until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(EnvironmentId, PaymentId)>, Fault> {
-    let statement = client
-        .prepare_cached(
-            "WITH due AS (
-                 SELECT environment_id, id, due_at FROM card_payments WHERE due_at <= $1
-                 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED),
-             taken AS (
-                 UPDATE card_payments p SET due_at = $2, tries = p.tries + 1 FROM due
-                 WHERE p.environment_id = due.environment_id AND p.id = due.id
-                 RETURNING p.environment_id, p.id, due.due_at AS was_due_at)
-             SELECT environment_id, id FROM taken ORDER BY was_due_at, id",
-        )
-        .await?;
+    let statement = client.prepare_cached(claim).await?;
     let rows =
         client.query(&statement, &[&now.unix_millis(), &until.unix_millis(), &i64::from(limit)]).await?;
     rows.iter()

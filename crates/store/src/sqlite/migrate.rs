@@ -7,7 +7,7 @@ use crate::{
     migration::{Applied, Migration, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration {
         version: 1,
         name: "foundations",
@@ -34,6 +34,11 @@ const MIGRATIONS: [Migration; 7] = [
         version: 8,
         name: "event_sequence",
         sql: include_str!("../../migrations/sqlite/0008_event_sequence.sql"),
+    },
+    Migration {
+        version: 11,
+        name: "follow_ups",
+        sql: include_str!("../../migrations/sqlite/0011_follow_ups.sql"),
     },
 ];
 

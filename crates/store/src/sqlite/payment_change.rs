@@ -64,7 +64,8 @@ fn pass_gate(
     let passed = connection
         .prepare_cached(
             "UPDATE card_payments SET preparation = ?4, object = ?5, checkout_url = ?6, prepared_at = ?7,
-                 confirmed = ?8, due_at = ?9, tries = ?10, waiting = ?11, revision = revision + 1, last_change = ?12
+                 confirmed = ?8, due_at = ?9, tries = ?10, waiting = ?11, revision = revision + 1, last_change = ?12,
+                 follow_up_at = ?13
              WHERE environment_id = ?1 AND id = ?2 AND revision = ?3",
         )?
         .execute(params![
@@ -79,7 +80,8 @@ fn pass_gate(
             progress.due.map(Timestamp::unix_millis),
             progress.tries,
             progress.waiting,
-            change.id.to_bytes()
+            change.id.to_bytes(),
+            progress.follow_up.map(Timestamp::unix_millis)
         ])?;
     Ok(passed == 1)
 }

@@ -18,6 +18,21 @@ use super::{
     writer::Effect,
 };
 
+impl SqliteStore {
+    async fn claim(
+        &self,
+        claim: payments::Claim,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+        if !self.readers.read(move |connection| payments::is_any_due(connection, claim, now)).await? {
+            return Ok(Vec::new());
+        }
+        self.writer.write(move |connection| payments::claim(connection, claim, now, until, limit)).await
+    }
+}
+
 #[async_trait]
 impl PaymentStore for SqliteStore {
     async fn insert_payment(
@@ -87,10 +102,16 @@ impl PaymentStore for SqliteStore {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-        if !self.readers.read(move |connection| payments::is_any_due(connection, now)).await? {
-            return Ok(Vec::new());
-        }
-        self.writer.write(move |connection| payments::claim(connection, now, until, limit)).await
+        self.claim(payments::DUE, now, until, limit).await
+    }
+
+    async fn claim_follow_ups(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+        self.claim(payments::FOLLOW_UPS, now, until, limit).await
     }
 
     async fn transaction(

@@ -39,9 +39,9 @@ pub(super) fn insert(
                  config_version, currency, principal_minor, platform_fee_minor, organization_fee_minor, fee_minor,
                  total_debit_minor, fee_layers, description, customer_name, customer_email, metadata, success_url,
                  cancel_url, request, created_at, expires_at, preparation, object, checkout_url, prepared_at,
-                 confirmed, due_at, tries, waiting, account, revision)
+                 confirmed, due_at, tries, waiting, account, follow_up_at, revision)
              SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, 0
+                 ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, 0
              FROM environments WHERE id = ?1
              ON CONFLICT (environment_id, id) DO NOTHING",
         )?
@@ -79,6 +79,7 @@ pub(super) fn insert(
             progress.tries,
             progress.waiting,
             order.account.as_ref().map(convert::account::write),
+            progress.follow_up.map(Timestamp::unix_millis),
         ])?;
     if inserted == 0 {
         // There before, or nowhere to put it.
@@ -175,24 +176,40 @@ pub(super) fn list(
         .collect()
 }
 
-pub(super) const ANY_DUE: &str = "SELECT EXISTS (SELECT 1 FROM card_payments WHERE due_at <= ?1)";
-
-/// Asked before claiming, so that looking for work writes nothing while there is none.
-pub(super) fn is_any_due(connection: &Connection, now: Timestamp) -> Result<bool, Fault> {
-    Ok(connection.prepare_cached(ANY_DUE)?.query_row(params![now.unix_millis()], |row| row.get(0))?)
+/// What is claimed: payments that are due, or paid ones whose follow-up is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Claim {
+    /// Asked before claiming, so that looking for work writes nothing while there is none.
+    pub(super) any: &'static str,
+    pub(super) due: &'static str,
+    lease: &'static str,
 }
 
-pub(super) const DUE: &str =
-    "SELECT environment_id, id FROM card_payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2";
+pub(super) const DUE: Claim = Claim {
+    any: "SELECT EXISTS (SELECT 1 FROM card_payments WHERE due_at <= ?1)",
+    due: "SELECT environment_id, id FROM card_payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+    lease: "UPDATE card_payments SET due_at = ?3, tries = tries + 1 WHERE environment_id = ?1 AND id = ?2",
+};
+
+pub(super) const FOLLOW_UPS: Claim = Claim {
+    any: "SELECT EXISTS (SELECT 1 FROM card_payments WHERE follow_up_at <= ?1)",
+    due: "SELECT environment_id, id FROM card_payments WHERE follow_up_at <= ?1 ORDER BY follow_up_at LIMIT ?2",
+    lease: "UPDATE card_payments SET follow_up_at = ?3 WHERE environment_id = ?1 AND id = ?2",
+};
+
+pub(super) fn is_any_due(connection: &Connection, claim: Claim, now: Timestamp) -> Result<bool, Fault> {
+    Ok(connection.prepare_cached(claim.any)?.query_row(params![now.unix_millis()], |row| row.get(0))?)
+}
 
 pub(super) fn claim(
     connection: &Connection,
+    claim: Claim,
     now: Timestamp,
     until: Timestamp,
     limit: u32,
 ) -> Result<Effect<Vec<(EnvironmentId, PaymentId)>>, Fault> {
     let due: Vec<(EnvironmentId, PaymentId)> = connection
-        .prepare_cached(DUE)?
+        .prepare_cached(claim.due)?
         .query_and_then(params![now.unix_millis(), limit], |row| {
             Ok((EnvironmentId::from_bytes(row.get(0)?), PaymentId::from_bytes(row.get(1)?)))
         })?
@@ -200,9 +217,7 @@ pub(super) fn claim(
     if due.is_empty() {
         return Ok(Effect::Nothing(due));
     }
-    let mut lease = connection.prepare_cached(
-        "UPDATE card_payments SET due_at = ?3, tries = tries + 1 WHERE environment_id = ?1 AND id = ?2",
-    )?;
+    let mut lease = connection.prepare_cached(claim.lease)?;
     for (environment, id) in &due {
         lease.execute(params![environment.to_bytes(), id.to_bytes(), until.unix_millis()])?;
     }

@@ -77,8 +77,10 @@ fn every_list_and_claim_has_its_index() {
     let sent = |state| deliveries::list_sql(DeliveryQuery { state, ..DeliveryQuery::default() });
     let (delivered, parked) = (Some(DeliveryState::Delivered), Some(DeliveryState::Parked));
     for (sql, index, range) in [
-        (payments::ANY_DUE, "card_payments_due", "due_at<?"),
-        (payments::DUE, "card_payments_due", "due_at<?"),
+        (payments::DUE.any, "card_payments_due", "due_at<?"),
+        (payments::DUE.due, "card_payments_due", "due_at<?"),
+        (payments::FOLLOW_UPS.any, "card_payments_follow_ups", "follow_up_at<?"),
+        (payments::FOLLOW_UPS.due, "card_payments_follow_ups", "follow_up_at<?"),
         (&of(None, false), "sqlite_autoindex_card_payments_1", "environment_id=? AND id<?"),
         (&of(Some(Preparation::Prepared), false), "sqlite_autoindex_card_payments_1", "id<?"),
         (&of(Some(Preparation::Expired), false), "card_payments_by_preparation", "preparation=? AND id<?"),

@@ -49,6 +49,7 @@ async fn every_list_and_claim_has_its_index() {
         };
         for index in [
             "card_payments_due",
+            "card_payments_follow_ups",
             "card_payments_pkey",
             "card_payments_by_preparation",
             "card_payments_waiting",
@@ -70,6 +71,7 @@ async fn every_list_and_claim_has_its_index() {
                 let node = &nodes.two;
                 match index {
                     "card_payments_due" => drop(node.claim_payments(at(0), at(1), 5).await.unwrap()),
+                    "card_payments_follow_ups" => drop(node.claim_follow_ups(at(0), at(1), 5).await.unwrap()),
                     "card_payments_pkey" => {
                         drop(node.payments(scope, PaymentFilter::default(), None, 5).await.unwrap());
                     }

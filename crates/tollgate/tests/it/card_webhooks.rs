@@ -2,6 +2,7 @@
 //! as far as the provider itself confirms them.
 
 mod belief;
+mod closing;
 mod forgery;
 mod orders;
 mod poison;

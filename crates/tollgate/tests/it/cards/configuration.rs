@@ -8,6 +8,7 @@ on_both_stores! {
     without_a_route_nothing_is_prepared
     a_provider_without_its_credentials_is_not_asked
     a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away
+    a_card_is_not_used_up_while_the_provider_does_not_let_us_in
     what_the_provider_refuses_is_422_and_recorded_as_refused
     customers_return_only_to_origins_the_environment_allows
     a_provider_that_was_replaced_does_not_get_the_old_ones_payments
@@ -95,24 +96,83 @@ fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: S
         assert_eq!(shop.listed("payments")[0]["status"], "refused");
     }
     refused(&shop.confirm(&unpaid.reference, &unpaid.confirm_body()));
-    // A charge that was surely not made is a failed one, and another token may be tried.
-    let failed = shop.confirm(&card.reference, &card.confirm_body()).data(200)["transaction"].clone();
-    assert_eq!(
-        (&failed["status"], &failed["failure"]["code"]),
-        (&json!("failed"), &json!("provider_credentials"))
-    );
+    refused(&shop.confirm(&card.reference, &card.confirm_body()));
 
     shop.configure(&good);
-    let token = world.simulator.card_token("4242424242424242");
-    let paid = shop.confirm(&card.reference, &json!({"sourceId": token})).data(200);
+    let paid = shop.confirm(&card.reference, &card.confirm_body()).data(200);
     assert_eq!(paid["transaction"]["status"], "succeeded");
     assert_eq!(world.simulator.truth(&card.reference).charged, 1);
+    let look = shop.confirm(&unpaid.reference, &unpaid.confirm_body()).data(200);
+    assert_eq!((&look["transaction"]["status"], &look["replayed"]), (&json!("pending"), &json!(false)));
     // Nobody listens at this address.
     let away = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     shop.configure(&shop.document(away));
     let answer = shop.try_prepare(Flow::Hosted, Wire::Stripe);
     assert_eq!(answer.failure(503), "provider_unavailable");
     assert!(answer.headers["retry-after"].parse::<u64>().unwrap() >= 1);
+}
+
+/// A wrong token, and a location that is not the token's: an operator corrects either, and the same call succeeds.
+fn a_card_is_not_used_up_while_the_provider_does_not_let_us_in(kind: StoreKind) {
+    let world = World::start_without_looks(kind);
+    let shop = &world.shop;
+    let good = shop.document(world.simulator.address());
+    let events = |reference: &str| -> Vec<String> {
+        let events = shop.listed(&format!("events?reference={reference}"));
+        events.iter().rev().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    };
+    for (credential, value) in [("accessToken", "revoked"), ("locationId", "LELSEWHERE")] {
+        let mut wrong = good.clone();
+        wrong["providers"]["card_provider_b"]["credentials"][credential] = json!(value);
+        let fresh = shop.prepare(Flow::Component, Wire::Square);
+        let declined = shop.prepare(Flow::Component, Wire::Square);
+        shop.confirm(&declined.reference, &json!({"sourceId": "cnon:card-nonce-declined"})).data(200);
+        let before = [events(&fresh.reference), events(&declined.reference)];
+        let failed = shop.read_transaction(&declined.reference).data(200);
+
+        shop.configure(&wrong);
+        let token = world.simulator.card_token("4242424242424242");
+        let body = json!({ "sourceId": token });
+        for reference in [&fresh.reference, &declined.reference] {
+            for _ in 0..3 {
+                let answer = shop.confirm(reference, &body);
+                assert_eq!(answer.failure(503), "provider_not_configured", "{credential}");
+            }
+            // Another card meets the same, and takes nothing away from the first.
+            let other = json!({"sourceId": world.simulator.card_token("4242424242424242")});
+            assert_eq!(shop.confirm(reference, &other).failure(503), "provider_not_configured");
+            let attempts = shop.story(reference)["attempts"].clone();
+            let unsent = attempts.as_array().unwrap().iter().filter(|it| it["state"] == "unsent").count();
+            assert_eq!(unsent, 1, "{attempts:#}");
+        }
+        assert_eq!(shop.status(&fresh.reference), None, "{credential}");
+        assert_eq!(shop.read_transaction(&declined.reference).data(200), failed);
+        assert_eq!([events(&fresh.reference), events(&declined.reference)], before);
+        assert_eq!(shop.listed("payments?waiting=true").len(), 0);
+
+        shop.configure(&good);
+        let again = shop.confirm(&fresh.reference, &body).data(200);
+        assert_eq!(
+            (&again["transaction"]["status"], &again["replayed"]),
+            (&json!("succeeded"), &json!(false)),
+            "{credential}"
+        );
+        let token = world.simulator.card_token("4242424242424242");
+        let paid = shop.confirm(&declined.reference, &json!({ "sourceId": token })).data(200);
+        assert_eq!(paid["transaction"]["status"], "succeeded");
+        for prepared in [&fresh, &declined] {
+            assert_eq!(world.simulator.truth(&prepared.reference).charged, 1);
+            assert_eq!(events(&prepared.reference).last().unwrap(), "transaction.succeeded");
+        }
+        // A hosted page cannot be prepared there either, and nothing is left to pay.
+        shop.configure(&wrong);
+        let answer = shop.try_prepare(Flow::Hosted, Wire::Square);
+        assert_eq!(answer.failure(503), "provider_not_configured", "{credential}");
+        shop.configure(&good);
+        shop.prepare(Flow::Hosted, Wire::Square);
+    }
+    let waiting = world.simulator.state();
+    assert_eq!(waiting["square"]["payments"].as_array().unwrap().len(), 6, "four paid and two declined");
 }
 
 fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {

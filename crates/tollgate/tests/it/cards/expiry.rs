@@ -16,6 +16,10 @@ on_both_stores! {
     what_the_provider_closes_expires_here
     money_on_its_way_does_not_expire
     the_lifetime_is_what_the_environment_says
+    the_clock_decides_before_anything_is_closed
+    a_card_that_waited_for_another_is_not_charged_too_late
+    a_payment_its_provider_has_forgotten_does_not_stay_pending
+    a_hosted_page_is_not_promised_for_longer_than_it_lives
 }
 
 /// Every combination of flow and wire.
@@ -245,5 +249,104 @@ fn the_lifetime_is_what_the_environment_says(kind: StoreKind) {
         document["settings"] = json!({"preparationLifetimeSeconds": wrong});
         let answer = world.shop.admin().put(&world.shop.path("/config"), &document);
         assert_eq!(answer.status, 400, "{wrong}");
+    }
+}
+
+/// Everything has expired, and nothing is about to close it.
+fn unswept(world: &mut World) {
+    world.restart(|world| {
+        world.store.execute("UPDATE card_payments SET expires_at = created_at + 1, due_at = 99999999999999");
+    });
+}
+
+fn the_clock_decides_before_anything_is_closed(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    world.simulator.send_no_webhooks();
+    let token = world.simulator.card_token("4242424242424242");
+    let shop = world.shop.clone();
+    let [unpaid, declined, charged] = [(); 3].map(|()| shop.prepare(Flow::Component, Wire::Square));
+    let [element, element_paid] = [(); 2].map(|()| shop.prepare(Flow::Component, Wire::Stripe));
+    shop.confirm(&declined.reference, &json!({"sourceId": "cnon:card-nonce-declined"})).data(200);
+    let first = shop.confirm(&charged.reference, &charged.confirm_body()).data(200);
+    world.simulator.pay_intent(element_paid.component());
+    unswept(&mut world);
+    let calls = world.simulator.calls(Wire::Square, "payments.create");
+    for prepared in [&unpaid, &declined] {
+        let answer = shop.confirm(&prepared.reference, &json!({ "sourceId": token }));
+        assert_eq!(answer.failure(409), "payment_not_confirmable");
+        assert_eq!(shop.story(&prepared.reference)["status"], "prepared", "not swept yet");
+    }
+    assert_eq!(
+        shop.confirm(&element.reference, &element.confirm_body()).failure(409),
+        "payment_not_confirmable"
+    );
+    assert_eq!(shop.status(&element.reference), None);
+    assert_eq!(world.simulator.calls(Wire::Square, "payments.create"), calls);
+    // What was paid in time is answered as before, also where this is the first that is heard of it.
+    let again = shop.confirm(&charged.reference, &charged.confirm_body()).data(200);
+    assert_eq!((&again["transaction"], &again["replayed"]), (&first["transaction"], &json!(true)));
+    let late = shop.confirm(&element_paid.reference, &element_paid.confirm_body()).data(200);
+    assert_eq!(late["transaction"]["status"], "succeeded");
+}
+
+/// Two customers at once, with seconds to go: the second waits for the first, and the time is over when it gets its turn.
+fn a_card_that_waited_for_another_is_not_charged_too_late(kind: StoreKind) {
+    let mut world = World::start_with(kind, |store| {
+        store
+            .serve_without_looks()
+            .with("TOLLGATE_PROVIDER_TIMEOUT_MS", "25000")
+            .with("TOLLGATE_PROVIDER_DEADLINE_MS", "30000")
+            .with("TOLLGATE_RESOLVER_LEASE_MS", "70000")
+    });
+    let prepared = world.shop.prepare(Flow::Component, Wire::Square);
+    let reference = prepared.reference.as_str();
+    let ends = jiff::Timestamp::now().as_millisecond() + 8_000;
+    world.restart(|world| {
+        world.store.execute(&format!("UPDATE card_payments SET expires_at = {ends}, due_at = {ends}"));
+    });
+    let simulator = &world.simulator;
+    simulator.fault(Wire::Square, "payments.create", "slow", 1, 11_000);
+    let good = simulator.card_token("4242424242424242");
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            world.shop.confirm(reference, &json!({"sourceId": "cnon:card-nonce-declined"})).data(200)
+        });
+        crate::support::wait_until("the first is at the provider", crate::support::PATIENCE, || {
+            simulator.calls(Wire::Square, "payments.create") > 0
+        });
+        let second = world.shop.confirm(reference, &json!({ "sourceId": good }));
+        assert_eq!(second.failure(409), "payment_not_confirmable");
+        assert_eq!(first.join().unwrap()["transaction"]["status"], "failed");
+    });
+    assert_eq!(simulator.truth(reference).charged, 0);
+    world.shop.wait_preparation(reference, "expired");
+}
+
+fn a_payment_its_provider_has_forgotten_does_not_stay_pending(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
+    let confirmed = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+    assert_eq!(confirmed["transaction"]["status"], "pending");
+    world.simulator.control("POST", "reset", &json!({}));
+    long_after(&mut world, |_| {});
+    world.shop.wait_preparation(&prepared.reference, "expired");
+    world.shop.wait_status(&prepared.reference, "canceled");
+    assert_eq!(world.shop.story(&prepared.reference)["nextLookAt"], Value::Null);
+}
+
+fn a_hosted_page_is_not_promised_for_longer_than_it_lives(kind: StoreKind) {
+    let world = World::start(kind);
+    let mut document = world.shop.document(world.simulator.address());
+    for setting in [Value::Null, json!(7_200), json!(2_592_000)] {
+        document["settings"] = json!({"preparationLifetimeSeconds": setting});
+        world.shop.configure(&document);
+        let prepared = world.shop.prepare(Flow::Hosted, Wire::Stripe);
+        let session = world.shop.story(&prepared.reference)["providerObject"].as_str().unwrap().to_owned();
+        let path = format!("/stripe/v1/checkout/sessions/{session}");
+        let session = world.simulator.client(crate::support::STRIPE_KEY).get(&path).json();
+        let promised: jiff::Timestamp = prepared.data["expiresAt"].as_str().unwrap().parse().unwrap();
+        let lives = session["expires_at"].as_i64().unwrap() * 1_000;
+        assert!(promised.as_millisecond() <= lives, "{setting}: {promised} and {lives}");
+        assert!(lives < promised.as_millisecond() + 2_000, "{setting}: {promised} and {lives}");
     }
 }

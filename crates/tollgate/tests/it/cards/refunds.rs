@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Flow, Prepared, StoreKind, Wire, World, on_both_stores};
+use crate::support::{Flow, PATIENCE, Prepared, StoreKind, Wire, World, on_both_stores, wait_until};
 
 on_both_stores! {
     refunds_are_counted_and_a_full_one_is_final
     a_refund_that_fails_later_is_taken_back_or_shown_to_a_person
     a_dispute_is_recorded_and_moves_nothing
     a_refund_told_while_nobody_lets_us_in_is_not_lost
+    a_refund_whose_webhook_was_lost_is_found
+    a_dispute_whose_webhooks_were_lost_is_found
 }
 
 /// The control path of a payment at its provider.
@@ -19,6 +21,21 @@ fn place(world: &World, prepared: &Prepared, wire: Wire) -> String {
         Wire::Stripe => format!("stripe/payment_intents/{id}"),
         Wire::Square => format!("square/payments/{id}"),
     }
+}
+
+/// What was reported of a payment, the oldest first.
+#[track_caller]
+fn events(world: &World, reference: &str) -> Vec<String> {
+    let events = world.shop.listed(&format!("events?reference={reference}"));
+    events.iter().rev().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Starts the server anew when every paid payment is to be checked; `meanwhile` happens while it is down.
+fn followed_up(world: &mut World, meanwhile: impl FnOnce(&World)) {
+    world.restart(|world| {
+        meanwhile(world);
+        world.store.execute("UPDATE card_payments SET follow_up_at = 1 WHERE follow_up_at IS NOT NULL");
+    });
 }
 
 #[track_caller]
@@ -51,6 +68,15 @@ fn refunds_are_counted_and_a_full_one_is_final(kind: StoreKind) {
             .map(|line| line["detail"]["refundedMinor"].as_str().unwrap().to_owned())
             .collect();
         assert_eq!(amounts, ["1000", "1375", "10375"], "{flow:?} {wire:?}");
+        let expected = [
+            "payment.prepared",
+            "transaction.succeeded",
+            "refund.succeeded",
+            "refund.succeeded",
+            "refund.succeeded",
+            "transaction.refunded",
+        ];
+        assert_eq!(events(&world, &prepared.reference), expected, "{flow:?} {wire:?}");
         // A refunded payment is still a paid one.
         if flow == Flow::Component {
             world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
@@ -74,6 +100,7 @@ fn a_refund_that_fails_later_is_taken_back_or_shown_to_a_person(kind: StoreKind)
     let id = refund["id"].as_str().unwrap();
     world.simulator.drive(&format!("stripe/refunds/{id}/fail"), &json!({}));
     assert_eq!(wait_refunded(&world, &part, "0")["status"], "succeeded");
+    assert_eq!(events(&world, &part.reference)[2..], ["refund.succeeded", "refund.failed"]);
 
     // `refunded` is final: that it is not true any more is for a person to see.
     let whole = world.paid(Flow::Component, Wire::Stripe);
@@ -119,13 +146,24 @@ fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
             "id": dispute["id"], "status": "needs_response", "reason": reason, "amountMinor": "10375",
         });
         assert_eq!((&read()["dispute"], &read()["status"]), (&expected, &json!("succeeded")));
+        let path = format!("stripe/disputes/{}/review", dispute["id"].as_str().unwrap());
+        world.simulator.drive(&path, &json!({}));
+        world.shop.wait(reference, "under review", || read()["dispute"]["status"] == "under_review");
         let path = format!("stripe/disputes/{}/close", dispute["id"].as_str().unwrap());
         world.simulator.drive(&path, &json!({ "status": status }));
         world.shop.wait(reference, status, || read()["dispute"]["status"] == status);
         world.shop.wait_events(&world.simulator);
         assert_eq!((&read()["dispute"]["status"], &read()["status"]), (&json!(status), &json!("succeeded")));
         let lines = world.shop.lines(reference, "dispute");
-        assert_eq!(lines.len(), 2, "{lines:#?}");
+        assert_eq!(lines.len(), 3, "{lines:#?}");
+        let expected = [
+            "payment.prepared",
+            "transaction.succeeded",
+            "dispute.opened",
+            "dispute.updated",
+            "dispute.closed",
+        ];
+        assert_eq!(events(&world, reference), expected);
     }
 }
 
@@ -154,4 +192,74 @@ fn a_refund_told_while_nobody_lets_us_in_is_not_lost(kind: StoreKind) {
         world.shop.wait_status(&prepared.reference, "refunded");
         world.shop.wait_events(&world.simulator);
     }
+}
+
+fn a_refund_whose_webhook_was_lost_is_found(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let ways: Vec<_> = Flow::BOTH.into_iter().flat_map(|flow| Wire::BOTH.map(|wire| (flow, wire))).collect();
+    let paid: Vec<_> = ways.iter().map(|(flow, wire)| (*wire, world.paid(*flow, *wire))).collect();
+    world.shop.wait_events(&world.simulator);
+    world.simulator.send_no_webhooks();
+    let refund = |world: &World, body: &Value| {
+        for (wire, prepared) in &paid {
+            world.simulator.drive(&format!("{}/refund", place(world, prepared, *wire)), body);
+        }
+    };
+    refund(&world, &json!({"amount": 1_000}));
+    followed_up(&mut world, |_| {});
+    for (_, prepared) in &paid {
+        assert_eq!(wait_refunded(&world, prepared, "1000")["status"], "succeeded");
+        let expected = ["payment.prepared", "transaction.succeeded", "refund.succeeded"];
+        assert_eq!(events(&world, &prepared.reference), expected);
+    }
+    // A check that finds nothing new leaves no trace, and one that gets no answer does not wait for anybody.
+    let stories: Vec<_> = paid.iter().map(|(_, prepared)| world.shop.story(&prepared.reference)).collect();
+    let calls = |world: &World| {
+        let of = |wire, operation| world.simulator.calls(wire, operation);
+        of(Wire::Stripe, "payment_intents.retrieve")
+            + of(Wire::Stripe, "checkout.sessions.retrieve")
+            + of(Wire::Square, "payments.get")
+    };
+    for is_away in [false, true] {
+        let before = calls(&world);
+        if is_away {
+            for wire in Wire::BOTH {
+                world.simulator.fault(wire, "*", "error_before", 1_000, 0);
+            }
+        }
+        followed_up(&mut world, |_| {});
+        wait_until("every payment is checked", PATIENCE, || calls(&world) >= before + 4);
+        assert_eq!(world.shop.listed("payments?waiting=true").len(), 0);
+        for ((_, prepared), story) in paid.iter().zip(&stories) {
+            assert_eq!(world.shop.story(&prepared.reference)["timeline"], story["timeline"]);
+        }
+    }
+    world.simulator.clear_faults();
+    refund(&world, &json!({}));
+    followed_up(&mut world, |_| {});
+    for (_, prepared) in &paid {
+        assert_eq!(wait_refunded(&world, prepared, "10375")["status"], "refunded");
+    }
+}
+
+fn a_dispute_whose_webhooks_were_lost_is_found(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let prepared = world.paid(Flow::Component, Wire::Stripe);
+    let reference = prepared.reference.as_str();
+    world.shop.wait_events(&world.simulator);
+    world.simulator.send_no_webhooks();
+    let path = format!("{}/dispute", place(&world, &prepared, Wire::Stripe));
+    let dispute = world.simulator.drive(&path, &json!({}))["id"].as_str().unwrap().to_owned();
+    let wait = |world: &World, status: &str| {
+        world.shop.wait(reference, status, || {
+            world.shop.read_transaction(reference).data(200)["dispute"]["status"] == status
+        });
+    };
+    followed_up(&mut world, |_| {});
+    wait(&world, "needs_response");
+    followed_up(&mut world, |world| {
+        world.simulator.drive(&format!("stripe/disputes/{dispute}/close"), &json!({"status": "won"}));
+    });
+    wait(&world, "won");
+    assert_eq!(events(&world, reference)[2..], ["dispute.opened", "dispute.closed"]);
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Flow, StoreKind, World, on_both_stores};
+use crate::support::{BankWorld, Flow, On, Shop, StoreKind, World, on_both_stores};
 
 on_both_stores! {
+    a_bank_transfer_is_not_confirmed
     every_faulty_field_is_named_at_once
     each_rule_has_its_edge_where_the_contract_says
 }
@@ -89,4 +90,24 @@ fn each_rule_has_its_edge_where_the_contract_says(kind: StoreKind) {
     }
     check(json!({"currency": "usd", "amountMinor": 500}), None);
     check(json!({"currency": "ZZZ"}), Some("currency"));
+}
+
+fn a_bank_transfer_is_not_confirmed(kind: StoreKind) {
+    let on = match kind {
+        StoreKind::Sqlite => On::Sqlite,
+        StoreKind::Postgres => On::Postgres,
+    };
+    let world = BankWorld::start_without_looks(on);
+    let (reference, _) = world.taken("a transfer that is no card payment");
+    let confirm = |reference: &str| {
+        world.desk.client().post(&Shop::confirm_path(reference), &json!({"sourceId": "cnon:card-nonce-ok"}))
+    };
+    let answer = confirm(&reference);
+    assert_eq!(answer.failure(409), "payment_not_confirmable");
+    // One that is not there, or not here, is not found.
+    let nothing = format!("{}{}", &reference[..reference.len() - 4], "0000");
+    assert_eq!(confirm(&nothing).failure(404), "not_found");
+    let elsewhere = world.another_desk();
+    let answer = elsewhere.client().post(&Shop::confirm_path(&reference), &json!({"sourceId": "x"}));
+    assert_eq!(answer.failure(404), "not_found");
 }

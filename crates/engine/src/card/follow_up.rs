@@ -1,0 +1,90 @@
+//! Checking paid payments for refunds and disputes of which no webhook came: seldom, for a long time, and without a trace
+//! where there is nothing new.
+
+use tollgate_domain::{
+    card::Occasion,
+    id::{EnvironmentId, PaymentId},
+    transaction::Dispute,
+};
+
+use super::{
+    CardProvider,
+    draft::Draft,
+    look::{sent_to, subject},
+};
+use crate::{
+    engine::Engine,
+    ports::{Call, CardPayment, StoreError},
+};
+
+impl Engine {
+    /// One check of one paid payment. Where somebody else changes it meanwhile, that was the better check.
+    pub(crate) async fn follow_up_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<(), StoreError> {
+        let Some(payment) = self.store.payment(environment, id).await? else { return Ok(()) };
+        let view = self.view(environment);
+        let found = view.as_deref().map(|view| self.provider_of_order(view, &payment.order));
+        let is_checked = match found {
+            Some(Ok(provider))
+                if !self
+                    .check_account(environment, sent_to(&payment), provider.provider)
+                    .is_unreachable() =>
+            {
+                self.check_paid(&provider, payment.clone()).await?
+            }
+            _ => false,
+        };
+        if !is_checked {
+            // No caller waits for it: it is asked for again later, and does not show as waiting.
+            let mut draft = Draft::of(self, payment, None);
+            draft.follow_up_again();
+            draft.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// `false` where the provider gave no answer.
+    async fn check_paid(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+    ) -> Result<bool, StoreError> {
+        let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(false) };
+        let Call { outcome, mut logs } =
+            provider.cards.read(provider.provider, &payment.order, subject).await;
+        let Ok(sighting) = outcome else { return Ok(false) };
+        let mut draft = Draft::of(self, payment, None);
+        draft.sight(&sighting, Occasion::Notice, "resolver");
+        let known = draft.payment().transaction.as_ref().and_then(|it| it.state.dispute.clone());
+        let open = known.filter(|known| !known.is_closed()).map(|known| known.id);
+        if (sighting.disputed || open.is_some()) && !draft.disagrees() {
+            let call = self.current_dispute(provider, draft.payment(), open.as_deref()).await;
+            if let Some(Call { outcome, logs: more }) = call {
+                logs.extend(more);
+                if let Ok(Some(news)) = outcome {
+                    draft.dispute(news);
+                }
+            }
+        }
+        if draft.moves() || draft.disagrees() {
+            draft.called(&logs);
+        }
+        draft.look_later();
+        draft.commit().await?;
+        Ok(true)
+    }
+
+    /// Asks for the newest dispute of a payment; `None` where there is nothing that could be contested.
+    pub(super) async fn current_dispute(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: &CardPayment,
+        known: Option<&str>,
+    ) -> Option<Call<Option<Dispute>>> {
+        let reference = payment.transaction.as_ref()?.state.provider_reference.as_deref()?;
+        Some(provider.cards.dispute(provider.provider, reference, known).await)
+    }
+}
