@@ -84,13 +84,13 @@ pub async fn a_follower_sees_every_event_once(nodes: &Nodes) {
         async move {
             node.insert_payment(environment, &order, &preparing(), &[], &prepared).await.unwrap();
             node.reserve_transfer(environment, &transfer).await.unwrap();
-            let mut ids = vec![prepared[0].id, transfer.event];
+            let mut ids = vec![prepared[0].id];
             for change in changes {
                 node.change_payment(environment, order.id, &change).await.unwrap();
                 ids.extend(change.tells.iter().map(|event| event.id));
             }
             node.change_transfer(environment, transfer.order.id, &settled).await.unwrap();
-            ids.extend(settled.tells.map(|event| event.id));
+            ids.extend(settled.announces.into_iter().chain(settled.tells.map(|event| event.id)));
             ids
         }
     })
