@@ -155,7 +155,10 @@ async fn filled(database: &Database) -> Asked {
         asked = Some(Asked { environment, few, event });
     })
     .await;
-    with_sessions(database, async |_| database.visitor().await.batch_execute("ANALYZE").await.unwrap()).await;
+    with_sessions(database, async |_| {
+        database.visitor().await.batch_execute("VACUUM (ANALYZE)").await.unwrap()
+    })
+    .await;
     asked.unwrap()
 }
 
