@@ -20,6 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl Engine {
     /// The one place where the engine begins work that outlives its caller.
+    #[expect(clippy::unused_self, reason = "whoever watches a node's tasks does so here")]
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,

@@ -188,7 +188,7 @@ impl ApiError {
 
     /// The same failure with the payment it is about.
     #[must_use]
-    pub(crate) fn about(self, reference: impl ToString) -> Self {
+    pub(crate) fn about(self, reference: &impl ToString) -> Self {
         self.with(|it| it.reference = Some(reference.to_string()))
     }
 

@@ -173,7 +173,7 @@ impl Engine {
             }
             ConfirmBody::Charge { source, verification, buyer_email } => {
                 let charge = crate::ports::Charge { number: 0, source, verification, buyer_email };
-                self.confirm_by_charge(&provider, &order, payment, charge, request).await?
+                Box::pin(self.confirm_by_charge(&provider, &order, payment, charge, request)).await?
             }
         };
         if confirmed.payment.transaction.is_none() {

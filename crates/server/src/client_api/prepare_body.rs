@@ -142,7 +142,7 @@ impl From<PrepareError> for ApiError {
             ),
             PrepareError::Recorded { reference, error } => match *error {
                 error @ PrepareError::Rejected(_) => error.into(),
-                error => Self::from(error).about(reference),
+                error => Self::from(error).about(&reference),
             },
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
                 "It is not known whether the payment was recorded; nobody can pay it. Prepare it again.",

@@ -33,7 +33,10 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> Answer {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let engine = Arc::clone(&caller.app.engine);
     let request = transfer_body::read(&body, |token| engine.open_token(&caller.view, token))?;
-    let made = to_the_end(async move { engine.make_transfer(&caller.view, request, &caller.request).await });
+    let made =
+        to_the_end(
+            async move { Box::pin(engine.make_transfer(&caller.view, request, &caller.request)).await },
+        );
     let TransferMade { transfer, replayed } = made.await??;
     let answer = TransferAnswer {
         transaction: TransactionAnswer::of_transfer(&transfer),
@@ -78,7 +81,7 @@ impl From<TransferError> for ApiError {
                 // What a provider says may end without a full stop.
                 let said = failure.message.trim_end_matches('.');
                 let error = Self::provider_rejected(format!("The provider refused the transfer: {said}."))
-                    .about(reference);
+                    .about(&reference);
                 if replayed { error.replayed() } else { error }
             }
             TransferError::Seal(error) => Self::internal(error.to_string()),

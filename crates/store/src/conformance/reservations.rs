@@ -1,7 +1,9 @@
 //! Reservations that are taken back because their transfer was never sent.
 
 use tollgate_domain::{Currency, id::EnvironmentId, ledger::TransferStep};
-use tollgate_engine::ports::{Changed, NewTransfer, ReservationCancel, Reserved, TransferPosting};
+use tollgate_engine::ports::{
+    Changed, NewTransfer, ReservationCancel, Reserved, TransactionFilter, TransferPosting,
+};
 
 use super::{
     ALL, Nodes, at,
@@ -50,7 +52,14 @@ pub async fn what_was_not_sent_is_taken_back(nodes: &Nodes) {
     }
     assert_eq!(nodes.two.transfer(environment, id).await.unwrap(), None);
     assert_eq!(nodes.two.transaction(environment, reference).await.unwrap(), None);
-    assert!(nodes.two.transactions(environment, &Default::default(), None, ALL).await.unwrap().is_empty());
+    assert!(
+        nodes
+            .two
+            .transactions(environment, &TransactionFilter::default(), None, ALL)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(nodes.two.claim_transfers(at(1_000_000), at(2_000_000), ALL).await.unwrap(), []);
     assert_eq!(nodes.all_told(environment).await, []);
     assert_eq!(nodes.two.timeline(environment, reference).await.unwrap(), cancel.entries);

@@ -64,6 +64,10 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
             expected.push(OutEvent { id, kind, reference, at: change.at, state: change.state });
         }
     }
+    // What was announced before, by a release that did so with the reservation, is not announced again.
+    let mut again = nodes.transfer_change(2, sending());
+    again.announces = Some(nodes.new_event_id());
+    nodes.change_transfer(&new, &again).await;
     assert_eq!(expected.len(), 5, "what changes no status is not told");
     assert_eq!(nodes.all_told(environment).await, expected);
     for event in &expected {

@@ -2,14 +2,23 @@
 //!
 //! `TOLLGATE_CRASH_KILLS` says how often on each store; `make crash` is the long run. `TOLLGATE_TEST_SEED` repeats one.
 
-use std::{env, sync::Arc, thread, time::Duration};
+use std::{
+    env,
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
+    thread,
+    time::Duration,
+};
 
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
 use super::{Bank, CHARGE, CREATE, Till};
 use crate::support::{
-    Answer, Desk, Flow, On, Outage, REFUSED_BANK, Wire, on_each_store, randomness, seed, wait_until,
+    Answer, Desk, Flow, On, Outage, REFUSED_BANK, Switch, Trap, Wire, on_each_store, randomness, seed,
+    wait_until,
 };
 
 const USUAL_TIMES: u64 = 6;
@@ -47,17 +56,7 @@ fn transfers(on: On) {
         if is_refused {
             body["routingNumber"] = json!(REFUSED_BANK);
         }
-        let switch = Arc::clone(&bank.switch);
-        // At once, or a moment after the answer was passed on, in the midst of writing it down.
-        bank.trap.arm(CREATE, move || {
-            let strike = move || {
-                thread::sleep(Duration::from_millis(delay));
-                switch.fail(outage);
-                thread::sleep(Duration::from_millis(lasting));
-                switch.restore();
-            };
-            drop(thread::spawn(strike));
-        });
+        let over = arm(&bank.trap, CREATE, &bank.switch, outage, [delay, lasting]);
         let before = bank.simulator.accepted(200_000).len();
         let answer = bank.desk.transfer(&body);
         let taken = bank.simulator.accepted(200_000).len() > before;
@@ -68,8 +67,9 @@ fn transfers(on: On) {
         );
         assert_eq!(taken, !is_refused);
         let reference = reference(&answer).unwrap();
+        over.recv().unwrap();
         wait_until("the database is back", Duration::from_secs(30), || {
-            bank.desk.read(&reference).status == 200
+            bank.desk.client().get("/readyz").status == 200 && bank.desk.read(&reference).status == 200
         });
         bank.desk.wait_status(&reference, if is_refused { "failed" } else { "processing" });
         assert_eq!(bank.simulator.accepted_as(&reference).len(), usize::from(!is_refused));
@@ -86,16 +86,7 @@ fn charges(on: On) {
         let outage = Outage::BOTH[random.random_range(0..2)];
         let (delay, lasting) = (random.random_range(0..8), random.random_range(0..1_500));
         let prepared = till.shop.prepare(Flow::Component, Wire::Square);
-        let switch = Arc::clone(&till.switch);
-        till.trap.arm(CHARGE, move || {
-            let strike = move || {
-                thread::sleep(Duration::from_millis(delay));
-                switch.fail(outage);
-                thread::sleep(Duration::from_millis(lasting));
-                switch.restore();
-            };
-            drop(thread::spawn(strike));
-        });
+        let over = arm(&till.trap, CHARGE, &till.switch, outage, [delay, lasting]);
         let answer = till.shop.confirm(&prepared.reference, &prepared.confirm_body());
         let taken = till.simulator.truth(&prepared.reference).charged > 0;
         assert_eq!(
@@ -103,13 +94,37 @@ fn charges(on: On) {
             None,
             "number {number} of seed {seed}, {outage:?} after {delay} ms"
         );
+        over.recv().unwrap();
         wait_until("the database is back", Duration::from_secs(30), || {
-            till.shop.read_payment(&prepared.reference).status == 200
+            let is_read = till.shop.read_payment(&prepared.reference).status == 200;
+            is_read && till.shop.client().get("/readyz").status == 200
         });
         till.shop.wait_status(&prepared.reference, "succeeded");
         assert_eq!(till.simulator.truth(&prepared.reference).charged, 1);
     }
     println!("{} charges on {:?}: no untrue answer", times(), till.switch.store());
+}
+
+/// Takes the database away so many milliseconds after the answer has come (at once, or in the midst of writing it down) and
+/// gives it back so many later, which is told by what is returned.
+fn arm(
+    trap: &Trap,
+    request: &str,
+    switch: &Arc<Switch>,
+    outage: Outage,
+    [delay, lasting]: [u64; 2],
+) -> Receiver<()> {
+    let (tell, told) = channel();
+    let switch = Arc::clone(switch);
+    let strike = move || {
+        thread::sleep(Duration::from_millis(delay));
+        switch.fail(outage);
+        thread::sleep(Duration::from_millis(lasting));
+        switch.restore();
+        tell.send(()).unwrap();
+    };
+    trap.arm(request, move || drop(thread::spawn(strike)));
+    told
 }
 
 /// The reference an answer names, of whatever kind it is.
