@@ -144,7 +144,7 @@ impl Engine {
         let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
         let confirmation = provider.cards.confirmation();
         check_open(&payment, self.clock.now(), confirmation)?;
-        Ok(Confirmable { confirmation, payment })
+        Ok(Confirmable { payment, confirmation })
     }
 
     /// Confirms a payment.
@@ -173,7 +173,7 @@ impl Engine {
             }
             ConfirmBody::Charge { source, verification, buyer_email } => {
                 let charge = crate::ports::Charge { number: 0, source, verification, buyer_email };
-                self.confirm_by_charge(&provider, &order, payment, charge, request).await?
+                Box::pin(self.confirm_by_charge(&provider, &order, payment, charge, request)).await?
             }
         };
         if confirmed.payment.transaction.is_none() {
