@@ -69,7 +69,7 @@ impl Engine {
         }
         for (environment, id) in self.store.claim_payments(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { engine.look_after_payment(environment, id).await });
+            work.spawn(async move { Box::pin(engine.look_after_payment(environment, id)).await });
         }
         for (environment, id) in self.store.claim_transfers(now, until, limit).await? {
             let engine = Arc::clone(self);

@@ -144,7 +144,7 @@ impl Engine {
         let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
         let confirmation = provider.cards.confirmation();
         check_open(&payment, self.clock.now(), confirmation)?;
-        Ok(Confirmable { confirmation, payment })
+        Ok(Confirmable { payment, confirmation })
     }
 
     /// Confirms a payment.

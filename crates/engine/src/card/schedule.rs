@@ -53,14 +53,23 @@ pub(super) fn next_look(
     }
     let expires_at = payment.order.expires_at;
     let waits_for_customer = payment.progress.preparation == Preparation::Prepared
-        && matches!(status, None | Some(Status::Pending | Status::Failed))
-        && now < expires_at;
-    let longest = if waits_for_customer { LONGEST_CHECK } else { LONGEST_RETRY };
-    let check = now.saturating_add(growing(options.first_check.min(longest), 3, tries, longest));
-    Some(match (waits_for_customer, can_be_read(payment)) {
-        (true, true) => check.min(expires_at),
-        (true, false) => expires_at,
-        (false, _) => check,
+        && now < expires_at
+        && match status {
+            None | Some(Status::Failed) => true,
+            // A card that was charged on our word is not the customer's turn.
+            Some(Status::Pending) => payment.attempts.is_empty(),
+            _ => false,
+        };
+    let is_unpaid = matches!(status, None | Some(Status::Pending | Status::Failed));
+    Some(if waits_for_customer && can_be_read(payment) {
+        now.saturating_add(growing(options.first_check, 3, tries, LONGEST_CHECK)).min(expires_at)
+    } else if waits_for_customer {
+        expires_at
+    } else if payment.progress.preparation == Preparation::Prepared && is_unpaid && now >= expires_at {
+        // It is to be closed.
+        now.saturating_add(growing(options.first_retry, 2, tries, LONGEST_RETRY))
+    } else {
+        now.saturating_add(growing(options.first_check.min(LONGEST_RETRY), 3, tries, LONGEST_RETRY))
     })
 }
 
@@ -165,6 +174,11 @@ mod tests {
         CardPayment { revision: 1, order, progress, transaction, attempts: Vec::new() }
     }
 
+    fn attempt(state: AttemptState) -> Attempt {
+        let (number, source_digest, created_at) = (1, [0; 32], at(0));
+        Attempt { number, source_digest, sealed_source: None, state, account: None, created_at }
+    }
+
     fn pause(payment: &CardPayment, now: i64) -> Option<i64> {
         let next = next_look(payment, at(now), &ResolverOptions::default())?;
         Some(next.unix_millis() - at(now).unix_millis())
@@ -201,16 +215,16 @@ mod tests {
     }
 
     #[test]
+    fn a_charge_whose_status_is_not_known_is_not_waited_for_for_hours() {
+        let mut charged = payment(Preparation::Prepared, Some(Status::Pending));
+        charged.attempts.push(attempt(AttemptState::Taken));
+        assert_eq!(pause(&charged, HOUR), Some(600_000));
+    }
+
+    #[test]
     fn an_open_charge_is_asked_about_within_minutes_and_not_before_its_lease_ends() {
         let mut charging = payment(Preparation::Prepared, None);
-        charging.attempts.push(Attempt {
-            number: 1,
-            source_digest: [0; 32],
-            sealed_source: None,
-            state: AttemptState::Open,
-            account: None,
-            created_at: at(0),
-        });
+        charging.attempts.push(attempt(AttemptState::Open));
         for (due, expected) in
             [(None, 600_000), (Some(90 * HOUR), 600_000), (Some(HOUR + 7), 7), (Some(0), 600_000)]
         {

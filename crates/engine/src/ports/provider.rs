@@ -185,7 +185,9 @@ pub trait Cards: Send + Sync {
     fn asks_to_prepare(&self, flow: Flow) -> bool;
 
     /// How long what the customer pays on can be paid at most; `None` where the provider sets no limit.
-    fn longest_life(&self, flow: Flow) -> Option<Duration>;
+    fn longest_life(&self, _flow: Flow) -> Option<Duration> {
+        None
+    }
 
     /// Makes what the customer pays on.
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;

@@ -12,7 +12,7 @@ mod status;
 mod webhook;
 mod wire;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
@@ -70,10 +70,6 @@ impl Cards for Square {
             Flow::PaymentComponent => false,
             Flow::HostedCheckout => true,
         }
-    }
-
-    fn longest_life(&self, _: Flow) -> Option<Duration> {
-        None
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
