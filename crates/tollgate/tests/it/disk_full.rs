@@ -57,8 +57,9 @@ fn a_server_whose_log_cannot_grow_is_not_ready_until_it_can() {
     };
     let log = fs::metadata(server.data_dir.join("tollgate.db-wal")).unwrap().len();
     allow(&format!("{}:", log + ROOM));
-    let refused = server.admin().put(&tenant.path("/config"), &large_document());
-    assert_eq!(refused.failure(503), "store_unavailable");
+    // A commit that breaks off while it is written is not known to have failed.
+    let refused = server.admin().put(&tenant.path("/config"), &large_document()).failure(503);
+    assert!(["store_unavailable", "outcome_unknown"].contains(&refused.as_str()), "{refused}");
     let answer = server.client("").get("/readyz");
     assert_eq!(answer.failure(503), "store_unavailable", "a page would fit, and a unit of work does not");
     server.client("").get("/healthz").data(200);
