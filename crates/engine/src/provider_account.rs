@@ -91,7 +91,7 @@ impl Engine {
         environment: EnvironmentId,
         provider: &Provider,
     ) -> ProviderAccount {
-        let secret = provider.api_secret().map(|secret| secret.expose()).unwrap_or_default();
+        let secret = provider.api_secret().map(tollgate_vault::Secret::expose).unwrap_or_default();
         let digest = self.credential_digester.digest(&[&environment.to_bytes(), secret.as_bytes()]);
         ProviderAccount {
             address: provider.address().to_owned(),

@@ -144,7 +144,7 @@ pub async fn only_a_parked_event_is_retried(nodes: &Nodes) {
 /// Providers' names may hold anything.
 pub async fn what_no_database_holds_is_not_there(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
-    for (provider, id) in [(PROVIDER, "\0"), (PROVIDER, "evt_\01"), ("\0", "evt_1")] {
+    for (provider, id) in [(PROVIDER, "\0"), (PROVIDER, "evt_\u{0}1"), ("\0", "evt_1")] {
         assert_eq!(nodes.two.payment_of_object(environment, provider, id).await.unwrap(), None);
         assert_eq!(nodes.two.transfer_of_object(environment, provider, id).await.unwrap(), None);
         assert!(!nodes.two.retry_event(environment, provider, id, at(1)).await.unwrap());
