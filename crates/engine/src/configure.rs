@@ -238,7 +238,7 @@ impl Engine {
         work: impl FnOnce(ConfigRead, &Sealer) -> Result<T, ConfigureError> + Send + 'static,
     ) -> Result<T, ConfigureError> {
         let sealer = self.sealer.clone();
-        let working = tokio::task::spawn_blocking(move || {
+        let working = self.host.compute(move || {
             let configuration = opened(&stored, environment, &sealer)?;
             work(ConfigRead { version: stored.version, configuration }, &sealer)
         });

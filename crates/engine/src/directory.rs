@@ -6,7 +6,7 @@
 
 use std::{
     cmp::Ordering,
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -15,11 +15,7 @@ use std::{
 };
 
 use arc_swap::{ArcSwap, Guard};
-use tokio::{
-    sync::Mutex,
-    task::{JoinHandle, spawn_blocking},
-    time,
-};
+use tokio::{sync::Mutex, time};
 use tollgate_configuration::Configuration;
 use tollgate_domain::id::EnvironmentId;
 use tollgate_vault::Sealer;
@@ -27,7 +23,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     configure::opened,
-    ports::{Delta, DirectoryVersion, EnvironmentState, Store, StoreError},
+    ports::{Delta, DirectoryVersion, EnvironmentState, Host, Store, StoreError},
     snapshot::{EnvironmentView, Snapshot},
 };
 
@@ -39,10 +35,11 @@ pub const FOLLOW_POLL: Duration = Duration::from_millis(400);
 const READ_LIMIT: Duration = Duration::from_secs(10);
 
 /// Environments as they were last read whose configuration in force is not compiled yet.
-type Pending = HashMap<EnvironmentId, EnvironmentState>;
+type Pending = BTreeMap<EnvironmentId, EnvironmentState>;
 
 /// The snapshot in force, and the way to a newer one.
 pub struct Directory {
+    host: Arc<dyn Host>,
     store: Arc<dyn Store>,
     sealer: Sealer,
     current: ArcSwap<Snapshot>,
@@ -56,8 +53,13 @@ pub struct Directory {
 
 impl Directory {
     /// Reads the whole directory once.
-    pub async fn load(store: Arc<dyn Store>, sealer: Sealer) -> Result<Self, StoreError> {
+    pub async fn load(
+        host: Arc<dyn Host>,
+        store: Arc<dyn Store>,
+        sealer: Sealer,
+    ) -> Result<Self, StoreError> {
         let directory = Self {
+            host,
             store,
             sealer,
             current: ArcSwap::from_pointee(Snapshot::default()),
@@ -99,7 +101,7 @@ impl Directory {
         };
         let mut waiting = if has_gone_back { Pending::new() } else { pending.clone() };
         // There may be thousands of environments and keys, which quotes must not wait for.
-        let building = spawn_blocking(move || {
+        let building = self.host.compute(move || {
             let mut next = if has_gone_back { Snapshot::default() } else { Snapshot::clone(&before) };
             for state in delta.environments {
                 let known = before.environment(state.environment.id);
@@ -128,7 +130,7 @@ impl Directory {
             let read = time::timeout(READ_LIMIT, self.store.config_version(id, version)).await;
             let stored = read.unwrap_or_else(|_| Err(late()))?;
             let sealer = self.sealer.clone();
-            let compiling = spawn_blocking(move || match &stored {
+            let compiling = self.host.compute(move || match &stored {
                 Some(stored) => opened(stored, id, &sealer).map_err(|error| error.to_string()),
                 None => Err("it is not in the store".to_owned()),
             });
@@ -202,15 +204,19 @@ impl Directory {
 
     /// Follows the store until the process ends: on every announcement, and by asking in between.
     pub async fn follow(self: Arc<Self>) {
+        self.follow_every(FOLLOW_POLL).await;
+    }
+
+    /// The same, asking so often.
+    pub async fn follow_every(self: Arc<Self>, poll: Duration) {
         let mut signal = None;
-        let mut compiling: Option<JoinHandle<()>> = None;
         loop {
             if signal.is_none() {
                 signal = self.store.change_signal().await.ok();
             }
             match &mut signal {
-                Some(signal) => _ = time::timeout(FOLLOW_POLL, signal.announced()).await,
-                None => time::sleep(FOLLOW_POLL).await,
+                Some(signal) => _ = time::timeout(poll, signal.announced()).await,
+                None => time::sleep(poll).await,
             }
             let was_in_step = self.is_in_step();
             match self.refresh().await {
@@ -221,10 +227,10 @@ impl Directory {
                 Ok(()) | Err(_) => {}
             }
             // Beside this loop, which has revocations to hear of.
-            if compiling.as_ref().is_none_or(JoinHandle::is_finished) && !self.pending.lock().await.is_empty()
-            {
+            let is_compiling = self.compiling.try_lock().is_err();
+            if !is_compiling && !self.pending.lock().await.is_empty() {
                 let directory = Arc::clone(&self);
-                compiling = Some(tokio::spawn(async move {
+                self.host.spawn(Box::pin(async move {
                     if let Err(error) = directory.compile_pending().await {
                         warn!(%error, "a configuration cannot be read; going on with the one in force");
                     }

@@ -7,13 +7,14 @@ use tollgate_domain::{
     event::EventKind,
     id::{EnvironmentId, EventId},
 };
-use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer, random_bytes};
+use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer};
 
 use crate::{
     directory::Directory,
+    host::Process,
     options::Options,
     outbox::DeliveryTally,
-    ports::{Clock, NewEvent, Store, StoreError, Wires},
+    ports::{Clock, Host, NewEvent, Store, StoreError, Task, Wires},
     provider_health::{ProviderHealth, ProviderWatch},
     record::MOST_HELD,
     sequence::Sequence,
@@ -29,6 +30,7 @@ const MASTER_KEY_PIN: &str = "master_key_fingerprint";
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) host: Arc<dyn Host>,
     pub(crate) sealer: Sealer,
     pub(crate) directory: Arc<Directory>,
     pub(crate) wires: Arc<dyn Wires>,
@@ -79,16 +81,30 @@ impl Engine {
         wires: Arc<dyn Wires>,
         options: Options,
     ) -> Result<Self, StartError> {
+        Self::start_on(Arc::new(Process), store, clock, master_key, wires, options).await
+    }
+
+    /// The same on another host.
+    pub async fn start_on(
+        host: Arc<dyn Host>,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        master_key: &MasterKey,
+        wires: Arc<dyn Wires>,
+        options: Options,
+    ) -> Result<Self, StartError> {
         let ours = master_key.fingerprint();
         let pinned = store.pin(MASTER_KEY_PIN, &ours).await?;
         if pinned != ours {
             return Err(StartError::OtherMasterKey { pinned, ours });
         }
         let sealer = master_key.sealer("configuration");
-        let directory = Arc::new(Directory::load(Arc::clone(&store), sealer.clone()).await?);
+        let directory =
+            Arc::new(Directory::load(Arc::clone(&host), Arc::clone(&store), sealer.clone()).await?);
         Ok(Self {
             store,
             clock,
+            host,
             sealer,
             directory,
             wires,
@@ -125,6 +141,25 @@ impl Engine {
         &*self.clock
     }
 
+    /// The process it runs in.
+    pub fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// Runs a task beside whatever is going on. Every task of the engine is begun here, or belongs to a set that ends with
+    /// the loop that holds it.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let task: Task = Box::pin(task);
+        self.host.spawn(task);
+    }
+
+    /// Fresh random bytes.
+    pub fn random<const N: usize>(&self) -> Result<[u8; N], RandomnessUnavailable> {
+        let mut bytes = [0; N];
+        self.host.fill_random(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// How deliveries ended on this node.
     pub fn delivery_tally(&self) -> &Arc<DeliveryTally> {
         &self.delivery_tally
@@ -155,7 +190,7 @@ impl Engine {
         &self,
         make: impl FnOnce(tollgate_domain::Timestamp, [u8; 10]) -> Id,
     ) -> Result<Id, RandomnessUnavailable> {
-        let drawn = random_bytes()?;
+        let drawn = self.random()?;
         let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, random) = sequence.next(self.clock.now(), drawn);
         Ok(make(at, random))

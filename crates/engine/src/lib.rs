@@ -12,6 +12,7 @@ mod doctor;
 mod engine;
 mod failpoint;
 mod growing;
+mod host;
 mod keys;
 mod metadata_text;
 mod meter;
@@ -43,6 +44,7 @@ pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Ori
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Check, Verdict};
 pub use engine::{Engine, StartError};
+pub use host::Process;
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;
 pub use meter::{Exhausted, Meter};

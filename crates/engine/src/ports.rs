@@ -1,6 +1,7 @@
 //! What the engine needs from outside, each promise written above its method.
 
 mod courier;
+mod host;
 mod inspection;
 mod outbox;
 mod payments;
@@ -12,6 +13,7 @@ mod transfers;
 use tollgate_domain::Timestamp;
 
 pub use courier::{Courier, EventBodies, EventSubject, Letter, Receipt, Undelivered};
+pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,

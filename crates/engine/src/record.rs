@@ -3,10 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    task::JoinHandle,
-    time::{Instant, sleep, timeout, timeout_at},
-};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::{info, warn};
 
 use crate::{engine::Engine, growing::growing, ports::StoreError};
@@ -19,15 +16,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl Engine {
-    /// The one place where the engine begins work that outlives its caller.
-    #[expect(clippy::unused_self, reason = "whoever watches a node's tasks does so here")]
-    pub(crate) fn spawn<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> JoinHandle<T> {
-        tokio::spawn(work)
-    }
-
     /// Writes down what a provider has answered about `subject`. `None` where the store does not take it in time: then it
     /// is kept in memory and written as soon as the store answers. Where there is no room for it, or this process dies, the
     /// resolver finds it out again.
@@ -44,7 +32,7 @@ impl Engine {
         let Ok(place) = Arc::clone(&self.held_outcomes).try_acquire_owned() else {
             return timeout(RECORD_TIMEOUT, write(engine)).await.ok()?.ok();
         };
-        let writing = self.spawn(async move {
+        let writing = self.host.run(async move {
             let _place = place;
             engine.write_until_taken(&subject, write).await
         });

@@ -34,10 +34,11 @@ impl Engine {
             };
             let is_full = work.len() + TAKEN > UNDER_WAY;
             tokio::select! {
-                () = sleep(pause), if !is_full => {}
+                biased;
+                _ = stop.wait_for(|stopped| *stopped) => {}
                 Some(done) = work.join_next() => note(done),
                 Some(done) = follow_ups.join_next() => note(done),
-                _ = stop.wait_for(|stopped| *stopped) => {}
+                () = sleep(pause), if !is_full => {}
             }
             while let Some(done) = work.try_join_next().or_else(|| follow_ups.try_join_next()) {
                 note(done);

@@ -9,13 +9,13 @@ use std::{
 };
 
 use axum::{
-    Router,
+    BoxError, Router,
     body::Body,
     response::{IntoResponse, Response},
 };
+use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
-use hyper::body::Incoming;
 use tollgate_domain::{Timestamp, id::RequestId};
 use tower_service::Service;
 use tracing::{debug, error, info};
@@ -67,11 +67,15 @@ impl Edge {
     }
 
     /// Answers one request, whatever happens inside.
-    pub(crate) async fn answer(
+    pub(crate) async fn answer<B>(
         self: Arc<Self>,
         peer: IpAddr,
-        request: Request<Incoming>,
-    ) -> Result<Response, Infallible> {
+        request: Request<B>,
+    ) -> Result<Response, Infallible>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError>,
+    {
         if let Some(mounted) = self.app.mounted(request.uri().path()) {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
@@ -131,7 +135,11 @@ impl Edge {
         response
     }
 
-    async fn route(&self, context: RequestContext, mut request: Request<Incoming>) -> Response {
+    async fn route<B>(&self, context: RequestContext, mut request: Request<B>) -> Response
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
         request.extensions_mut().insert(context);
         let Ok(response) = self.router.clone().call(request.map(Body::new)).await;
         response

@@ -18,7 +18,7 @@ pub use api_key::{ApiKeyFault, IssuedKey, contains_secret_key, shape_of_key};
 pub use customer_token::{LONGEST_TOKEN, TokenKey, TokenRefused, token_generation};
 pub use digest::Digest;
 pub use keyed_digest::Digester;
-pub use random::{RandomnessUnavailable, random_bytes};
+pub use random::{RandomnessUnavailable, fill_random, random_bytes};
 pub use seal::{MasterKey, MasterKeyFault, SealError, Sealer};
 pub use secret::Secret;
 pub use signing_secret::{NoSigningSecret, SigningSecret};

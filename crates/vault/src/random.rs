@@ -8,6 +8,11 @@ pub struct RandomnessUnavailable;
 /// Fresh random bytes.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessUnavailable> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|_| RandomnessUnavailable)?;
+    fill_random(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Fills a slice with fresh random bytes.
+pub fn fill_random(bytes: &mut [u8]) -> Result<(), RandomnessUnavailable> {
+    getrandom::fill(bytes).map_err(|_| RandomnessUnavailable)
 }

@@ -179,7 +179,7 @@ impl Engine {
                 let (store, later) = (Arc::clone(&self.store), new.clone());
                 self.spawn(async move {
                     tokio::time::sleep(Duration::from_millis(30)).await;
-                    store.reserve_transfer(environment, &later).await
+                    let _ = store.reserve_transfer(environment, &later).await;
                 });
                 return Ok(TransferMade { transfer: begun(new), replayed: false });
             }

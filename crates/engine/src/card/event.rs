@@ -23,7 +23,7 @@ use crate::{
     engine::Engine,
     growing::growing,
     ports::{
-        Call, CallError, CardPayment, Confirmation, EventState, Notice, RefusalKind, SettledEvent,
+        Call, CallError, CardPayment, Confirmation, EventState, Notice, RefusalKind, SettledEvent, Stopped,
         StoreError, StoredEvent, Subject,
     },
 };
@@ -41,11 +41,10 @@ impl Engine {
     pub(crate) async fn apply_event_or_park(self: Arc<Self>, stored: StoredEvent) -> Result<(), StoreError> {
         let engine = Arc::clone(&self);
         let copy = stored.clone();
-        let why = match tokio::spawn(async move { engine.apply_event(copy).await }).await {
+        let why = match self.host.run(async move { engine.apply_event(copy).await }).await {
             Ok(Err(StoreError::Broken(reason))) => reason,
             Ok(outcome) => return outcome,
-            Err(error) if error.is_panic() => "it stopped unexpectedly; the log has more".to_owned(),
-            Err(_) => return Ok(()),
+            Err(Stopped) => "it stopped unexpectedly; the log has more".to_owned(),
         };
         self.failed(&stored, &why).await
     }

@@ -113,7 +113,7 @@ impl Engine {
     /// Applies an event right away.
     fn apply_soon(self: &Arc<Self>, event: StoredEvent, turn: OwnedSemaphorePermit) {
         let engine = Arc::clone(self);
-        tokio::spawn(async move {
+        self.spawn(async move {
             if let Err(error) = engine.apply_event_or_park(event).await {
                 warn!(%error, "an event is stored and could not be applied yet; it will be tried again");
             }

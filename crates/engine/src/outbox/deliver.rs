@@ -1,7 +1,7 @@
 //! Delivering: every node takes deliveries that are due, whoever wrote the events, and makes them.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -12,7 +12,6 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tollgate_domain::{Timestamp, id::EndpointId};
-use tollgate_vault::random_bytes;
 use tracing::{debug, info, warn};
 
 use super::{
@@ -57,10 +56,11 @@ impl Engine {
             let engine = Arc::clone(&round.engine);
             let has_room = round.room() > 0;
             tokio::select! {
+                biased;
+                _ = stop.wait_for(|stopped| *stopped) => {}
+                Some(done) = round.work.join_next() => round.go_on(done),
                 () = sleep_until(round.next_claim), if has_room => {}
                 () = engine.outbox_news.notified(), if has_room => round.heard_news(),
-                Some(done) = round.work.join_next() => round.go_on(done),
-                _ = stop.wait_for(|stopped| *stopped) => {}
             }
         }
         round.begin_waiting();
@@ -93,7 +93,7 @@ struct Round {
     courier: Arc<dyn Courier>,
     bodies: Arc<dyn EventBodies>,
     work: JoinSet<Step>,
-    turns: HashMap<EndpointId, Arc<Semaphore>>,
+    turns: BTreeMap<EndpointId, Arc<Semaphore>>,
     waiting: VecDeque<Waiting>,
     last_claim: Instant,
     next_claim: Instant,
@@ -108,7 +108,7 @@ impl Round {
             courier,
             bodies,
             work: JoinSet::new(),
-            turns: HashMap::new(),
+            turns: BTreeMap::new(),
             waiting: VecDeque::new(),
             last_claim: now,
             next_claim: now,
@@ -235,7 +235,7 @@ impl Engine {
                 Outcome { status: None, retry_after: None, note: format!("could not be put together: {why}") }
             }
         };
-        let drawn = u32::from(random_bytes::<2>().map_or(0, u16::from_be_bytes));
+        let drawn = u32::from(self.random::<2>().map_or(0, u16::from_be_bytes));
         let jitter = drawn % JITTER_MOST.saturating_add(1);
         let moment = Moment { now: self.clock.now(), took: began.elapsed(), jitter };
         Some(schedule::judge(claimed, outcome, moment, &self.options.outbox))

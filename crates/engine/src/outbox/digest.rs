@@ -31,8 +31,9 @@ impl Engine {
                 }
             };
             tokio::select! {
-                () = sleep(pause) => {}
+                biased;
                 _ = stop.wait_for(|stopped| *stopped) => {}
+                () = sleep(pause) => {}
             }
         }
     }

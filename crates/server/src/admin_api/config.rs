@@ -105,7 +105,8 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> Answer {
 async fn sent_document(operator: &Operator, body: Body) -> Result<Value, ApiError> {
     let body = body::read_json(&operator.headers, body, body::ADMIN_LIMIT).await?;
     // A document of many thousand rules takes milliseconds to parse, which belong on a thread of their own.
-    let parsing = tokio::task::spawn_blocking(move || tollgate_configuration::parse_document(&body));
+    let host = operator.app.engine.host();
+    let parsing = host.compute(move || tollgate_configuration::parse_document(&body));
     let document = parsing.await.map_err(|error| ApiError::internal(error.to_string()))?;
     document.map_err(|fault| ApiError::malformed(format!("{fault}.")))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, request::Parts};
-use tollgate_engine::EnvironmentView;
+use tollgate_engine::{Engine, EnvironmentView};
 
 use crate::{
     app::SharedApp,
@@ -77,7 +77,8 @@ impl Caller {
 
 /// Runs to its end what must not stop half way when the caller hangs up.
 pub(crate) async fn to_the_end<T: Send + 'static>(
+    engine: &Engine,
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, ApiError> {
-    tokio::spawn(work).await.map_err(|error| ApiError::internal(error.to_string()))
+    engine.host().run(work).await.map_err(|error| ApiError::internal(error.to_string()))
 }

@@ -99,10 +99,9 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> Answer {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let confirmable = caller.app.engine.confirmable(&caller.view, reference).await?;
     let body = read(&body, confirmable.confirmation)?;
-    let engine = Arc::clone(&caller.app.engine);
-    let confirmed =
-        to_the_end(async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await });
-    let Confirmed { payment, replayed } = confirmed.await??;
+    let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
+    let confirming = async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await };
+    let Confirmed { payment, replayed } = to_the_end(&app.engine, confirming).await??;
     let transaction = TransactionAnswer::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;
     let response = answer::ok(&ConfirmAnswer { transaction, replayed })?;

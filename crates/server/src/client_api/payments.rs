@@ -26,9 +26,10 @@ pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> Answer {
 pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> Answer {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let request = prepare_body::read(&body, flow, &caller.view.configuration.settings)?;
-    let engine = Arc::clone(&caller.app.engine);
-    let prepared = to_the_end(async move { engine.prepare(&caller.view, request, &caller.request).await });
-    answer::created(&payment_answer::prepared(&prepared.await??))
+    let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
+    let preparing = async move { engine.prepare(&caller.view, request, &caller.request).await };
+    let prepared = to_the_end(&app.engine, preparing).await??;
+    answer::created(&payment_answer::prepared(&prepared))
 }
 
 pub(crate) async fn read(Backend(caller): Backend) -> Answer {

@@ -33,11 +33,9 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> Answer {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let engine = Arc::clone(&caller.app.engine);
     let request = transfer_body::read(&body, |token| engine.open_token(&caller.view, token))?;
-    let made =
-        to_the_end(
-            async move { Box::pin(engine.make_transfer(&caller.view, request, &caller.request)).await },
-        );
-    let TransferMade { transfer, replayed } = made.await??;
+    let app = Arc::clone(&caller.app);
+    let making = async move { Box::pin(engine.make_transfer(&caller.view, request, &caller.request)).await };
+    let TransferMade { transfer, replayed } = to_the_end(&app.engine, making).await??;
     let answer = TransferAnswer {
         transaction: TransactionAnswer::of_transfer(&transfer),
         replayed,

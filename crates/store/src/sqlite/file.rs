@@ -26,7 +26,7 @@ const WRITER_CACHE_KIB: i64 = 64 * 1024;
 const LITTLE_ROOM_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Statements kept prepared on each connection.
-const STATEMENTS_KEPT: usize = 128;
+pub(super) const STATEMENTS_KEPT: usize = 128;
 
 /// A database file that this process alone serves, for as long as this value lives.
 #[derive(Debug)]

@@ -19,6 +19,8 @@ mod fault;
 mod file;
 mod inspection_store;
 mod keys;
+#[cfg(feature = "simulation")]
+mod memory;
 mod migrate;
 mod out_events;
 mod outbox_store;
@@ -96,6 +98,15 @@ impl SqliteStore {
             .map_err(|error| failed(error.to_string()))?;
         let readers = Readers::new(Arc::clone(&file), settings.readers, settings.patience);
         Ok(Self { readers, writer, announcer, file })
+    }
+
+    /// A database in memory that is gone with the store, without threads: each unit of work runs at once, by whoever asks.
+    #[cfg(feature = "simulation")]
+    pub fn in_memory() -> Result<Self, OpenError> {
+        let memory = memory::Memory::open()?;
+        let announcer = Announcer::new();
+        let writer = Writer::inline(memory.clone(), announcer.clone());
+        Ok(Self { readers: Readers::Inline(memory), writer, announcer })
     }
 
     /// How many transactions have been committed; several units may share one.

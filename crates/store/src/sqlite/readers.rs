@@ -13,12 +13,16 @@ use super::{fault::Fault, file::ServedFile};
 
 /// The pool. Connections are opened when first needed and given up when the file gives trouble.
 #[derive(Debug, Clone)]
-pub(super) struct Readers {
-    inner: Arc<Inner>,
+pub(super) enum Readers {
+    /// Connections of their own, used from threads that may block.
+    Pool(Arc<Inner>),
+    /// The one connection there is, used by whoever asks.
+    #[cfg(feature = "simulation")]
+    Inline(super::memory::Memory),
 }
 
 #[derive(Debug)]
-struct Inner {
+pub(super) struct Inner {
     file: Arc<ServedFile>,
     turns: Arc<Semaphore>,
     patience: Duration,
@@ -28,7 +32,7 @@ struct Inner {
 impl Readers {
     pub(super) fn new(file: Arc<ServedFile>, most: usize, patience: Duration) -> Self {
         let turns = Arc::new(Semaphore::new(most.clamp(1, 64)));
-        Self { inner: Arc::new(Inner { file, turns, patience, idle: Mutex::default() }) }
+        Self::Pool(Arc::new(Inner { file, turns, patience, idle: Mutex::default() }))
     }
 
     /// Runs `work` in one read transaction: all it reads is from one moment.
@@ -37,14 +41,21 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        let waiting =
-            tokio::time::timeout(self.inner.patience, Arc::clone(&self.inner.turns).acquire_owned());
+        let inner = match self {
+            Self::Pool(inner) => Arc::clone(inner),
+            #[cfg(feature = "simulation")]
+            Self::Inline(memory) => {
+                return memory
+                    .with(|connection| within_transaction(connection, work))
+                    .map_err(StoreError::from);
+            }
+        };
+        let waiting = tokio::time::timeout(inner.patience, Arc::clone(&inner.turns).acquire_owned());
         let turn = match waiting.await {
             Ok(Ok(turn)) => turn,
             Ok(Err(_)) => return Err(StoreError::Unavailable("the store is closed".to_owned())),
             Err(_) => return Err(StoreError::Unavailable("too many reads are waiting".to_owned())),
         };
-        let inner = Arc::clone(&self.inner);
         // The turn goes along, so that it ends with the work even if whoever asked stops waiting.
         let reading = tokio::task::spawn_blocking(move || {
             let answer = inner.run(work);

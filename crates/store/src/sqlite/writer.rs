@@ -42,11 +42,20 @@ pub(super) enum Effect<T> {
 /// The thread's counterpart. Dropping it lets the thread finish what waits and end.
 #[derive(Debug)]
 pub(super) struct Writer {
-    queue: Option<mpsc::Sender<Box<dyn Job>>>,
-    thread: Option<JoinHandle<()>>,
+    lane: Lane,
     patience: Duration,
     commits: Arc<AtomicU64>,
     disk_failed: Arc<AtomicBool>,
+}
+
+/// Where units are run.
+#[derive(Debug)]
+enum Lane {
+    /// By the thread, which takes them out of a queue.
+    Thread { queue: Option<mpsc::Sender<Box<dyn Job>>>, thread: Option<JoinHandle<()>> },
+    /// By whoever asks, one after the other.
+    #[cfg(feature = "simulation")]
+    Inline { memory: super::memory::Memory, announcer: Announcer },
 }
 
 impl Writer {
@@ -68,7 +77,15 @@ impl Writer {
         };
         let thread =
             std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || work.run(waiting))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), patience, commits, disk_failed })
+        let lane = Lane::Thread { queue: Some(queue), thread: Some(thread) };
+        Ok(Self { lane, patience, commits, disk_failed })
+    }
+
+    /// A writer without a thread: each unit is a transaction of its own, run by whoever asks.
+    #[cfg(feature = "simulation")]
+    pub(super) fn inline(memory: super::memory::Memory, announcer: Announcer) -> Self {
+        let lane = Lane::Inline { memory, announcer };
+        Self { lane, patience: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
     }
 
     /// Runs `work` in the next transaction, and again where that is undone for a neighbour's sake. Where the caller stops
@@ -78,13 +95,26 @@ impl Writer {
         T: Send + 'static,
         F: Fn(&Connection) -> Result<Effect<T>, Fault> + Send + 'static,
     {
-        let Some(queue) = &self.queue else {
-            return Err(StoreError::Unavailable("the store is closed".to_owned()));
-        };
         let (reply, answer) = oneshot::channel();
-        let unit =
-            Unit { deadline: Instant::now() + self.patience, reply, work, answer: None, disk_failed: false };
-        match queue.send_timeout(Box::new(unit), QUEUE_PATIENCE).await {
+        let unit = Box::new(Unit {
+            deadline: Instant::now() + self.patience,
+            reply,
+            work,
+            answer: None,
+            disk_failed: false,
+        });
+        let queue = match &self.lane {
+            Lane::Thread { queue: Some(queue), .. } => queue,
+            Lane::Thread { queue: None, .. } => {
+                return Err(StoreError::Unavailable("the store is closed".to_owned()));
+            }
+            #[cfg(feature = "simulation")]
+            Lane::Inline { memory, announcer } => {
+                self.run_inline(memory, announcer, unit);
+                return answer.await.unwrap_or_else(|_| Err(no_answer()));
+            }
+        };
+        match queue.send_timeout(unit, QUEUE_PATIENCE).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 return Err(StoreError::Unavailable("too many writes are waiting".to_owned()));
@@ -93,7 +123,25 @@ impl Writer {
                 return Err(StoreError::Unavailable("the writer has ended".to_owned()));
             }
         }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Unknown("the writer gave no answer".to_owned())))
+        answer.await.unwrap_or_else(|_| Err(no_answer()))
+    }
+
+    /// Runs one unit in a transaction of its own and answers it.
+    #[cfg(feature = "simulation")]
+    fn run_inline(&self, memory: &super::memory::Memory, announcer: &Announcer, unit: Box<dyn Job>) {
+        let mut jobs = [unit];
+        let outcome = memory.with(|connection| batch(connection, &mut jobs));
+        let [job] = jobs;
+        match outcome {
+            Ok((trace, committed)) => {
+                self.commits.fetch_add(u64::from(committed), Ordering::Relaxed);
+                if trace == Trace::KeepAndAnnounce {
+                    announcer.announce();
+                }
+                job.answer();
+            }
+            Err(failure) => job.refuse(failure.into()),
+        }
     }
 
     /// Whether a unit has failed because of the disk, and no large write has succeeded since.
@@ -114,12 +162,18 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic in there was caught and logged; there is nothing left to tell.
-            let _ = thread.join();
+        if let Lane::Thread { queue, thread } = &mut self.lane {
+            *queue = None;
+            if let Some(thread) = thread.take() {
+                // A panic in there was caught and logged; there is nothing left to tell.
+                let _ = thread.join();
+            }
         }
     }
+}
+
+fn no_answer() -> StoreError {
+    StoreError::Unknown("the writer gave no answer".to_owned())
 }
 
 /// A unit in the queue, whatever it answers.

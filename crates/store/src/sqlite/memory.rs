@@ -1,0 +1,39 @@
+//! A database in memory: one connection that writes and reads, for as long as somebody holds it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use super::{fault::Fault, file::STATEMENTS_KEPT, migrate};
+use crate::OpenError;
+
+/// The connection, handed to one piece of work at a time.
+#[derive(Debug, Clone)]
+pub(super) struct Memory(Arc<Mutex<Connection>>);
+
+impl Memory {
+    pub(super) fn open() -> Result<Self, OpenError> {
+        let connection = connect()
+            .map_err(|fault| OpenError::File { path: ":memory:".into(), reason: fault.to_string() })?;
+        migrate::migrate(&connection)?;
+        Ok(Self(Arc::new(Mutex::new(connection))))
+    }
+
+    /// Does a piece of work. Whatever transaction it leaves open is undone.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
+        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&connection);
+        if !connection.is_autocommit() {
+            // Where even that fails, the next transaction cannot begin and says so.
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        done
+    }
+}
+
+fn connect() -> Result<Connection, Fault> {
+    let connection = Connection::open_in_memory()?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    Ok(connection)
+}
