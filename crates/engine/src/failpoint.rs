@@ -2,7 +2,7 @@
 //!
 //! Nothing of this is in a binary that is built without the feature `failpoints`: [`failpoint!`] expands to nothing, and
 //! [`planted`] is a constant `false`. With it, `TOLLGATE_FAILPOINT=<name>:<count>` ends the process the given time a
-//! place is reached, and `TOLLGATE_PLANTED_FAULT=<name>` plants a fault.
+//! place is reached, and `TOLLGATE_PLANTED_FAULT=<name>` plants a fault; so does [`plant`], for the calling thread.
 
 /// Marks a place of this name.
 macro_rules! failpoint {
@@ -20,14 +20,28 @@ pub(crate) const fn planted(_: &str) -> bool {
 }
 
 #[cfg(feature = "failpoints")]
+pub use enabled::plant;
+#[cfg(feature = "failpoints")]
 pub(crate) use enabled::{planted, reached};
 
 #[cfg(feature = "failpoints")]
 mod enabled {
-    use std::sync::{
-        OnceLock,
-        atomic::{AtomicU64, Ordering},
+    use std::{
+        cell::RefCell,
+        sync::{
+            OnceLock,
+            atomic::{AtomicU64, Ordering},
+        },
     };
+
+    thread_local! {
+        static PLANTED_HERE: RefCell<Option<String>> = const { RefCell::new(None) };
+    }
+
+    /// Plants the fault of this name in whatever this thread does from now on; `None` takes it away.
+    pub fn plant(name: Option<&str>) {
+        PLANTED_HERE.with_borrow_mut(|planted| *planted = name.map(str::to_owned));
+    }
 
     struct Failpoint {
         name: String,
@@ -36,6 +50,9 @@ mod enabled {
 
     /// Whether a test has planted the fault of this name.
     pub(crate) fn planted(name: &str) -> bool {
+        if PLANTED_HERE.with_borrow(|planted| planted.as_deref() == Some(name)) {
+            return true;
+        }
         static PLANTED: OnceLock<Option<String>> = OnceLock::new();
         PLANTED.get_or_init(|| std::env::var("TOLLGATE_PLANTED_FAULT").ok()).as_deref() == Some(name)
     }

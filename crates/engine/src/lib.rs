@@ -44,6 +44,8 @@ pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Ori
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Check, Verdict};
 pub use engine::{Engine, StartError};
+#[cfg(feature = "failpoints")]
+pub use failpoint::plant;
 pub use host::Process;
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;

@@ -1,0 +1,200 @@
+//! A shop and its customer: a payment is prepared, paid on a page or with a card's token, and confirmed; late, twice, or
+//! from two tabs.
+
+use std::{sync::Arc, time::Duration};
+
+use http::Method;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::{
+    book::PaymentCase,
+    claims,
+    node::{Answer, Cluster, NoAnswer},
+    providers::{pay_page, refund},
+};
+
+const MOST_TRIES: u32 = 10;
+/// From this amount on, routing takes the second provider.
+pub(crate) const SECOND_PROVIDER_FROM: u64 = 50_000;
+
+/// A prepared payment, as the shop was answered.
+struct Prepared {
+    caller: String,
+    reference: String,
+    /// The intent or page to pay on; none where a token is charged.
+    object: Option<String>,
+    hosted: bool,
+    expires_at: i64,
+}
+
+pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
+    let world = Arc::clone(&cluster.world);
+    let latest = world.profile.busy;
+    world.pause(0..latest).await;
+    let hosted = world.chance(350);
+    let amount = world.draw(10..1_000) * 100;
+    let Some(prepared) = prepare(&cluster, number, hosted, amount).await else { return };
+    let prepared = Arc::new(prepared);
+    // Customers take their time; some come when it is too late, or just about.
+    let left = u64::try_from(prepared.expires_at - world.clock(0).unix_millis()).unwrap_or(0);
+    let comes_late = world.chance(350) && left < 200_000;
+    let think = if comes_late {
+        world.draw(left.saturating_sub(1_500)..left + 9_000)
+    } else {
+        world.draw(200..15_000)
+    };
+    sleep(Duration::from_millis(think)).await;
+    match (&prepared.object, prepared.hosted) {
+        (Some(page), true) => pay_hosted(&cluster, page).await,
+        (Some(intent), false) => pay_intent(&cluster, &prepared, intent).await,
+        (None, _) => pay_by_token(&cluster, &prepared).await,
+    }
+    if world.strikes(world.profile.dashboard) {
+        world.pause(1_000..30_000).await;
+        refund(&world, &prepared.reference);
+    }
+}
+
+async fn prepare(cluster: &Arc<Cluster>, number: u64, hosted: bool, amount: u64) -> Option<Prepared> {
+    let world = &cluster.world;
+    let path = if hosted { "/client/v1/payments" } else { "/client/v1/payments/component" };
+    for attempt in 0..5 {
+        // Each preparation is a payment of its own.
+        let caller = format!("card-{number:03}-{attempt}");
+        let body = json!({ "amountMinor": amount, "currency": "USD", "description": caller });
+        let node = cluster.any_node();
+        let key = world.book().secret_key.clone();
+        let answer = cluster.call(node, Method::POST, path, &key, Some(&body)).await;
+        note(cluster, &caller, &answer);
+        if let Ok(answer) = answer {
+            claims::preparation(world, &caller, &answer);
+            if answer.status == 201 {
+                return Some(take_down(cluster, caller, hosted, &answer));
+            }
+        }
+        world.pause(300..6_000).await;
+    }
+    None
+}
+
+fn take_down(cluster: &Cluster, caller: String, hosted: bool, answer: &Answer) -> Prepared {
+    let reference = answer.text("/data/serviceReference").to_owned();
+    let expires_at = moment(answer.text("/data/expiresAt"));
+    let page = answer.text("/data/checkoutUrl").rsplit('/').next().unwrap_or_default().to_owned();
+    let intent = answer.text("/data/component/paymentIntentId").to_owned();
+    let object = [page, intent].into_iter().find(|name| !name.is_empty());
+    let total = answer.text("/data/totalDebitMinor").parse().unwrap_or(0);
+    let case = PaymentCase { reference: reference.clone(), total, expires_at, ..PaymentCase::default() };
+    cluster.world.book().payments.insert(caller.clone(), case);
+    Prepared { caller, reference, object, hosted, expires_at }
+}
+
+/// Unix milliseconds of `2026-11-15T02:27:16.000Z`, all of one year being enough here.
+fn moment(text: &str) -> i64 {
+    let number =
+        |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<i64>().ok()).unwrap_or(0);
+    let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
+    // Days since 1970 by the civil calendar.
+    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    ((days * 24 + number(11, 13)) * 60 + number(14, 16)) * 60_000 + number(17, 19) * 1_000 + number(20, 23)
+}
+
+/// On the provider's page: perhaps twice.
+async fn pay_hosted(cluster: &Arc<Cluster>, page: &str) {
+    let world = &cluster.world;
+    if world.chance(150) {
+        return;
+    }
+    let times = world.draw(1..4);
+    for _ in 0..times {
+        let is_let = pay_page(world, page);
+        world.note("customer", format_args!("pays on {page}: {is_let}"));
+        world.pause(100..9_000).await;
+    }
+}
+
+async fn pay_intent(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>, intent: &str) {
+    let world = &cluster.world;
+    let times = world.draw(1..4);
+    for _ in 0..times {
+        if world.chance(850) {
+            let is_let = pay_page(world, intent);
+            world.note("customer", format_args!("pays on {intent}: {is_let}"));
+        }
+        let body = json!({ "paymentIntentId": intent, "clientStatus": "succeeded" });
+        confirm(cluster, prepared, None, &body).await;
+        world.pause(100..9_000).await;
+    }
+}
+
+/// With a card, and with another where that is declined.
+async fn pay_by_token(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>) {
+    let world = &cluster.world;
+    let cards = world.draw(1..4);
+    for card in 0..cards {
+        let kind = if world.chance(300) { "declined" } else { "ok" };
+        let source = format!("token-{kind}-{}-{card}", prepared.caller);
+        let body = json!({ "sourceId": source });
+        // The same card from two tabs.
+        let twin = world.chance(250).then(|| {
+            let (cluster, prepared, source, body) =
+                (Arc::clone(cluster), Arc::clone(prepared), source.clone(), body.clone());
+            tokio::spawn(async move { confirm(&cluster, &prepared, Some(&source), &body).await })
+        });
+        let status = confirm(cluster, prepared, Some(&source), &body).await;
+        if let Some(twin) = twin {
+            let _ = twin.await;
+        }
+        if status.as_deref() != Some("failed") {
+            return;
+        }
+        world.pause(200..4_000).await;
+    }
+}
+
+/// Confirms until the answer is clear; the status it ends with, if there is one.
+async fn confirm(
+    cluster: &Arc<Cluster>,
+    prepared: &Prepared,
+    source: Option<&str>,
+    body: &serde_json::Value,
+) -> Option<String> {
+    let world = &cluster.world;
+    let path = format!("/client/v1/payments/component/{}/confirm", prepared.reference);
+    for _ in 0..MOST_TRIES {
+        let node = cluster.any_node();
+        let is_in_time = cluster.clock_of(node) < prepared.expires_at;
+        if let (Some(source), Some(case)) = (source, world.book().payments.get_mut(&prepared.caller)) {
+            let token = case.sources.entry(source.to_owned()).or_default();
+            token.under_way += 1;
+            token.was_in_time |= is_in_time;
+        }
+        let key = world.book().secret_key.clone();
+        let answer = cluster.call(node, Method::POST, &path, &key, Some(body)).await;
+        note(cluster, &prepared.caller, &answer);
+        claims::confirmation(world, &prepared.caller, source, answer.as_ref().ok());
+        match answer {
+            Ok(answer) if answer.status == 200 => {
+                return Some(answer.text("/data/transaction/status").to_owned());
+            }
+            Ok(answer) if matches!(answer.status, 409 | 404 | 400 | 422) => return None,
+            Ok(_) | Err(NoAnswer) => world.pause(200..6_000).await,
+        }
+    }
+    None
+}
+
+fn note(cluster: &Cluster, caller: &str, answer: &Result<Answer, NoAnswer>) {
+    match answer {
+        Ok(answer) => {
+            let status = answer.text("/data/transaction/status");
+            cluster.world.note(caller, format_args!("{} {}{status}", answer.status, answer.code()));
+        }
+        Err(NoAnswer) => cluster.world.note(caller, "no answer"),
+    }
+}

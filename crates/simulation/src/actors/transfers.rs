@@ -1,0 +1,101 @@
+//! A caller who wants one transfer made, once, and goes on asking until the answer is clear.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    book::TransferCase,
+    claims,
+    node::{Answer, Cluster, NoAnswer},
+};
+
+const PATH: &str = "/client/v1/ach/transfers";
+const MOST_TRIES: u32 = 14;
+
+/// Makes the transfer of this number; sometimes from two places at once.
+pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
+    let world = Arc::clone(&cluster.world);
+    let latest = world.profile.busy;
+    world.pause(0..latest).await;
+    let caller = format!("transfer-{number:03}");
+    let amount = world.draw(100..90_000) * 100 + if world.chance(120) { 13 } else { 0 };
+    world.book().transfers.insert(caller.clone(), TransferCase { amount, ..TransferCase::default() });
+    let is_twofold = world.chance(250);
+    let twin = is_twofold.then(|| tokio::spawn(insist(Arc::clone(&cluster), caller.clone(), amount)));
+    insist(cluster, caller, amount).await;
+    if let Some(twin) = twin {
+        let _ = twin.await;
+    }
+}
+
+async fn insist(cluster: Arc<Cluster>, caller: String, amount: u64) {
+    let world = Arc::clone(&cluster.world);
+    let mut token = issue_token(&cluster, &caller).await;
+    let mut repetitions = world.draw(0..3);
+    for _ in 0..MOST_TRIES {
+        let body = body(&caller, amount, &token);
+        let node = cluster.any_node();
+        let key = world.book().secret_key.clone();
+        let answer = cluster.call(node, Method::POST, PATH, &key, Some(&body)).await;
+        note(&cluster, &caller, &answer);
+        let Ok(answer) = answer else {
+            world.pause(200..8_000).await;
+            continue;
+        };
+        claims::transfer(&world, &caller, &answer);
+        match answer.status {
+            200 | 201 | 422 if repetitions == 0 => return,
+            // Once more, much later: perhaps with a token that has expired meanwhile.
+            200 | 201 | 422 => {
+                repetitions -= 1;
+                world.pause(500..40_000).await;
+            }
+            400 => token = issue_token(&cluster, &caller).await,
+            _ => world.pause(300..12_000).await,
+        }
+    }
+}
+
+fn note(cluster: &Cluster, caller: &str, answer: &Result<Answer, NoAnswer>) {
+    match answer {
+        Ok(answer) => {
+            let status = answer.text("/data/transaction/status");
+            cluster.world.note(caller, format_args!("{} {}{status}", answer.status, answer.code()));
+        }
+        Err(NoAnswer) => cluster.world.note(caller, "no answer"),
+    }
+}
+
+async fn issue_token(cluster: &Cluster, caller: &str) -> String {
+    let body = json!({
+        "externalCustomerId": caller, "email": "ada@example.com", "firstName": "Ada", "lastName": "Lovelace",
+    });
+    loop {
+        let node = cluster.any_node();
+        let key = cluster.world.book().secret_key.clone();
+        let path = "/client/v1/ach/customer-tokens";
+        if let Ok(answer) = cluster.call(node, Method::POST, path, &key, Some(&body)).await
+            && answer.status == 201
+        {
+            return answer.text("/data/customerToken").to_owned();
+        }
+        cluster.world.pause(200..2_000).await;
+    }
+}
+
+fn body(caller: &str, amount: u64, token: &str) -> Value {
+    json!({
+        "idempotencyKey": format!("key of {caller}"),
+        "amountMinor": amount,
+        "currency": "USD",
+        "customerToken": token,
+        "routingNumber": "021000021",
+        "accountNumber": "000123456789",
+        "bankAccountType": "checking",
+        "bankName": "A Bank",
+        "accountName": "Ada Lovelace",
+        "description": caller,
+    })
+}

@@ -1,0 +1,337 @@
+//! What must hold while a run goes on, soon after faults are over, and at its end.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use http::Method;
+use serde_json::Value;
+use tollgate_domain::card::Preparation;
+use tollgate_engine::ports::PaymentFilter;
+
+use crate::{
+    actors::{follower, operator},
+    book::Told,
+    node::{Answer, Cluster},
+    providers::{PageState, Standing},
+    world::World,
+};
+
+/// The books balance at every moment.
+pub(crate) async fn audit(cluster: &Cluster) {
+    match cluster.store.audit().await {
+        Ok(audit) => {
+            for finding in audit.findings {
+                cluster
+                    .world
+                    .violate("the ledger balances", format_args!("{}: {}", finding.subject, finding.problem));
+            }
+        }
+        Err(error) => cluster.world.violate("the ledger balances", error),
+    }
+}
+
+/// Each caller's key is taken once, by whichever account; each payment is paid once.
+pub(crate) fn taken_once(world: &World) {
+    let ledger = world.providers();
+    let mut transfers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for transfer in ledger.transfers.values() {
+        let places = transfers.entry(&transfer.caller).or_default();
+        places.push(format!("{} at {}", transfer.id, transfer.account));
+    }
+    let mut payments: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for page in ledger.pages.values().filter(|page| page.state == PageState::Paid) {
+        payments.entry(&page.reference).or_default().push(format!("{} at {}", page.id, page.account));
+    }
+    for sale in ledger.sales.values().filter(|sale| sale.is_taken) {
+        payments.entry(&sale.reference).or_default().push(format!("{} at {}", sale.id, sale.account));
+    }
+    let twice = transfers.into_iter().chain(payments).filter(|(_, places)| places.len() > 1);
+    let twice: Vec<_> = twice.map(|(name, places)| format!("{name}: {}", places.join(" and "))).collect();
+    drop(ledger);
+    for what in twice {
+        world.violate("money moves once", what);
+    }
+}
+
+/// Half an hour after the last fault: whatever the provider has told us of, and we have taken, is in the books, and no
+/// preparation hangs between being asked for and being there.
+pub(crate) async fn prompt(cluster: &Arc<Cluster>) {
+    let world = &cluster.world;
+    let filter = PaymentFilter { preparation: Some(Preparation::Preparing), waiting: false };
+    let environment = world.book().environment.parse();
+    if let Ok(environment) = environment
+        && let Ok(hanging) = cluster.store.payments(environment, filter, None, 100).await
+    {
+        for payment in hanging {
+            world.violate("nothing waits for hours", format_args!("{payment} is still being prepared"));
+        }
+    }
+    let known: Vec<_> = {
+        let ledger = world.providers();
+        let told = ledger.transfers.values().filter(|it| it.news.is_taken());
+        told.map(|it| (it.key.clone(), it.standing.status())).collect()
+    };
+    for (reference, expected) in known {
+        let answer = read(cluster, &format!("/client/v1/transactions/{reference}")).await;
+        let found = answer.text("/data/status");
+        if found != expected && !found.is_empty() {
+            world.violate(
+                "what we were told is in the books",
+                format_args!("{reference} is {found}, not {expected}"),
+            );
+        }
+    }
+}
+
+/// Everything, once nothing can change any more.
+pub(crate) async fn end(cluster: &Arc<Cluster>) {
+    audit(cluster).await;
+    taken_once(&cluster.world);
+    nothing_was_nothing(&cluster.world);
+    transfers(cluster).await;
+    payments(cluster).await;
+    leftovers(&cluster.world);
+    wallet(cluster).await;
+    events(cluster).await;
+}
+
+async fn read(cluster: &Cluster, path: &str) -> Answer {
+    let key = cluster.world.book().secret_key.clone();
+    for _ in 0..20 {
+        if let Ok(answer) = cluster.call(0, Method::GET, path, &key, None).await
+            && answer.status < 500
+        {
+            return answer;
+        }
+    }
+    cluster.world.violate("reads are answered once faults are over", path);
+    Answer { status: 0, request_id: String::new(), is_replay: false, body: Value::Null }
+}
+
+/// What was said to have changed nothing never did.
+fn nothing_was_nothing(world: &World) {
+    let (book, ledger) = (world.book(), world.providers());
+    let mut found = Vec::new();
+    for transfer in ledger.transfers.values() {
+        let case = book.transfers.get(&transfer.caller);
+        if case.is_some_and(|case| case.nothings.contains(&transfer.request)) {
+            found.push(format!("{} of {}", transfer.id, transfer.caller));
+        }
+    }
+    let mut charged = Vec::new();
+    let mut late = Vec::new();
+    let mut failed = Vec::new();
+    for sale in ledger.sales.values().filter(|sale| sale.is_taken) {
+        let Some(source) = book.payments.get(&sale.caller).and_then(|case| case.sources.get(&sale.source))
+        else {
+            charged.push(format!("{}, which nobody asked for", sale.id));
+            continue;
+        };
+        if !source.may_be_charged {
+            charged.push(format!("{} of {}", sale.id, sale.caller));
+        }
+        if !source.was_in_time {
+            late.push(format!("{} of {}", sale.id, sale.caller));
+        }
+        if source.failed {
+            failed.push(format!("{} of {}", sale.id, sale.caller));
+        }
+    }
+    drop((book, ledger));
+    for (rule, whats) in [
+        ("what is said to have changed nothing changed nothing", found),
+        ("what is said to have changed nothing changed nothing", charged),
+        ("an expired preparation is not charged", late),
+        ("a card that failed is not charged", failed),
+    ] {
+        for what in whats {
+            world.violate(rule, what);
+        }
+    }
+}
+
+async fn transfers(cluster: &Arc<Cluster>) {
+    let world = &cluster.world;
+    let cases = world.book().transfers.clone();
+    for (caller, case) in cases {
+        let taken = world.providers().transfers.values().find(|it| it.caller == caller).cloned();
+        let reference = case.reference.clone().or_else(|| taken.as_ref().map(|it| it.key.clone()));
+        let Some(reference) = reference else { continue };
+        let answer = read(cluster, &format!("/client/v1/transactions/{reference}")).await;
+        let found = if answer.status == 200 { answer.text("/data/status") } else { "missing" };
+        let expected = match &taken {
+            Some(taken) => taken.standing.status(),
+            None => "failed",
+        };
+        if found != expected {
+            world.violate(
+                "the books equal the provider's record",
+                format_args!("{caller} is {found}, not {expected}"),
+            );
+        }
+        if taken.is_none() && case.reference.is_some() && !world.providers().refused.contains(&caller) {
+            world.violate("only the provider's validation rejects", format_args!("{caller} was never sent"));
+        }
+        check_moves(world, &caller, &reference, found, &case.said);
+    }
+}
+
+async fn payments(cluster: &Arc<Cluster>) {
+    let world = &cluster.world;
+    let cases = world.book().payments.clone();
+    for (caller, case) in cases {
+        let reference = &case.reference;
+        let answer = read(cluster, &format!("/client/v1/payments/{reference}")).await;
+        if answer.status != 200 {
+            world.violate("what was prepared can be found", format_args!("{caller}: {}", answer.status));
+            continue;
+        }
+        let ledger = world.providers();
+        let page = ledger.pages.values().find(|page| page.reference == *reference);
+        let sale = ledger.sales.values().find(|sale| sale.reference == *reference && sale.is_taken);
+        let page_refunds = page.filter(|page| page.state == PageState::Paid).map(|page| page.refunded);
+        let paid = page_refunds.or_else(|| sale.map(|sale| sale.refunded));
+        drop(ledger);
+        let found = answer.text("/data/transaction/status");
+        let fits = match paid {
+            Some(refunded) if refunded == case.total => found == "refunded",
+            Some(_) => found == "succeeded",
+            None => matches!(found, "" | "failed" | "canceled"),
+        };
+        if !fits {
+            let what =
+                format!("{caller} ({reference}) is `{found}`, and the provider was paid: {}", paid.is_some());
+            world.violate("the books equal the provider's record", what);
+        }
+        let refunded = answer.text("/data/transaction/refundedMinor").parse().unwrap_or(0);
+        if refunded > case.total {
+            world.violate("refunds never exceed", format_args!("{caller}: {refunded} of {}", case.total));
+        }
+        if paid.is_some_and(|paid| paid != refunded) && fits {
+            world.violate("refunds are in the books", format_args!("{caller}: {refunded}, not {paid:?}"));
+        }
+        check_moves(world, &caller, reference, found, &case.said);
+    }
+}
+
+/// Nobody can pay what is over.
+fn leftovers(world: &World) {
+    let open: Vec<_> = {
+        let ledger = world.providers();
+        let open = ledger.pages.values().filter(|page| page.is_payable());
+        open.map(|page| format!("{} at {} for {}", page.id, page.account, page.caller)).collect()
+    };
+    for what in open {
+        world.violate("nobody can pay what is over", what);
+    }
+}
+
+async fn wallet(cluster: &Arc<Cluster>) {
+    let world = &cluster.world;
+    let answer = read(cluster, "/client/v1/wallet").await;
+    let wallets = answer.body.pointer("/data/items").or_else(|| answer.body.pointer("/data/wallets"));
+    let wallet = wallets.and_then(|wallets| wallets.get(0)).cloned();
+    let wallet = wallet.or_else(|| answer.body.get("data").cloned()).unwrap_or_default();
+    let number = |name: &str| wallet[name].as_str().and_then(|text| text.parse::<u64>().ok());
+    let settled = |it: &&crate::providers::BankTransfer| it.standing == Standing::Settled;
+    let spent: u64 = {
+        let ledger = world.providers();
+        ledger.transfers.values().filter(settled).map(|it| operator::total_debit(it.amount)).sum()
+    };
+    let expected = (Some(operator::FUNDS - spent), Some(0));
+    let found = (number("availableMinor"), number("reservedMinor"));
+    if found != expected {
+        world.violate("the wallet equals the provider's record", format_args!("{found:?}, not {expected:?}"));
+    }
+}
+
+/// The statuses a payment was told to have: each may follow the one before, the last is the one it has, and whatever was
+/// answered was told.
+fn check_moves(
+    world: &World,
+    caller: &str,
+    reference: &str,
+    last: &str,
+    said: &std::collections::BTreeSet<String>,
+) {
+    let told: Vec<_> = {
+        let book = world.book();
+        let ours = book.followed.iter().filter(|told| told.reference == reference);
+        let moves = ours.filter_map(|told| told.kind.strip_prefix("transaction.").map(str::to_owned));
+        moves.collect()
+    };
+    let is_card = reference.starts_with("pay_");
+    for (from, to) in told.iter().zip(told.iter().skip(1)) {
+        let may = match (from.as_str(), to.as_str()) {
+            ("pending", "processing" | "succeeded" | "failed" | "canceled")
+            | ("processing", "succeeded" | "failed" | "canceled")
+            | ("succeeded", "refunded") => true,
+            ("succeeded", "failed") => !is_card,
+            ("failed", "processing" | "succeeded") => is_card,
+            _ => false,
+        };
+        if !may {
+            world.violate("events tell of possible moves", format_args!("{caller}: {told:?}"));
+        }
+    }
+    let found = told.last().map(String::as_str).unwrap_or_default();
+    if found != last && last != "missing" {
+        world.violate("every change is told", format_args!("{caller} is `{last}`, and was told as {told:?}"));
+    }
+    if let Some(untold) = said.iter().find(|status| !told.contains(status)) {
+        world.violate(
+            "every change is told",
+            format_args!("{caller} was answered {untold}, and told {told:?}"),
+        );
+    }
+}
+
+/// Every event reached every endpoint, and the follower once.
+async fn events(cluster: &Arc<Cluster>) {
+    let world = &cluster.world;
+    follower::read_on(cluster).await;
+    let all = all_events(cluster).await;
+    let book = world.book();
+    let mut followed = book.followed.clone();
+    let mut faults = Vec::new();
+    followed.sort();
+    let count = followed.len();
+    followed.dedup();
+    if followed.len() != count {
+        faults.push(("a follower reads each event once", format!("{} too many", count - followed.len())));
+    }
+    let mut listed = all.clone();
+    listed.sort();
+    for missed in listed.iter().filter(|told| followed.binary_search(told).is_err()) {
+        faults.push(("a follower misses no event", format!("{} of {}", missed.kind, missed.reference)));
+    }
+    for (index, receiver) in book.receivers.iter().enumerate() {
+        for untold in listed.iter().filter(|told| !receiver.contains_key(&told.id)) {
+            let what = format!("receiver {index}: {} of {}", untold.kind, untold.reference);
+            faults.push(("every event reaches every endpoint", what));
+        }
+        for id in receiver.keys().filter(|id| !listed.iter().any(|told| told.id == **id)) {
+            faults.push(("nothing is told that did not happen", format!("receiver {index}: {id}")));
+        }
+    }
+    drop(book);
+    for (rule, what) in faults {
+        world.violate(rule, what);
+    }
+}
+
+/// The list from its end, page by page.
+async fn all_events(cluster: &Cluster) -> Vec<Told> {
+    let environment = cluster.world.book().environment.clone();
+    let mut all: Vec<Told> = Vec::new();
+    loop {
+        let before = all.last().map(|told| format!("&before={}", told.id)).unwrap_or_default();
+        let path = format!("/admin/v1/environments/{environment}/events?limit=200{before}");
+        let page = cluster.insist(Method::GET, &path, None).await;
+        let page = follower::listed(&page.body);
+        let is_last = page.len() < 200;
+        all.extend(page);
+        if is_last {
+            return all;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Several nodes of the real service on one thread, in virtual time: real HTTP handlers, engine, loops and SQLite store;
+//! model providers, callers, operators and receivers around them; every fault drawn from one seed.
+//!
+//! The models share no code with the engine's decisions. What they know is held against what the service answers, at every
+//! answer, every few seconds, and once nothing can change any more.
+
+#![allow(
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_imports,
+    clippy::too_many_lines,
+    clippy::significant_drop_tightening,
+    reason = "it runs in tests alone, where what cannot be is to stop the run"
+)]
+
+mod actors;
+mod book;
+mod checks;
+mod claims;
+mod client;
+mod history;
+mod life;
+mod node;
+mod plants;
+mod profile;
+mod providers;
+mod receivers;
+mod rng;
+mod scenario;
+mod store;
+mod store_methods;
+mod world;
+
+use std::time::Duration;
+
+use world::World;
+
+pub use plants::Plant;
+pub use world::Violation;
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Run {
+    /// Everything that happened, as one number.
+    pub hash: u64,
+    /// How many steps that were.
+    pub steps: u64,
+    /// How long it lasted, in the time of the run.
+    pub simulated: Duration,
+    /// What was not as it must be.
+    pub violations: Vec<Violation>,
+    /// The steps in words: the last ones, or all where that was asked for.
+    pub lines: Vec<String>,
+    /// What could go wrong.
+    pub profile: String,
+}
+
+/// Runs one seed, with a fault planted or without.
+///
+/// # Panics
+///
+/// Where the runtime or the database in memory cannot be made.
+pub fn run(seed: u64, plant: Option<Plant>, traced: bool) -> Run {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
+    tollgate_engine::plant(plant.map(Plant::name));
+    let run = runtime.block_on(async {
+        let world = World::new(seed, plant, traced);
+        scenario::run(&world).await;
+        let simulated = Duration::from_millis(world.elapsed());
+        let history = world.history();
+        Run {
+            hash: history.hash(),
+            steps: history.steps(),
+            simulated,
+            violations: history.violations.clone(),
+            lines: history.lines(),
+            profile: format!("{:?}", world.profile),
+        }
+    });
+    tollgate_engine::plant(None);
+    run
+}
+
+/// A seed nobody has chosen.
+pub fn fresh_seed() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // Short enough to be typed, and far enough apart for runs one after the other.
+    since.as_secs() % 10_000_000 * 100_000
+}

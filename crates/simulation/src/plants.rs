@@ -1,0 +1,158 @@
+//! Faults that are planted to see them found. Most sit in decorators around the ports; those that only the engine's inside
+//! can express are switches there, which exist in tests alone.
+
+use std::{borrow::Cow, net::IpAddr};
+
+use axum::{body::Body, response::Response};
+use http::Request;
+use tollgate_engine::ports::{CardPayment, Delta, DirectoryVersion, PaymentChange, Transfer, TransferChange};
+use tollgate_server::Service;
+
+use crate::{profile::Profile, world::World};
+
+macro_rules! plants {
+    ($($plant:ident $name:literal $what:literal;)*) => {
+        /// A planted fault.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Plant {
+            $(#[doc = $what] $plant,)*
+        }
+
+        impl Plant {
+            /// Every fault.
+            pub const ALL: &[Self] = &[$(Self::$plant),*];
+
+            /// Its name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$plant => $name,)* }
+            }
+
+            /// What it does.
+            pub const fn what(self) -> &'static str {
+                match self { $(Self::$plant => $what,)* }
+            }
+        }
+    };
+}
+
+plants! {
+    CredentialsDecide "credentials_decide" "a provider that does not accept our credentials counts as a refusal of the payment";
+    WebhookLostWhileRefused "webhook_lost_while_refused" "a webhook that comes while our key is refused is marked as applied";
+    TokenFirst "token_first" "the customer token is opened before the key is looked up";
+    StoreDeniesCommit "store_denies_commit" "the store says that nothing was changed although it was";
+    LostChange "lost_change" "the store says that a transfer was changed although it was not";
+    LostPosting "lost_posting" "a transfer ends and its posting is not written";
+    UntoldChange "untold_change" "a change is written without its event";
+    DoublyTold "doubly_told" "a change is written with its event twice";
+    RevokedKeyLives "revoked_key_lives" "a node goes on with a key that was revoked";
+    TransfersForgotten "transfers_forgotten" "the resolver takes up no transfers";
+    ChargeKeyDiffers "charge_key_differs" "a charge is repeated under another key";
+    DeliveryForgotten "delivery_forgotten" "a delivery counts as made that never was";
+    ReleaseOnTimeout "release_on_timeout" "funds are released when the provider does not answer in time";
+    NewKeyOnRetry "new_key_on_retry" "the resolver sends a transfer again under another key";
+    AcknowledgeBeforeCommit "acknowledge_before_commit" "a transfer is answered before it is recorded";
+}
+
+impl Plant {
+    /// The fault of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|plant| plant.name() == name)
+    }
+
+    /// The circumstances it needs to show itself are made likely; everything else stays as drawn.
+    pub(crate) fn season(self, profile: &mut Profile) {
+        let at_least = |rate: &mut u64, least: u64| *rate = (*rate).max(least);
+        match self {
+            Self::CredentialsDecide | Self::WebhookLostWhileRefused => {
+                at_least(&mut profile.provider_refusals, 2)
+            }
+            Self::TokenFirst => profile.token_lifetime = Some(20),
+            Self::RevokedKeyLives => at_least(&mut profile.operator_actions, 3),
+            Self::ReleaseOnTimeout | Self::NewKeyOnRetry | Self::ChargeKeyDiffers => {
+                at_least(&mut profile.provider_fails, 200);
+            }
+            Self::AcknowledgeBeforeCommit => at_least(&mut profile.store_fails, 150),
+            _ => {}
+        }
+    }
+}
+
+/// A change of a transfer on its way to the store; `None` where it gets lost.
+pub(crate) fn transfer_change<'a>(
+    world: &World,
+    change: &'a TransferChange,
+) -> Option<Cow<'a, TransferChange>> {
+    match world.plant {
+        Some(Plant::LostChange) if change.state.is_some() && world.strikes(100) => None,
+        Some(Plant::LostPosting) if change.posting.is_some() => {
+            Some(Cow::Owned(TransferChange { posting: None, ..change.clone() }))
+        }
+        Some(Plant::UntoldChange) if world.strikes(100) => {
+            Some(Cow::Owned(TransferChange { tells: None, ..change.clone() }))
+        }
+        _ => Some(Cow::Borrowed(change)),
+    }
+}
+
+/// A change of a payment on its way to the store; `None` where it gets lost.
+pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Option<Cow<'a, PaymentChange>> {
+    let mut changed = change.clone();
+    match world.plant {
+        Some(Plant::UntoldChange) if world.strikes(100) => changed.tells.clear(),
+        Some(Plant::DoublyTold) => {
+            let again = changed.tells.first().copied();
+            changed.tells.extend(again.map(|told| {
+                let mut bytes = told.id.to_bytes();
+                bytes[15] ^= 1;
+                tollgate_engine::ports::NewEvent {
+                    id: tollgate_domain::id::EventId::from_bytes(bytes),
+                    ..told
+                }
+            }));
+        }
+        _ => return Some(Cow::Borrowed(change)),
+    }
+    Some(Cow::Owned(changed))
+}
+
+/// A transfer as it was read.
+pub(crate) fn transfer(_: &World, read: Option<Transfer>) -> Option<Transfer> {
+    read
+}
+
+/// A payment as it was read.
+pub(crate) fn payment(_: &World, read: Option<CardPayment>) -> Option<CardPayment> {
+    read
+}
+
+/// How many transfers the resolver may take.
+pub(crate) fn claimed(world: &World, limit: u32) -> u32 {
+    if world.is_planted(Plant::TransfersForgotten) { 0 } else { limit }
+}
+
+/// What a node reads of the directory.
+pub(crate) fn directory(world: &World, since: DirectoryVersion, mut delta: Delta) -> Delta {
+    if world.is_planted(Plant::RevokedKeyLives) && since > DirectoryVersion(0) {
+        // News of anything but a configuration does not arrive.
+        delta.environments.retain(|environment| environment.keys.iter().all(|key| key.revoked_at.is_none()));
+        if delta.environments.iter().any(|environment| environment.keys.len() < 2) {
+            delta.environments.clear();
+        }
+    }
+    delta
+}
+
+/// What stands between callers and the service.
+pub(crate) struct Handler {
+    service: Service,
+}
+
+impl Handler {
+    pub(crate) fn new(_: &World, service: &Service) -> Self {
+        Self { service: service.clone() }
+    }
+
+    pub(crate) async fn answer(self, peer: IpAddr, request: Request<Body>) -> Response {
+        self.service.answer(peer, request).await
+    }
+}

@@ -1,0 +1,210 @@
+//! The bank: transfers under keys that belong to them for good.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Minor,
+    ach::{AchSighting, AchStanding, TransferOrder},
+    transaction::Failure,
+};
+use tollgate_engine::ports::{AchTransfers, BankAccount, Call, CallError, RefusalKind};
+
+use super::{
+    Account, BANK, Ledger,
+    exchange::{Question, ask, refused},
+    webhooks::{self, News},
+};
+use crate::{
+    life::Life,
+    plants::Plant,
+    world::{World, lock},
+};
+
+/// Amounts that end like this are refused by the bank's own validation.
+pub(crate) const REFUSED_ENDING: u64 = 13;
+
+/// Where a transfer stands at the bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Accepted,
+    Sent,
+    Settled,
+    Returned,
+    Rejected,
+    Canceled,
+}
+
+impl Standing {
+    /// The status that tells of it.
+    pub(crate) const fn status(self) -> &'static str {
+        match self {
+            Self::Accepted | Self::Sent => "processing",
+            Self::Settled => "succeeded",
+            Self::Returned | Self::Rejected => "failed",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+/// A transfer the bank took.
+#[derive(Debug, Clone)]
+pub(crate) struct BankTransfer {
+    pub(crate) id: String,
+    pub(crate) account: Account,
+    pub(crate) key: String,
+    /// The caller's own name for it, which travels as the description.
+    pub(crate) caller: String,
+    /// The request that asked for it.
+    pub(crate) request: String,
+    pub(crate) amount: u64,
+    pub(crate) standing: Standing,
+    /// Every standing it had, in order.
+    pub(crate) past: Vec<Standing>,
+    pub(crate) news: News,
+}
+
+pub(super) struct Bank(pub(super) Arc<Life>);
+
+impl Bank {
+    fn question<'a>(&self, operation: &'static str, provider: &'a Provider) -> Question<'a> {
+        Question { wire: BANK, operation, provider, credential: "apiKey" }
+    }
+}
+
+#[async_trait]
+impl AchTransfers for Bank {
+    async fn send(&self, provider: &Provider, order: &TransferOrder, _: &BankAccount) -> Call<AchSighting> {
+        let order = order.clone();
+        // Funding details that are not the account's own are a matter of the configuration.
+        let funding = provider.funding("accountId").unwrap_or_default().to_owned();
+        ask(&self.0, self.question("transfers.create", provider), move |world, ledger, account| {
+            if funding != format!("account-{}", account.name) {
+                return Err(refused(RefusalKind::Credentials, "provider_credentials"));
+            }
+            take(world, ledger, account, &order)
+        })
+        .await
+    }
+
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchSighting>> {
+        let key = order.id.to_string();
+        ask(&self.0, self.question("transfers.list", provider), move |_, ledger, account| {
+            Ok(ledger.transfers.values().find(|it| it.account == account && it.key == key).map(sighting))
+        })
+        .await
+    }
+
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting> {
+        let id = transfer.to_owned();
+        let mut call =
+            ask(&self.0, self.question("transfers.retrieve", provider), move |_, ledger, account| {
+                let found = ledger.transfers.get(&id).filter(|it| it.account == account);
+                found.map(sighting).ok_or_else(|| refused(RefusalKind::Missing, "provider_object_missing"))
+            })
+            .await;
+        if self.0.world.is_planted(Plant::WebhookLostWhileRefused)
+            && matches!(&call.outcome, Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials)
+        {
+            call.outcome = Err(refused(RefusalKind::Missing, "provider_object_missing"));
+        }
+        call
+    }
+
+    async fn funds(&self, provider: &Provider) -> Call<Minor> {
+        ask(&self.0, self.question("accounts.balance", provider), |_, _, _| {
+            Ok(Minor::new(1_000_000_000).unwrap_or(Minor::MAX))
+        })
+        .await
+    }
+}
+
+fn take(
+    world: &Arc<World>,
+    ledger: &mut Ledger,
+    account: Account,
+    order: &TransferOrder,
+) -> Result<AchSighting, CallError> {
+    let key = order.id.to_string();
+    if let Some(known) = ledger.transfers.values().find(|it| it.account == account && it.key == key) {
+        return Ok(sighting(known));
+    }
+    let caller = order.description.clone().unwrap_or_default();
+    let amount = order.fee.principal.minor();
+    if amount % 100 == REFUSED_ENDING {
+        ledger.refused.push(caller);
+        return Err(refused(RefusalKind::Invalid, "invalid_account"));
+    }
+    let id = ledger.next_id("ach_transfer");
+    world.note(account, format_args!("takes {id} for {caller}"));
+    let transfer = BankTransfer {
+        id: id.clone(),
+        account,
+        key,
+        caller,
+        request: order.request.clone(),
+        amount,
+        standing: Standing::Accepted,
+        past: vec![Standing::Accepted],
+        news: News::default(),
+    };
+    let seen = sighting(&transfer);
+    ledger.transfers.insert(id.clone(), transfer);
+    tokio::spawn(follow(Arc::clone(world), id));
+    Ok(seen)
+}
+
+/// What happens to a transfer by and by.
+async fn follow(world: Arc<World>, id: String) {
+    let pace = *world.pick(&[2_000, 20_000, 90_000]);
+    world.pause(500..pace).await;
+    if world.chance(60) {
+        return change(&world, &id, Standing::Canceled);
+    }
+    change(&world, &id, Standing::Sent);
+    world.pause(500..pace).await;
+    if world.chance(120) {
+        return change(&world, &id, Standing::Rejected);
+    }
+    change(&world, &id, Standing::Settled);
+    if world.chance(300) {
+        world.pause(1_000..3 * pace).await;
+        change(&world, &id, Standing::Returned);
+    }
+}
+
+fn change(world: &Arc<World>, id: &str, standing: Standing) {
+    let mut ledger = lock(&world.providers);
+    let Some(transfer) = ledger.transfers.get_mut(id) else { return };
+    transfer.standing = standing;
+    transfer.past.push(standing);
+    let number = transfer.news.next();
+    let account = transfer.account;
+    drop(ledger);
+    world.note(account, format_args!("{id} {standing:?}"));
+    let body = serde_json::json!({ "kind": "ach_transfer.updated", "objects": [id] });
+    webhooks::send(world, BANK, account, id, number, body);
+}
+
+fn sighting(transfer: &BankTransfer) -> AchSighting {
+    let standing = match transfer.standing {
+        Standing::Accepted => AchStanding::Accepted,
+        Standing::Sent => AchStanding::Sent,
+        Standing::Settled => AchStanding::Settled,
+        Standing::Returned => AchStanding::Returned { code: "R03".to_owned() },
+        Standing::Rejected => AchStanding::Rejected(Failure {
+            code: "rejected".to_owned(),
+            message: "The bank rejected it.".to_owned(),
+        }),
+        Standing::Canceled => AchStanding::Canceled,
+    };
+    AchSighting {
+        transfer: transfer.id.clone(),
+        standing,
+        amount: Minor::new(transfer.amount),
+        reference: Some(transfer.key.clone()),
+        expected_on: None,
+        corrections: Vec::new(),
+    }
+}

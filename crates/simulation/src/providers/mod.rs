@@ -1,0 +1,163 @@
+//! The providers: what they keep, how they are reached, and what a node's adapters make of it.
+//!
+//! Nothing here knows how the engine decides. Each provider has two accounts, `a` and `b`; what reaches which is decided by
+//! the address and the credentials in the configuration alone.
+
+mod bank;
+mod exchange;
+mod pages;
+mod register;
+mod webhooks;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tollgate_configuration::{Adapter, Provider};
+use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
+
+use crate::life::Life;
+
+pub(crate) use bank::{BankTransfer, Standing};
+pub(crate) use pages::{Page, PageState, pay_page};
+pub(crate) use register::Sale;
+pub(crate) use webhooks::SECRET as WEBHOOK_SECRET;
+
+/// The wires' names, as history and trouble call them.
+pub(crate) const WIRES: [&str; 3] = [BANK, PAGES, REGISTER];
+pub(crate) const BANK: &str = "bank";
+pub(crate) const PAGES: &str = "pages";
+pub(crate) const REGISTER: &str = "register";
+
+/// How long the card providers remember a key.
+const KEYS_KEPT: u64 = 24 * 3_600 * 1_000;
+
+/// Everything the providers know, in both accounts of each.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    /// Bank transfers by their own id.
+    pub(crate) transfers: BTreeMap<String, BankTransfer>,
+    /// Callers' names of transfers that the bank's own validation refused.
+    pub(crate) refused: Vec<String>,
+    /// Intents and hosted pages, of both card providers, by their own id.
+    pub(crate) pages: BTreeMap<String, Page>,
+    /// Charges made on our word.
+    pub(crate) sales: BTreeMap<String, Sale>,
+    /// Keys of commands: by account and key, what they made and when.
+    keys: BTreeMap<(Account, String), (String, u64)>,
+    /// Tokens of cards that were used up.
+    used: BTreeMap<String, String>,
+    count: u64,
+}
+
+/// An account at a provider, such as `bank a`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Account {
+    pub(crate) wire: &'static str,
+    pub(crate) name: char,
+}
+
+impl std::fmt::Display for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.wire, self.name)
+    }
+}
+
+impl Ledger {
+    fn next_id(&mut self, prefix: &str) -> String {
+        self.count += 1;
+        format!("{prefix}_{:06}", self.count)
+    }
+}
+
+/// Where a provider's configuration leads: the account, if its credentials open it.
+fn account(wire: &'static str, provider: &Provider, credential: &str) -> Option<Account> {
+    let url = provider.base_url.as_deref().unwrap_or_default();
+    let name = ['a', 'b'].into_iter().find(|name| url == address(wire, *name))?;
+    let is_right =
+        provider.credential(credential).is_some_and(|key| key.starts_with(&key_prefix(wire, name)));
+    is_right.then_some(Account { wire, name })
+}
+
+/// An account's address.
+pub(crate) fn address(wire: &str, name: char) -> String {
+    format!("https://{wire}-{name}.example")
+}
+
+/// What every credential of an account begins with; they are rotated behind that.
+pub(crate) fn key_prefix(wire: &str, name: char) -> String {
+    format!("{wire}-key-{name}-")
+}
+
+/// The wires of one node.
+pub(crate) struct ModelWires {
+    bank: bank::Bank,
+    pages: pages::Pages,
+    register: register::Register,
+    webhooks: [webhooks::Reader; 3],
+}
+
+impl ModelWires {
+    pub(crate) fn new(life: &Arc<Life>) -> Self {
+        Self {
+            bank: bank::Bank(Arc::clone(life)),
+            pages: pages::Pages(Arc::clone(life)),
+            register: register::Register(Arc::clone(life)),
+            webhooks: [
+                webhooks::Reader("webhookSecret"),
+                webhooks::Reader("webhookSecret"),
+                webhooks::Reader("webhookSignatureKey"),
+            ],
+        }
+    }
+}
+
+impl Wires for ModelWires {
+    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
+        match adapter {
+            Adapter::Stripe => Some(&self.pages),
+            Adapter::Square => Some(&self.register),
+            _ => None,
+        }
+    }
+
+    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
+        match adapter {
+            Adapter::Increase => Some(&self.bank),
+            _ => None,
+        }
+    }
+
+    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
+        let [bank, pages, register] = &self.webhooks;
+        match adapter {
+            Adapter::Increase => Some(bank),
+            Adapter::Stripe => Some(pages),
+            Adapter::Square => Some(register),
+            #[allow(unreachable_patterns, reason = "wires that this simulation does not speak")]
+            _ => None,
+        }
+    }
+}
+
+/// The provider of a wire, by its name in the configuration.
+pub(crate) fn configured_name(wire: &str) -> &'static str {
+    match wire {
+        BANK => "ach_provider",
+        PAGES => "card_provider_a",
+        _ => "card_provider_b",
+    }
+}
+
+/// The dashboard gives a payment back, in part or whole, whichever provider has it.
+pub(crate) fn refund(world: &Arc<crate::world::World>, reference: &str) {
+    let ledger = world.providers();
+    let page = ledger.pages.values().find(|page| page.reference == reference).map(|page| page.id.clone());
+    let is_it = |sale: &&Sale| sale.reference == reference && sale.is_taken;
+    let sale = ledger.sales.values().find(is_it).map(|sale| sale.id.clone());
+    drop(ledger);
+    if let Some(id) = page {
+        pages::refund_page(world, &id);
+    }
+    if let Some(id) = sale {
+        register::refund_sale(world, &id);
+    }
+}

@@ -1,0 +1,292 @@
+//! The first card provider: the customer pays on an intent or a hosted page, and the service looks. Also the hosted pages of
+//! the second, which work alike.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde_json::json;
+use tokio::time::sleep;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Flow, Minor, Timestamp,
+    card::{CardOrder, Sighting, Standing},
+    transaction::Failure,
+};
+use tollgate_engine::ports::{
+    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RefusalKind, Subject,
+};
+use tollgate_vault::Secret;
+
+use super::{
+    Account, KEYS_KEPT, Ledger, PAGES,
+    exchange::{Question, ask, refused},
+    webhooks::{self, News},
+};
+use crate::{
+    life::Life,
+    world::{World, lock},
+};
+
+/// The shortest time a provider keeps a hosted page open, in milliseconds.
+const PAGE_LIVES: u64 = 30 * 60 * 1_000;
+
+/// Where a page or an intent stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PageState {
+    Open,
+    /// The last card was declined; another may be tried.
+    Declined,
+    Processing,
+    Paid,
+    Closed,
+}
+
+/// Something a customer can pay on.
+#[derive(Debug, Clone)]
+pub(crate) struct Page {
+    pub(crate) id: String,
+    pub(crate) account: Account,
+    pub(crate) hosted: bool,
+    pub(crate) reference: String,
+    pub(crate) caller: String,
+    pub(crate) request: String,
+    pub(crate) amount: u64,
+    pub(crate) state: PageState,
+    /// The payment's own name, once somebody has paid.
+    pub(crate) payment: Option<String>,
+    pub(crate) refunded: u64,
+    /// Whether a card was ever declined on it.
+    pub(crate) was_declined: bool,
+    pub(crate) news: News,
+}
+
+impl Page {
+    pub(crate) fn is_payable(&self) -> bool {
+        matches!(self.state, PageState::Open | PageState::Declined)
+    }
+
+    fn sighting(&self) -> Sighting {
+        Sighting {
+            payment: self.payment.clone(),
+            standing: match self.state {
+                PageState::Open => Standing::Untouched,
+                PageState::Declined => Standing::Failed(Failure {
+                    code: "card_declined".to_owned(),
+                    message: "The card was declined.".to_owned(),
+                }),
+                PageState::Processing => Standing::Processing,
+                PageState::Paid => Standing::Succeeded,
+                PageState::Closed => Standing::Canceled,
+            },
+            amount: Minor::new(self.amount),
+            currency: Some("USD".to_owned()),
+            reference: Some(self.reference.clone()),
+            refunded: Minor::new(self.refunded).unwrap_or(Minor::ZERO),
+        }
+    }
+}
+
+pub(super) struct Pages(pub(super) Arc<Life>);
+
+impl Pages {
+    fn question<'a>(&self, operation: &'static str, provider: &'a Provider) -> Question<'a> {
+        Question { wire: PAGES, operation, provider, credential: "secretKey" }
+    }
+}
+
+#[async_trait]
+impl Cards for Pages {
+    fn confirmation(&self) -> Confirmation {
+        Confirmation::Look
+    }
+
+    fn asks_to_prepare(&self, _: Flow) -> bool {
+        true
+    }
+
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let order = order.clone();
+        ask(&self.0, self.question("pages.create", provider), move |world, ledger, account| {
+            Ok(open(world, ledger, account, &order))
+        })
+        .await
+    }
+
+    fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
+        let prepared = prepared?;
+        Some(Component::PaymentElement {
+            publishable_key: provider.credential("publishableKey")?.to_owned(),
+            client_secret: prepared.client_secret.clone()?,
+            payment_intent_id: prepared.object.clone(),
+        })
+    }
+
+    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<Sighting> {
+        Call { outcome: Err(refused(RefusalKind::Invalid, "browser_pays")), logs: Vec::new() }
+    }
+
+    async fn find_charge(
+        &self,
+        _: &Provider,
+        _: &CardOrder,
+        _: Timestamp,
+        _: Timestamp,
+    ) -> Call<Option<Sighting>> {
+        Call { outcome: Err(refused(RefusalKind::Invalid, "browser_pays")), logs: Vec::new() }
+    }
+
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Sighting> {
+        let (Subject::Object(id) | Subject::Payment(id)) = subject;
+        let id = id.to_owned();
+        ask(&self.0, self.question("pages.retrieve", provider), move |_, ledger, account| {
+            read(ledger, account, &id)
+        })
+        .await
+    }
+
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Sighting> {
+        let id = object.to_owned();
+        ask(&self.0, self.question("pages.close", provider), move |world, ledger, account| {
+            close(world, ledger, account, &id)
+        })
+        .await
+    }
+}
+
+/// Makes a page, once per key while the provider remembers that.
+pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, order: &CardOrder) -> Prepared {
+    let (now, place) = (world.elapsed(), (account, order.id.to_string()));
+    let remembered = ledger.keys.get(&place).filter(|(_, at)| now < at + KEYS_KEPT).map(|(id, _)| id.clone());
+    let hosted = order.flow == Flow::HostedCheckout;
+    let id = remembered.unwrap_or_else(|| {
+        let id = ledger.next_id(if hosted { "page" } else { "intent" });
+        let caller = order.description.clone().unwrap_or_default();
+        world.note(account, format_args!("opens {id} for {caller}"));
+        let page = Page {
+            id: id.clone(),
+            account,
+            hosted,
+            reference: order.id.to_string(),
+            caller,
+            request: order.request.clone(),
+            amount: order.fee.total_debit.get(),
+            state: PageState::Open,
+            payment: (!hosted).then(|| id.clone()),
+            refunded: 0,
+            was_declined: false,
+            news: News::default(),
+        };
+        ledger.pages.insert(id.clone(), page);
+        ledger.keys.insert(place, (id.clone(), now));
+        if hosted {
+            let lives = u64::try_from(order.expires_at.unix_millis() - world.clock(0).unix_millis());
+            tokio::spawn(end(Arc::clone(world), id.clone(), lives.unwrap_or(0).max(PAGE_LIVES)));
+        }
+        id
+    });
+    Prepared {
+        object: id.clone(),
+        also: Vec::new(),
+        checkout_url: hosted.then(|| format!("https://pay.example/{id}")),
+        client_secret: (!hosted).then(|| Secret::new(format!("{id}_secret"))),
+    }
+}
+
+/// A hosted page ends by itself.
+async fn end(world: Arc<World>, id: String, lives: u64) {
+    sleep(Duration::from_millis(lives)).await;
+    let mut ledger = lock(&world.providers);
+    if ledger.pages.get(&id).is_some_and(Page::is_payable) {
+        change(&world, &mut ledger, &id, PageState::Closed);
+    }
+}
+
+pub(super) fn read(ledger: &Ledger, account: Account, id: &str) -> Result<Sighting, CallError> {
+    find(ledger, account, id).map(Page::sighting)
+}
+
+fn find<'a>(ledger: &'a Ledger, account: Account, id: &str) -> Result<&'a Page, CallError> {
+    let is_it =
+        |page: &&Page| page.account == account && (page.id == id || page.payment.as_deref() == Some(id));
+    let found = ledger.pages.values().find(is_it);
+    found.ok_or_else(|| refused(RefusalKind::Missing, "provider_object_missing"))
+}
+
+/// Takes a page back where nobody has paid, and says where it stands.
+pub(super) fn close(
+    world: &Arc<World>,
+    ledger: &mut Ledger,
+    account: Account,
+    id: &str,
+) -> Result<Sighting, CallError> {
+    let page = find(ledger, account, id)?;
+    let (id, is_payable) = (page.id.clone(), page.is_payable());
+    if is_payable {
+        change(world, ledger, &id, PageState::Closed);
+    }
+    read(ledger, account, &id)
+}
+
+/// A customer pays; `false` where the page does not let them.
+pub(crate) fn pay_page(world: &Arc<World>, id: &str) -> bool {
+    let mut ledger = lock(&world.providers);
+    if !ledger.pages.get(id).is_some_and(Page::is_payable) {
+        return false;
+    }
+    let outcome = world.draw(0..10);
+    match outcome {
+        0 | 1 => change(world, &mut ledger, id, PageState::Declined),
+        2 => {
+            change(world, &mut ledger, id, PageState::Processing);
+            tokio::spawn(come_through(Arc::clone(world), id.to_owned()));
+        }
+        _ => change(world, &mut ledger, id, PageState::Paid),
+    }
+    true
+}
+
+async fn come_through(world: Arc<World>, id: String) {
+    world.pause(1_000..60_000).await;
+    let fails = world.chance(250);
+    change(
+        &world,
+        &mut lock(&world.providers),
+        &id,
+        if fails { PageState::Declined } else { PageState::Paid },
+    );
+}
+
+/// The dashboard's refund of a part or of everything that is left.
+pub(crate) fn refund_page(world: &Arc<World>, id: &str) {
+    let mut ledger = lock(&world.providers);
+    let whole = world.chance(500);
+    let Some(page) = ledger.pages.get_mut(id).filter(|page| page.state == PageState::Paid) else { return };
+    let left = page.amount - page.refunded;
+    page.refunded += if whole { left } else { left / 3 };
+    tell(world, &mut ledger, id, "refund.updated");
+}
+
+fn change(world: &Arc<World>, ledger: &mut Ledger, id: &str, state: PageState) {
+    let payment = ledger.next_id("payment");
+    let Some(page) = ledger.pages.get_mut(id) else { return };
+    page.state = state;
+    page.was_declined |= state == PageState::Declined;
+    if page.payment.is_none()
+        && matches!(state, PageState::Paid | PageState::Processing | PageState::Declined)
+    {
+        page.payment = Some(payment);
+    }
+    world.note(page.account, format_args!("{id} {state:?}"));
+    tell(world, ledger, id, "payment.updated");
+}
+
+fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str, kind: &str) {
+    let Some(page) = ledger.pages.get_mut(id) else { return };
+    let number = page.news.next();
+    let objects: Vec<_> = [Some(page.id.clone()), page.payment.clone()].into_iter().flatten().collect();
+    let body = json!({
+        "kind": kind, "objects": objects, "payment": page.payment, "reference": page.reference,
+        "amount": page.amount,
+    });
+    webhooks::send(world, page.account.wire, page.account, id, number, body);
+}

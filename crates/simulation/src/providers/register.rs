@@ -1,0 +1,212 @@
+//! The second card provider: the browser hands over a token, and the service charges it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::json;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Flow, Minor, Timestamp,
+    card::{CardOrder, Sighting, Standing},
+    transaction::Failure,
+};
+use tollgate_engine::ports::{
+    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RefusalKind, Subject,
+};
+
+use super::{
+    Account, KEYS_KEPT, Ledger, REGISTER,
+    exchange::{Question, ask, refused},
+    pages,
+    webhooks::{self, News},
+};
+use crate::{
+    life::Life,
+    plants::Plant,
+    world::{World, lock},
+};
+
+/// A charge, taken or declined.
+#[derive(Debug, Clone)]
+pub(crate) struct Sale {
+    pub(crate) id: String,
+    pub(crate) account: Account,
+    pub(crate) reference: String,
+    pub(crate) caller: String,
+    pub(crate) source: String,
+    pub(crate) amount: u64,
+    pub(crate) is_taken: bool,
+    pub(crate) refunded: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) news: News,
+}
+
+impl Sale {
+    fn sighting(&self) -> Sighting {
+        let failed = || Failure { code: "card_declined".to_owned(), message: "It was declined.".to_owned() };
+        Sighting {
+            payment: Some(self.id.clone()),
+            standing: if self.is_taken { Standing::Succeeded } else { Standing::Failed(failed()) },
+            amount: Minor::new(self.amount),
+            currency: Some("USD".to_owned()),
+            reference: Some(self.reference.clone()),
+            refunded: Minor::new(self.refunded).unwrap_or(Minor::ZERO),
+        }
+    }
+}
+
+pub(super) struct Register(pub(super) Arc<Life>);
+
+impl Register {
+    fn question<'a>(&self, operation: &'static str, provider: &'a Provider) -> Question<'a> {
+        Question { wire: REGISTER, operation, provider, credential: "accessToken" }
+    }
+}
+
+#[async_trait]
+impl Cards for Register {
+    fn confirmation(&self) -> Confirmation {
+        Confirmation::Charge
+    }
+
+    fn asks_to_prepare(&self, flow: Flow) -> bool {
+        flow == Flow::HostedCheckout
+    }
+
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let order = order.clone();
+        ask(&self.0, self.question("links.create", provider), move |world, ledger, account| {
+            Ok(pages::open(world, ledger, account, &order))
+        })
+        .await
+    }
+
+    fn component(&self, provider: &Provider, _: Option<&Prepared>) -> Option<Component> {
+        Some(Component::WebPayments {
+            application_id: provider.credential("applicationId")?.to_owned(),
+            location_id: provider.credential("locationId")?.to_owned(),
+            environment: "sandbox",
+        })
+    }
+
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<Sighting> {
+        let (order, charge) = (order.clone(), charge.clone());
+        // A location that is not the account's own is a matter of the configuration.
+        let location = provider.credential("locationId").unwrap_or_default().to_owned();
+        let call = ask(&self.0, self.question("payments.create", provider), move |world, ledger, account| {
+            if location != format!("location-{}", account.name) {
+                return Err(refused(RefusalKind::Credentials, "provider_credentials"));
+            }
+            sell(world, ledger, account, &order, &charge)
+        });
+        call.await
+    }
+
+    async fn find_charge(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Call<Option<Sighting>> {
+        let reference = order.id.to_string();
+        ask(&self.0, self.question("payments.list", provider), move |_, ledger, account| {
+            let is_ours = |sale: &&Sale| {
+                sale.account == account && sale.reference == reference && (from..=until).contains(&sale.at)
+            };
+            let ours = ledger.sales.values().filter(is_ours);
+            Ok(ours.max_by_key(|sale| (sale.is_taken, sale.at)).map(Sale::sighting))
+        })
+        .await
+    }
+
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Sighting> {
+        let (Subject::Object(id) | Subject::Payment(id)) = subject;
+        let id = id.to_owned();
+        ask(&self.0, self.question("payments.get", provider), move |_, ledger, account| {
+            match ledger.sales.get(&id).filter(|sale| sale.account == account) {
+                Some(sale) => Ok(sale.sighting()),
+                None => pages::read(ledger, account, &id),
+            }
+        })
+        .await
+    }
+
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Sighting> {
+        let id = object.to_owned();
+        ask(&self.0, self.question("links.delete", provider), move |world, ledger, account| {
+            pages::close(world, ledger, account, &id)
+        })
+        .await
+    }
+}
+
+fn sell(
+    world: &Arc<World>,
+    ledger: &mut Ledger,
+    account: Account,
+    order: &CardOrder,
+    charge: &Charge,
+) -> Result<Sighting, CallError> {
+    let source = charge.source.expose().to_owned();
+    let mut key = format!("{}-{}", order.id, charge.number);
+    if world.is_planted(Plant::ChargeKeyDiffers) {
+        key = format!("{key}-{}", world.elapsed() / 1_000);
+    }
+    let (now, place) = (world.elapsed(), (account, key));
+    let remembered = ledger.keys.get(&place).filter(|(_, at)| now < at + KEYS_KEPT).map(|(id, _)| id.clone());
+    if let Some(sale) = remembered.and_then(|id| ledger.sales.get(&id)) {
+        return answer(sale);
+    }
+    // Where the fault is planted that keys differ, tokens are such as can be charged again.
+    if ledger.used.contains_key(&source) && !world.is_planted(Plant::ChargeKeyDiffers) {
+        return Err(refused(RefusalKind::Declined, "card_token_used"));
+    }
+    let id = ledger.next_id("sale");
+    let sale = Sale {
+        id: id.clone(),
+        account,
+        reference: order.id.to_string(),
+        caller: order.description.clone().unwrap_or_default(),
+        is_taken: !source.contains("declined"),
+        source: source.clone(),
+        amount: order.fee.total_debit.get(),
+        refunded: 0,
+        at: world.clock(0),
+        news: News::default(),
+    };
+    world.note(
+        account,
+        format_args!("{} {id} with {source}", if sale.is_taken { "takes" } else { "declines" }),
+    );
+    ledger.used.insert(source, id.clone());
+    ledger.keys.insert(place, (id.clone(), now));
+    let answered = answer(&sale);
+    ledger.sales.insert(id.clone(), sale);
+    tell(world, ledger, &id);
+    answered
+}
+
+fn answer(sale: &Sale) -> Result<Sighting, CallError> {
+    if sale.is_taken { Ok(sale.sighting()) } else { Err(refused(RefusalKind::Declined, "card_declined")) }
+}
+
+/// The dashboard's refund of a part or of everything that is left.
+pub(crate) fn refund_sale(world: &Arc<World>, id: &str) {
+    let mut ledger = lock(&world.providers);
+    let whole = world.chance(500);
+    let Some(sale) = ledger.sales.get_mut(id).filter(|sale| sale.is_taken) else { return };
+    let left = sale.amount - sale.refunded;
+    sale.refunded += if whole { left } else { left / 3 };
+    tell(world, &mut ledger, id);
+}
+
+fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str) {
+    let Some(sale) = ledger.sales.get_mut(id) else { return };
+    let number = sale.news.next();
+    let body = json!({
+        "kind": "payment.updated", "objects": [id], "payment": id, "reference": sale.reference,
+        "amount": sale.amount,
+    });
+    webhooks::send(world, REGISTER, sale.account, id, number, body);
+}

@@ -1,0 +1,151 @@
+//! A run from beginning to end: set up, busy and in trouble, perhaps a long gap, then calm until nothing can change.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{task::JoinSet, time::sleep};
+
+use crate::{
+    actors::{cards, follower, operator, transfers},
+    checks,
+    node::{Cluster, Pace},
+    profile::Gap,
+    providers::WIRES,
+    world::World,
+};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+pub(crate) async fn run(world: &Arc<World>) {
+    let cluster = Cluster::new(world);
+    world.book().cluster = Some(Arc::clone(&cluster));
+    // Nothing goes wrong before there is anything to go wrong with.
+    let troubled = world.clone();
+    cluster.start(0, Pace::USUAL).await;
+    operator::set_up(&cluster).await;
+    troubled.begin_trouble();
+    for index in 1..cluster.count() {
+        cluster.start(index, Pace::USUAL).await;
+    }
+    let mut background = JoinSet::new();
+    background.spawn(follower::run(Arc::clone(&cluster)));
+    background.spawn(audit_now_and_then(Arc::clone(&cluster)));
+    let keeper = background.spawn(keep_alive(Arc::clone(&cluster)));
+    background.spawn(mischief(Arc::clone(&cluster)));
+    let mut callers = JoinSet::new();
+    callers.spawn(operator::run(Arc::clone(&cluster)));
+    for number in 0..world.profile.transfers {
+        callers.spawn(transfers::run(Arc::clone(&cluster), number));
+    }
+    for number in 0..world.profile.cards {
+        callers.spawn(cards::run(Arc::clone(&cluster), number));
+    }
+    sleep(Duration::from_millis(world.profile.busy)).await;
+    if let Some(gap) = world.profile.gap {
+        keeper.abort();
+        pass_gap(&cluster, gap).await;
+    }
+    world.end_trouble();
+    keeper.abort();
+    restart(&cluster, Pace::USUAL).await;
+    operator::put_right(&cluster).await;
+    while callers.join_next().await.is_some() {}
+    restart(&cluster, Pace::slow(Duration::from_secs(20))).await;
+    sleep(HOUR / 2).await;
+    checks::prompt(&cluster).await;
+    restart(&cluster, Pace::slow(Duration::from_mins(10))).await;
+    sleep(HOUR * 40).await;
+    background.abort_all();
+    follower::read_on(&cluster).await;
+    checks::end(&cluster).await;
+    for index in 0..cluster.count() {
+        cluster.kill(index, "the end");
+    }
+    world.book().cluster = None;
+}
+
+/// Longer than any provider remembers a key. One node is enough for it.
+async fn pass_gap(cluster: &Arc<Cluster>, gap: Gap) {
+    let world = &cluster.world;
+    world.note("world", format_args!("a gap: {gap:?}"));
+    let day = 26 * 3_600 * 1_000;
+    match gap {
+        Gap::ProvidersDown => WIRES.into_iter().for_each(|wire| world.provider_away(wire, day)),
+        Gap::StoreDown => world.store_away(day),
+        Gap::Quiet => {}
+    }
+    for index in 0..cluster.count() {
+        cluster.kill(index, "a gap");
+    }
+    if gap == Gap::StoreDown {
+        sleep(Duration::from_millis(day)).await;
+    }
+    cluster.start(0, Pace::slow(Duration::from_mins(5))).await;
+    if gap != Gap::StoreDown {
+        sleep(Duration::from_millis(day)).await;
+    }
+}
+
+/// One node, at its own pace.
+async fn restart(cluster: &Arc<Cluster>, pace: Pace) {
+    for index in 0..cluster.count() {
+        cluster.kill(index, "a restart");
+    }
+    for index in 0..cluster.count() {
+        cluster.start(index, pace).await;
+    }
+}
+
+/// Somebody starts again what has died.
+async fn keep_alive(cluster: Arc<Cluster>) {
+    loop {
+        sleep(Duration::from_millis(500)).await;
+        for index in cluster.dead() {
+            cluster.world.pause(100..8_000).await;
+            cluster.start(index, Pace::USUAL).await;
+        }
+    }
+}
+
+async fn audit_now_and_then(cluster: Arc<Cluster>) {
+    while !cluster.world.is_over() {
+        cluster.world.pause(3_000..9_000).await;
+        checks::audit(&cluster).await;
+        checks::taken_once(&cluster.world);
+    }
+}
+
+/// Outages, refusals and deaths by the clock.
+async fn mischief(cluster: Arc<Cluster>) {
+    let world = &cluster.world;
+    let profile = world.profile.clone();
+    let mut deeds = JoinSet::new();
+    let spread = |times: u64, deed: fn(&Cluster)| {
+        let cluster = Arc::clone(&cluster);
+        async move {
+            for _ in 0..times {
+                let latest = cluster.world.profile.busy / times.max(1) * 2;
+                cluster.world.pause(500..latest).await;
+                if !cluster.world.is_over() {
+                    deed(&cluster);
+                }
+            }
+        }
+    };
+    deeds.spawn(spread(profile.store_outages, |cluster| {
+        let millis = cluster.world.draw(300..25_000);
+        cluster.world.store_away(millis);
+    }));
+    deeds.spawn(spread(profile.provider_outages, |cluster| {
+        let (wire, millis) = (*cluster.world.pick(&WIRES), cluster.world.draw(2_000..60_000));
+        cluster.world.provider_away(wire, millis);
+    }));
+    deeds.spawn(spread(profile.provider_refusals, |cluster| {
+        let (wire, millis) = (*cluster.world.pick(&WIRES), cluster.world.draw(2_000..60_000));
+        cluster.world.provider_refuses(wire, millis);
+    }));
+    deeds.spawn(spread(profile.deaths_by_clock, |cluster| {
+        let node = cluster.any_node();
+        cluster.kill(node, "a kill");
+    }));
+    while deeds.join_next().await.is_some() {}
+}

@@ -1,0 +1,236 @@
+//! Every method of the store's ports, led through [`UnreliableStore::call`]. Where a fault can be planted in what is
+//! stored or read, the method is written out.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Currency, ServiceReference, Timestamp,
+    card::CardOrder,
+    id::{
+        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
+        PostingId, TransactionId, TransferId,
+    },
+    ledger::{Balances, Movement},
+    tenant::{Application, Environment, KeyRecord, Organization},
+    transaction::Transaction,
+};
+use tollgate_engine::ports::*;
+
+use crate::{
+    plants,
+    store::{Kind, UnreliableStore},
+};
+
+macro_rules! through {
+    ($port:ident { $($kind:ident $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)* } $($written:tt)*) => {
+        #[async_trait]
+        impl $port for UnreliableStore {
+            $(
+                async fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
+                    self.call(stringify!($name), Kind::$kind, self.inner.$name($($argument),*)).await
+                }
+            )*
+            $($written)*
+        }
+    };
+}
+
+through! {
+    Store {
+        Claim probe() -> ();
+        Write pin(name: &str, value: &str) -> String;
+        Write create_organization(organization: &Organization) -> ();
+        Write create_application(application: &Application) -> Created;
+        Write create_environment(environment: &Environment) -> Created;
+        Read organizations(page: Page<OrganizationId>) -> Vec<Organization>;
+        Read organization(id: OrganizationId) -> Option<Organization>;
+        Read application(id: ApplicationId) -> Option<Application>;
+        Read applications(organization: OrganizationId, page: Page<ApplicationId>) -> Vec<Application>;
+        Read environments(application: ApplicationId, page: Page<EnvironmentId>) -> Vec<Environment>;
+        Read environment(id: EnvironmentId) -> Option<Environment>;
+        Write issue_key(key: &KeyRecord) -> Issued;
+        Write revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
+        Write rotate_key(
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
+        ) -> Rotated;
+        Read key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
+        Read keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
+        Write put_config(environment: EnvironmentId, change: &ConfigChange) -> ConfigPut;
+        Read config(environment: EnvironmentId) -> Option<ConfigVersion>;
+        Read config_version(environment: EnvironmentId, version: u64) -> Option<ConfigVersion>;
+        Read config_history(
+            environment: EnvironmentId, before: Option<u64>, limit: u32
+        ) -> Vec<ConfigVersionSummary>;
+        Write move_funds(environment: EnvironmentId, movement: &Movement) -> Moved;
+        Read balances(environment: EnvironmentId, currency: Currency) -> Option<Balances>;
+        Read wallet_currencies(environment: EnvironmentId) -> Vec<Currency>;
+        Read ledger(
+            environment: EnvironmentId, currency: Currency, before: Option<PostingId>, limit: u32
+        ) -> Vec<LedgerLine>;
+    }
+
+    async fn change_signal(&self) -> Result<Box<dyn ChangeSignal>, StoreError> {
+        let inner = self.call("change_signal", Kind::Read, self.inner.change_signal()).await?;
+        Ok(self.signal(inner))
+    }
+
+    async fn directory_since(&self, since: DirectoryVersion) -> Result<Delta, StoreError> {
+        let delta = self.call("directory_since", Kind::Read, self.inner.directory_since(since)).await?;
+        Ok(plants::directory(&self.life.world, since, delta))
+    }
+}
+
+through! {
+    PaymentStore {
+        Read payment_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<PaymentId>;
+        Read payments(
+            environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32
+        ) -> Vec<PaymentId>;
+        Read transaction(environment: EnvironmentId, reference: ServiceReference) -> Option<Transaction>;
+        Read transactions(
+            environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
+        ) -> Vec<Transaction>;
+        Read timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
+        Write receive_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
+        Claim claim_events(now: Timestamp, until: Timestamp, limit: u32) -> Vec<StoredEvent>;
+        Write settle_event(environment: EnvironmentId, settled: &SettledEvent) -> bool;
+        Read events(
+            environment: EnvironmentId, state: Option<EventState>, before: Option<&EventPlace>, limit: u32
+        ) -> Vec<StoredEvent>;
+        Read exceptions(
+            environment: EnvironmentId, open_only: bool, before: Option<ExceptionId>, limit: u32
+        ) -> Vec<StoredException>;
+        Read exceptions_of(
+            environment: EnvironmentId, reference: ServiceReference
+        ) -> Vec<StoredException>;
+        Write resolve_exception(
+            environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
+        ) -> bool;
+        Write insert_payment(
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry],
+            tells: &[NewEvent]
+        ) -> Inserted;
+    }
+
+    async fn payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<Option<CardPayment>, StoreError> {
+        let read = self.call("payment", Kind::Read, self.inner.payment(environment, id)).await?;
+        Ok(plants::payment(&self.life.world, read))
+    }
+
+    async fn change_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        change: &PaymentChange,
+    ) -> Result<Changed, StoreError> {
+        let Some(change) = plants::payment_change(&self.life.world, change) else { return Ok(Changed::Done) };
+        self.call("change_payment", Kind::Write, self.inner.change_payment(environment, id, &change)).await
+    }
+
+    async fn claim_payments(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+        self.call("claim_payments", Kind::Claim, self.inner.claim_payments(now, until, limit)).await
+    }
+}
+
+through! {
+    TransferStore {
+        Write reserve_transfer(environment: EnvironmentId, new: &NewTransfer) -> Reserved;
+        Read transfer_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<TransferId>;
+        Read waiting_transfers(
+            environment: EnvironmentId, before: Option<TransactionId>, limit: u32
+        ) -> Vec<Transfer>;
+        Read audit() -> Audit;
+    }
+
+    async fn transfer(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+    ) -> Result<Option<Transfer>, StoreError> {
+        let read = self.call("transfer", Kind::Read, self.inner.transfer(environment, id)).await?;
+        Ok(plants::transfer(&self.life.world, read))
+    }
+
+    async fn change_transfer(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        change: &TransferChange,
+    ) -> Result<Changed, StoreError> {
+        let Some(change) = plants::transfer_change(&self.life.world, change) else { return Ok(Changed::Done) };
+        self.call("change_transfer", Kind::Write, self.inner.change_transfer(environment, id, &change)).await
+    }
+
+    async fn claim_transfers(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(EnvironmentId, TransferId)>, StoreError> {
+        let limit = plants::claimed(&self.life.world, limit);
+        self.call("claim_transfers", Kind::Claim, self.inner.claim_transfers(now, until, limit)).await
+    }
+}
+
+through! {
+    OutboxStore {
+        Write add_endpoint(environment: EnvironmentId, endpoint: &Endpoint, most: u32) -> EndpointAdded;
+        Read endpoints(environment: EnvironmentId) -> Vec<Endpoint>;
+        Read endpoint(environment: EnvironmentId, id: EndpointId) -> Option<Endpoint>;
+        Write change_endpoint(environment: EnvironmentId, endpoint: &Endpoint) -> EndpointChanged;
+        Write remove_endpoint(environment: EnvironmentId, id: EndpointId) -> bool;
+        Read out_event(environment: EnvironmentId, id: EventId) -> Option<OutEvent>;
+        Read deliveries(
+            environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
+        ) -> Vec<EventDelivery>;
+        Claim claim_deliveries(
+            now: Timestamp, until: Timestamp, each: u32, limit: u32
+        ) -> Vec<ClaimedDelivery>;
+        Write settle_delivery(
+            environment: EnvironmentId, endpoint: EndpointId, event: EventId, attempted: &Attempted
+        ) -> bool;
+        Write resend(environment: EnvironmentId, resend: Resend, now: Timestamp, limit: u32) -> Resent;
+    }
+
+    async fn out_events(
+        &self,
+        environment: EnvironmentId,
+        query: EventQuery,
+        from: EventsFrom,
+        limit: u32,
+    ) -> Result<Vec<OutEvent>, StoreError> {
+        let listing = self.inner.out_events(environment, query, from, limit);
+        self.call("out_events", Kind::Read, listing).await
+    }
+}
+
+through! {
+    RecordStore {
+        Claim digest_events(limit: u32) -> u32;
+        Read find_payments(
+            environment: EnvironmentId, term: &str, before: Option<FoundPlace>, limit: u32
+        ) -> Vec<Found>;
+        Read activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
+        Read past_payments(
+            environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32
+        ) -> Vec<PastPayment>;
+        Read attention(environment: EnvironmentId, most: u32) -> Attention;
+    }
+}
+
+through! {
+    InspectionStore {
+        Read diagnose(now: Timestamp) -> Diagnosis;
+        Read postings_of(
+            environment: EnvironmentId, currency: Currency, reference: ServiceReference
+        ) -> Vec<LedgerLine>;
+    }
+}
