@@ -35,6 +35,7 @@ impl Cluster {
 
     /// An operator who does not give up: again until it is answered with success.
     pub(crate) async fn insist(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        let mut longest = 2_000;
         loop {
             match self.operate(method.clone(), path, body).await {
                 Ok(answer) if answer.status < 300 => return answer,
@@ -42,7 +43,10 @@ impl Cluster {
                     self.world.violate("operators are let do their work", format_args!("{path}: {answer:?}"));
                     return answer;
                 }
-                Ok(_) | Err(NoAnswer) => self.world.pause(300..3_000).await,
+                Ok(_) | Err(NoAnswer) => {
+                    self.world.pause(300..longest).await;
+                    longest = (longest * 2).min(600_000);
+                }
             }
         }
     }

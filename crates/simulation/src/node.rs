@@ -40,9 +40,14 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// As in production.
-    pub(crate) const USUAL: Self =
-        Self { poll: Duration::from_millis(500), follow: tollgate_engine::FOLLOW_POLL };
+    /// As in production, or a little slower.
+    pub(crate) fn draw(world: &World) -> Self {
+        let poll = Duration::from_millis(*world.pick(&[500, 1_000, 2_000]));
+        // Without operators there is nothing to follow.
+        let has_news = world.profile.operator_actions > 0;
+        let follow = if has_news { tollgate_engine::FOLLOW_POLL } else { Duration::from_secs(5) };
+        Self { poll, follow }
+    }
 
     /// For stretches in which hardly anything happens.
     pub(crate) fn slow(poll: Duration) -> Self {

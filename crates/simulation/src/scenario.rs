@@ -20,16 +20,17 @@ pub(crate) async fn run(world: &Arc<World>) {
     world.book().cluster = Some(Arc::clone(&cluster));
     // Nothing goes wrong before there is anything to go wrong with.
     let troubled = world.clone();
-    cluster.start(0, Pace::USUAL).await;
+    let pace = Pace::draw(world);
+    cluster.start(0, pace).await;
     operator::set_up(&cluster).await;
     troubled.begin_trouble();
     for index in 1..cluster.count() {
-        cluster.start(index, Pace::USUAL).await;
+        cluster.start(index, pace).await;
     }
     let mut background = JoinSet::new();
     background.spawn(follower::run(Arc::clone(&cluster)));
     background.spawn(audit_now_and_then(Arc::clone(&cluster)));
-    let keeper = background.spawn(keep_alive(Arc::clone(&cluster)));
+    let keeper = background.spawn(keep_alive(Arc::clone(&cluster), pace));
     background.spawn(mischief(Arc::clone(&cluster)));
     let mut callers = JoinSet::new();
     callers.spawn(operator::run(Arc::clone(&cluster)));
@@ -46,7 +47,7 @@ pub(crate) async fn run(world: &Arc<World>) {
     }
     world.end_trouble();
     keeper.abort();
-    restart(&cluster, Pace::USUAL).await;
+    restart(&cluster, pace).await;
     operator::put_right(&cluster).await;
     while callers.join_next().await.is_some() {}
     restart(&cluster, Pace::slow(Duration::from_secs(20))).await;
@@ -67,6 +68,7 @@ pub(crate) async fn run(world: &Arc<World>) {
 async fn pass_gap(cluster: &Arc<Cluster>, gap: Gap) {
     let world = &cluster.world;
     world.note("world", format_args!("a gap: {gap:?}"));
+    world.begin_gap();
     let day = 26 * 3_600 * 1_000;
     match gap {
         Gap::ProvidersDown => WIRES.into_iter().for_each(|wire| world.provider_away(wire, day)),
@@ -96,19 +98,19 @@ async fn restart(cluster: &Arc<Cluster>, pace: Pace) {
 }
 
 /// Somebody starts again what has died.
-async fn keep_alive(cluster: Arc<Cluster>) {
+async fn keep_alive(cluster: Arc<Cluster>, pace: Pace) {
     loop {
         sleep(Duration::from_millis(500)).await;
         for index in cluster.dead() {
             cluster.world.pause(100..8_000).await;
-            cluster.start(index, Pace::USUAL).await;
+            cluster.start(index, pace).await;
         }
     }
 }
 
 async fn audit_now_and_then(cluster: Arc<Cluster>) {
-    while !cluster.world.is_over() {
-        cluster.world.pause(3_000..9_000).await;
+    while cluster.world.is_busy() {
+        cluster.world.pause(4_000..12_000).await;
         checks::audit(&cluster).await;
         checks::taken_once(&cluster.world);
     }

@@ -37,6 +37,8 @@ struct Trouble {
     began: bool,
     /// No fault is injected any more.
     over: bool,
+    /// Nobody is about: what goes on does so slowly.
+    is_gap: bool,
     store_away_until: u64,
     away_until: BTreeMap<&'static str, u64>,
     refuses_until: BTreeMap<&'static str, u64>,
@@ -132,6 +134,17 @@ impl World {
             return false;
         }
         self.chance(permille)
+    }
+
+    /// From now on nobody is about.
+    pub(crate) fn begin_gap(&self) {
+        lock(&self.trouble).is_gap = true;
+    }
+
+    /// Whether so much goes on that it is looked at every few seconds.
+    pub(crate) fn is_busy(&self) -> bool {
+        let trouble = lock(&self.trouble);
+        !trouble.over && !trouble.is_gap
     }
 
     pub(crate) fn is_over(&self) -> bool {

@@ -9,6 +9,7 @@ use http::{HeaderName, HeaderValue, header};
 use serde_json::{Value, json};
 use tollgate_vault::Secret;
 
+use super::Reference;
 use crate::{answer::Answer, app::SharedApp, error::ApiError};
 
 /// Styles are set on elements by the page's script, pictures and fonts are within it; everything else is this host's.
@@ -22,9 +23,9 @@ const PAGE: &str = r#"<!doctype html>
 <body><script id="api-reference" type="application/json" data-url="/openapi.json" data-configuration="CONFIGURATION"></script>
 <script src="/docs/reference.js?of=VERSION"></script></body></html>"#;
 
-/// The document, as it was made at start.
-pub(crate) async fn openapi(State(app): State<SharedApp>) -> Answer {
-    Ok(served("application/json", app.reference().document.clone()))
+/// The document.
+pub(crate) async fn openapi() -> Answer {
+    Ok(served("application/json", Reference::document()))
 }
 
 /// The page.

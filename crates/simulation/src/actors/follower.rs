@@ -14,7 +14,7 @@ const LIMIT: usize = 200;
 pub(crate) async fn run(cluster: Arc<Cluster>) {
     loop {
         read_on(&cluster).await;
-        let pause = if cluster.world.is_over() { 30_000 } else { cluster.world.draw(100..2_500) };
+        let pause = if !cluster.world.is_busy() { 3_600_000 } else { cluster.world.draw(100..2_500) };
         sleep(Duration::from_millis(pause)).await;
     }
 }

@@ -72,6 +72,7 @@ async fn issue_token(cluster: &Cluster, caller: &str) -> String {
     let body = json!({
         "externalCustomerId": caller, "email": "ada@example.com", "firstName": "Ada", "lastName": "Lovelace",
     });
+    let mut longest = 2_000;
     loop {
         let node = cluster.any_node();
         let key = cluster.world.book().secret_key.clone();
@@ -81,7 +82,8 @@ async fn issue_token(cluster: &Cluster, caller: &str) -> String {
         {
             return answer.text("/data/customerToken").to_owned();
         }
-        cluster.world.pause(200..2_000).await;
+        cluster.world.pause(200..longest).await;
+        longest = (longest * 2).min(600_000);
     }
 }
 
