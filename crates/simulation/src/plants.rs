@@ -5,8 +5,11 @@ use std::{borrow::Cow, net::IpAddr};
 
 use axum::{body::Body, response::Response};
 use http::Request;
+use http_body_util::BodyExt;
+use serde_json::Value;
 use tollgate_engine::ports::{CardPayment, Delta, DirectoryVersion, PaymentChange, Transfer, TransferChange};
 use tollgate_server::Service;
+use tollgate_vault::Digest;
 
 use crate::{profile::Profile, world::World};
 
@@ -36,6 +39,7 @@ macro_rules! plants {
 }
 
 plants! {
+    AccountForgotten "account_forgotten" "a payment in doubt is asked about, and sent, wherever the configuration leads now";
     CredentialsDecide "credentials_decide" "a provider that does not accept our credentials counts as a refusal of the payment";
     WebhookLostWhileRefused "webhook_lost_while_refused" "a webhook that comes while our key is refused is marked as applied";
     TokenFirst "token_first" "the customer token is opened before the key is looked up";
@@ -65,6 +69,11 @@ impl Plant {
         match self {
             Self::CredentialsDecide | Self::WebhookLostWhileRefused => {
                 at_least(&mut profile.provider_refusals, 2)
+            }
+            Self::AccountForgotten => {
+                at_least(&mut profile.operator_actions, 4);
+                at_least(&mut profile.provider_fails, 300);
+                at_least(&mut profile.transfers, 6);
             }
             Self::TokenFirst => profile.token_lifetime = Some(20),
             Self::RevokedKeyLives => at_least(&mut profile.operator_actions, 3),
@@ -116,12 +125,19 @@ pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Op
 }
 
 /// A transfer as it was read.
-pub(crate) fn transfer(_: &World, read: Option<Transfer>) -> Option<Transfer> {
+pub(crate) fn transfer(world: &World, mut read: Option<Transfer>) -> Option<Transfer> {
+    if let Some(transfer) = read.as_mut().filter(|_| world.is_planted(Plant::AccountForgotten)) {
+        transfer.order.account = None;
+    }
     read
 }
 
 /// A payment as it was read.
-pub(crate) fn payment(_: &World, read: Option<CardPayment>) -> Option<CardPayment> {
+pub(crate) fn payment(world: &World, mut read: Option<CardPayment>) -> Option<CardPayment> {
+    if let Some(payment) = read.as_mut().filter(|_| world.is_planted(Plant::AccountForgotten)) {
+        payment.order.account = None;
+        payment.attempts.iter_mut().for_each(|attempt| attempt.account = None);
+    }
     read
 }
 
@@ -145,14 +161,35 @@ pub(crate) fn directory(world: &World, since: DirectoryVersion, mut delta: Delta
 /// What stands between callers and the service.
 pub(crate) struct Handler {
     service: Service,
+    opens_token_first: bool,
 }
 
 impl Handler {
-    pub(crate) fn new(_: &World, service: &Service) -> Self {
-        Self { service: service.clone() }
+    pub(crate) fn new(world: &World, service: &Service) -> Self {
+        Self { service: service.clone(), opens_token_first: world.is_planted(Plant::TokenFirst) }
     }
 
     pub(crate) async fn answer(self, peer: IpAddr, request: Request<Body>) -> Response {
-        self.service.answer(peer, request).await
+        if !self.opens_token_first || request.uri().path() != "/client/v1/ach/transfers" {
+            return self.service.answer(peer, request).await;
+        }
+        let (head, body) = request.into_parts();
+        let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let opens = {
+            let sent: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let key = head.headers.get("authorization").and_then(|value| value.to_str().ok());
+            let key = key.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+            let engine = self.service.engine();
+            let snapshot = engine.directory().snapshot();
+            let key = snapshot.authenticate(Digest::of(key), engine.clock().now());
+            let token = sent["customerToken"].as_str().unwrap_or_default();
+            key.map_or(true, |key| engine.open_token(&key.environment, token).is_ok())
+        };
+        if opens {
+            return self.service.answer(peer, Request::from_parts(head, Body::from(bytes))).await;
+        }
+        let refusal =
+            Response::builder().status(400).body(Body::from(r#"{"error":{"code":"invalid_body"}}"#));
+        refusal.unwrap_or_default()
     }
 }

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    Currency, ServiceReference, Timestamp,
+    Currency, ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
@@ -104,6 +104,9 @@ through! {
         ) -> Vec<StoredException>;
         Write resolve_exception(
             environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
+        ) -> bool;
+        Write set_account(
+            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
         ) -> bool;
         Write insert_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry],

@@ -53,10 +53,11 @@ impl Wishes {
     /// Something an operator might do, right or wrong.
     fn draw(world: &World) -> Self {
         let usual = Self::USUAL;
+        let other = *world.pick(&['b', 'c']);
         match world.draw(0..10) {
-            0 | 1 => Self { bank: 'b', ..usual },
-            2 => Self { register: 'b', ..usual },
-            3 => Self { pages: 'b', ..usual },
+            0 | 1 => Self { bank: other, ..usual },
+            2 => Self { register: other, ..usual },
+            3 => Self { pages: other, ..usual },
             4 => Self { bank_key: 0, ..usual },
             5 => Self { register_key: 0, ..usual },
             6 => Self { pages_key: 0, ..usual },

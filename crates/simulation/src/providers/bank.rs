@@ -112,6 +112,14 @@ impl AchTransfers for Bank {
         call
     }
 
+    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+        let named = provider.funding("accountId").unwrap_or_default().to_owned();
+        ask(&self.0, self.question("accounts.retrieve", provider), move |_, _, account| {
+            Ok(named == format!("account-{}", account.name))
+        })
+        .await
+    }
+
     async fn funds(&self, provider: &Provider) -> Call<Minor> {
         ask(&self.0, self.question("accounts.balance", provider), |_, _, _| {
             Ok(Minor::new(1_000_000_000).unwrap_or(Minor::MAX))

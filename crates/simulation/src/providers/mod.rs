@@ -1,7 +1,7 @@
 //! The providers: what they keep, how they are reached, and what a node's adapters make of it.
 //!
-//! Nothing here knows how the engine decides. Each provider has two accounts, `a` and `b`; what reaches which is decided by
-//! the address and the credentials in the configuration alone.
+//! Nothing here knows how the engine decides. Each provider has three accounts, `a` and `c` at one address and `b` at
+//! another; what reaches which is decided by the address and the credentials in the configuration alone.
 
 mod bank;
 mod exchange;
@@ -71,15 +71,15 @@ impl Ledger {
 /// Where a provider's configuration leads: the account, if its credentials open it.
 fn account(wire: &'static str, provider: &Provider, credential: &str) -> Option<Account> {
     let url = provider.base_url.as_deref().unwrap_or_default();
-    let name = ['a', 'b'].into_iter().find(|name| url == address(wire, *name))?;
-    let is_right =
-        provider.credential(credential).is_some_and(|key| key.starts_with(&key_prefix(wire, name)));
-    is_right.then_some(Account { wire, name })
+    let key = provider.credential(credential).unwrap_or_default();
+    let leads_to = |name: &char| url == address(wire, *name) && key.starts_with(&key_prefix(wire, *name));
+    ['a', 'b', 'c'].into_iter().find(leads_to).map(|name| Account { wire, name })
 }
 
 /// An account's address.
 pub(crate) fn address(wire: &str, name: char) -> String {
-    format!("https://{wire}-{name}.example")
+    let host = if name == 'b' { 'b' } else { 'a' };
+    format!("https://{wire}-{host}.example")
 }
 
 /// What every credential of an account begins with; they are rotated behind that.

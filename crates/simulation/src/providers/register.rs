@@ -132,6 +132,14 @@ impl Cards for Register {
         .await
     }
 
+    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+        let named = provider.credential("locationId").unwrap_or_default().to_owned();
+        ask(&self.0, self.question("locations.get", provider), move |_, _, account| {
+            Ok(named == format!("location-{}", account.name))
+        })
+        .await
+    }
+
     async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Sighting> {
         let id = object.to_owned();
         ask(&self.0, self.question("links.delete", provider), move |world, ledger, account| {
