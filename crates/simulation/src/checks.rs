@@ -67,7 +67,7 @@ pub(crate) async fn prompt(cluster: &Arc<Cluster>) {
     }
     let known: Vec<_> = {
         let ledger = world.providers();
-        let told = ledger.transfers.values().filter(|it| it.news.is_taken());
+        let told = ledger.transfers.values().filter(|it| it.news.is_taken() && it.account.name == 'a');
         told.map(|it| (it.key.clone(), it.standing.status())).collect()
     };
     for (reference, expected) in known {

@@ -150,10 +150,7 @@ pub(crate) fn claimed(world: &World, limit: u32) -> u32 {
 pub(crate) fn directory(world: &World, since: DirectoryVersion, mut delta: Delta) -> Delta {
     if world.is_planted(Plant::RevokedKeyLives) && since > DirectoryVersion(0) {
         // News of anything but a configuration does not arrive.
-        delta.environments.retain(|environment| environment.keys.iter().all(|key| key.revoked_at.is_none()));
-        if delta.environments.iter().any(|environment| environment.keys.len() < 2) {
-            delta.environments.clear();
-        }
+        delta.environments.retain(|environment| environment.keys.len() > 1);
     }
     delta
 }
@@ -183,7 +180,7 @@ impl Handler {
             let snapshot = engine.directory().snapshot();
             let key = snapshot.authenticate(Digest::of(key), engine.clock().now());
             let token = sent["customerToken"].as_str().unwrap_or_default();
-            key.map_or(true, |key| engine.open_token(&key.environment, token).is_ok())
+            key.map_or(true, |key| engine.open_token(&key.environment, token).customer().is_ok())
         };
         if opens {
             return self.service.answer(peer, Request::from_parts(head, Body::from(bytes))).await;

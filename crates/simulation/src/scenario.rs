@@ -48,13 +48,19 @@ pub(crate) async fn run(world: &Arc<World>) {
     world.end_trouble();
     keeper.abort();
     restart(&cluster, pace).await;
-    operator::put_right(&cluster).await;
+    operator::lead_to(&cluster, 'a').await;
     while callers.join_next().await.is_some() {}
     restart(&cluster, Pace::slow(Duration::from_secs(20))).await;
     sleep(HOUR / 2).await;
     checks::prompt(&cluster).await;
     restart(&cluster, Pace::slow(Duration::from_mins(10))).await;
-    sleep(HOUR * 40).await;
+    // Long enough for every preparation to expire, and for a lost word to be noticed.
+    sleep(HOUR * 32).await;
+    // What was sent elsewhere while the configuration led there is finished from there.
+    for account in ['b', 'c', 'a'] {
+        operator::lead_to(&cluster, account).await;
+        sleep(HOUR * 3).await;
+    }
     background.abort_all();
     follower::read_on(&cluster).await;
     checks::end(&cluster).await;

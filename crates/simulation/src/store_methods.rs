@@ -105,6 +105,10 @@ through! {
         Write resolve_exception(
             environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
         ) -> bool;
+        Write retry_event(environment: EnvironmentId, provider: &str, id: &str, now: Timestamp) -> bool;
+        Claim claim_follow_ups(
+            now: Timestamp, until: Timestamp, limit: u32
+        ) -> Vec<(EnvironmentId, PaymentId)>;
         Write set_account(
             environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
         ) -> bool;
@@ -147,6 +151,9 @@ through! {
     TransferStore {
         Write reserve_transfer(environment: EnvironmentId, new: &NewTransfer) -> Reserved;
         Read transfer_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<TransferId>;
+        Write cancel_reservation(
+            environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
+        ) -> Changed;
         Read waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
@@ -209,7 +216,7 @@ through! {
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Vec<OutEvent>, StoreError> {
+    ) -> Result<Option<Vec<OutEvent>>, StoreError> {
         let listing = self.inner.out_events(environment, query, from, limit);
         self.call("out_events", Kind::Read, listing).await
     }

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use crate::{book::Told, node::Cluster};
 
 const LIMIT: usize = 200;
+const BEFORE_THE_FIRST: &str = "evt_00000000000000000000000000";
 
 /// Reads on for ever.
 pub(crate) async fn run(cluster: Arc<Cluster>) {
@@ -26,23 +27,16 @@ pub(crate) async fn read_on(cluster: &Cluster) {
             let book = cluster.world.book();
             (book.environment.clone(), book.followed.last().map(|told| told.id.clone()))
         };
-        // Before the first event there is nothing to be behind of: the list from its end, turned round.
-        let page = match &last {
-            Some(last) => format!("after={last}&limit={LIMIT}"),
-            None => format!("limit={LIMIT}"),
-        };
-        let path = format!("/admin/v1/environments/{environment}/events?{page}");
+        let last = last.unwrap_or_else(|| BEFORE_THE_FIRST.to_owned());
+        let path = format!("/admin/v1/environments/{environment}/events?after={last}&limit={LIMIT}");
         let Ok(answer) = cluster.operate(Method::GET, &path, None).await else { return };
         if answer.status != 200 {
             return;
         }
-        let mut told = listed(&answer.body);
-        if last.is_none() {
-            told.reverse();
-        }
+        let told = listed(&answer.body);
         let count = told.len();
         cluster.world.book().followed.extend(told);
-        if count < LIMIT || last.is_none() {
+        if count < LIMIT {
             return;
         }
     }

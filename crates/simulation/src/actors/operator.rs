@@ -93,9 +93,9 @@ async fn create(cluster: &Cluster, path: &str, body: Value) -> String {
     cluster.insist(Method::POST, path, Some(&body)).await.text("/data/id").to_owned()
 }
 
-/// Puts everything right again.
-pub(crate) async fn put_right(cluster: &Cluster) {
-    configure(cluster, Wishes::USUAL).await;
+/// Configures everything rightly for one of the accounts.
+pub(crate) async fn lead_to(cluster: &Cluster, account: char) {
+    configure(cluster, Wishes { bank: account, pages: account, register: account, ..Wishes::USUAL }).await;
 }
 
 /// Changes something now and then, and takes it back.

@@ -12,6 +12,7 @@ mod webhooks;
 use std::{collections::BTreeMap, sync::Arc};
 
 use tollgate_configuration::{Adapter, Provider};
+use tollgate_domain::transaction::Dispute;
 use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
 
 use crate::life::Life;
@@ -62,6 +63,11 @@ impl std::fmt::Display for Account {
 }
 
 impl Ledger {
+    /// Nobody disputes anything here yet.
+    fn dispute(&self, _: Account, _: &str) -> Option<Dispute> {
+        None
+    }
+
     fn next_id(&mut self, prefix: &str) -> String {
         self.count += 1;
         format!("{prefix}_{:06}", self.count)

@@ -10,7 +10,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, Sighting, Standing},
-    transaction::Failure,
+    transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RefusalKind, Subject,
@@ -82,6 +82,7 @@ impl Page {
             currency: Some("USD".to_owned()),
             reference: Some(self.reference.clone()),
             refunded: Minor::new(self.refunded).unwrap_or(Minor::ZERO),
+            disputed: false,
         }
     }
 }
@@ -102,6 +103,10 @@ impl Cards for Pages {
 
     fn asks_to_prepare(&self, _: Flow) -> bool {
         true
+    }
+
+    fn longest_life(&self, _: Flow) -> Option<Duration> {
+        None
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
@@ -140,6 +145,14 @@ impl Cards for Pages {
         let id = id.to_owned();
         ask(&self.0, self.question("pages.retrieve", provider), move |_, ledger, account| {
             read(ledger, account, &id)
+        })
+        .await
+    }
+
+    async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+        let id = payment.to_owned();
+        ask(&self.0, self.question("disputes.list", provider), move |_, ledger, account| {
+            Ok(ledger.dispute(account, &id))
         })
         .await
     }

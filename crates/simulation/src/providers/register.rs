@@ -1,6 +1,6 @@
 //! The second card provider: the browser hands over a token, and the service charges it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -8,7 +8,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, Sighting, Standing},
-    transaction::Failure,
+    transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RefusalKind, Subject,
@@ -51,6 +51,7 @@ impl Sale {
             currency: Some("USD".to_owned()),
             reference: Some(self.reference.clone()),
             refunded: Minor::new(self.refunded).unwrap_or(Minor::ZERO),
+            disputed: false,
         }
     }
 }
@@ -71,6 +72,10 @@ impl Cards for Register {
 
     fn asks_to_prepare(&self, flow: Flow) -> bool {
         flow == Flow::HostedCheckout
+    }
+
+    fn longest_life(&self, _: Flow) -> Option<Duration> {
+        None
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
@@ -128,6 +133,14 @@ impl Cards for Register {
                 Some(sale) => Ok(sale.sighting()),
                 None => pages::read(ledger, account, &id),
             }
+        })
+        .await
+    }
+
+    async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+        let id = payment.to_owned();
+        ask(&self.0, self.question("disputes.list", provider), move |_, ledger, account| {
+            Ok(ledger.dispute(account, &id))
         })
         .await
     }

@@ -74,7 +74,8 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     announcer: Announcer,
-    file: Arc<ServedFile>,
+    /// None where it is in memory.
+    file: Option<Arc<ServedFile>>,
 }
 
 impl SqliteStore {
@@ -97,7 +98,7 @@ impl SqliteStore {
         let writer = Writer::start(Arc::clone(&file), connection, settings.patience, announcer.clone())
             .map_err(|error| failed(error.to_string()))?;
         let readers = Readers::new(Arc::clone(&file), settings.readers, settings.patience);
-        Ok(Self { readers, writer, announcer, file })
+        Ok(Self { readers, writer, announcer, file: Some(file) })
     }
 
     /// A database in memory that is gone with the store, without threads: each unit of work runs at once, by whoever asks.
@@ -106,7 +107,7 @@ impl SqliteStore {
         let memory = memory::Memory::open()?;
         let announcer = Announcer::new();
         let writer = Writer::inline(memory.clone(), announcer.clone());
-        Ok(Self { readers: Readers::Inline(memory), writer, announcer })
+        Ok(Self { readers: Readers::Inline(memory), writer, announcer, file: None })
     }
 
     /// How many transactions have been committed; several units may share one.

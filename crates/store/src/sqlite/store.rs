@@ -22,7 +22,8 @@ impl Store for SqliteStore {
     async fn probe(&self) -> Result<(), StoreError> {
         // A real commit: only that finds a locked or read-only file and a full disk alike. One as large as real units
         // are where space is short, or where a unit has failed for the disk's sake.
-        let is_doubtful = self.writer.disk_failed() || self.file.has_little_room();
+        let is_doubtful =
+            self.writer.disk_failed() || self.file.as_ref().is_some_and(|file| file.has_little_room());
         let scratch = is_doubtful.then_some(SCRATCH_BYTES);
         self.writer.write(move |connection| directory::rewrite_version(connection, scratch)).await?;
         if is_doubtful {
