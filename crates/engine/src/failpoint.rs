@@ -50,10 +50,10 @@ mod enabled {
 
     /// Whether a test has planted the fault of this name.
     pub(crate) fn planted(name: &str) -> bool {
+        static PLANTED: OnceLock<Option<String>> = OnceLock::new();
         if PLANTED_HERE.with_borrow(|planted| planted.as_deref() == Some(name)) {
             return true;
         }
-        static PLANTED: OnceLock<Option<String>> = OnceLock::new();
         PLANTED.get_or_init(|| std::env::var("TOLLGATE_PLANTED_FAULT").ok()).as_deref() == Some(name)
     }
 
