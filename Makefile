@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench bench-cards bench-transfers bench-pages crash
+.PHONY: help test lint bench bench-cards bench-transfers bench-pages crash simulate
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ bench-transfers: ## Bank transfers on SQLite and PostgreSQL beside raw SQLite an
 
 bench-pages: ## Every page of the console with a million transactions on SQLite and PostgreSQL.
 	@cargo xtask bench -- pages $(ARGS)
+
+simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--seeds 10000", ARGS="--seed 7".
+	@cargo xtask simulate -- $(ARGS)
 
 crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number), and of deliveries.
 	@cargo xtask crash -- $(ARGS)

@@ -7,6 +7,9 @@ cargo xtask lint                  format and lint only
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
+cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
+                                  `--seed N` replays a seed, `--seeds N` runs so many, `--from N` from there,
+                                  `--plant NAME` plants a fault, `--table` each fault in turn
 cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark: the quote,
                                   or with `preparations`, `transfers` or `pages` as first option those,
                                   with a throw-away PostgreSQL around them
@@ -20,6 +23,7 @@ pub(crate) enum Task {
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
+    Simulate { arguments: Vec<String> },
 }
 
 /// How often `crash` kills each store's server, unless told otherwise.
@@ -41,6 +45,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
+        "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => match rest.as_slice() {
             [] => Ok(Task::Crash { kills: USUAL_KILLS }),
             [kills] => match kills.parse() {
@@ -88,6 +93,7 @@ mod tests {
         check("bench -- --json", Ok(Task::Bench { arguments: words("--json") }));
         let arguments = words("transfers --rounds 3");
         check("bench -- transfers --rounds 3", Ok(Task::Bench { arguments }));
+        check("simulate -- --seed 7", Ok(Task::Simulate { arguments: words("--seed 7") }));
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
     }

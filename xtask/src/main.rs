@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
+        Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
 }
 
@@ -109,6 +110,17 @@ fn bench(arguments: &[String]) -> Outcome<()> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the benchmark failed: {status}")),
         Err(error) => Err(format!("{} could not be started: {error}", program.display())),
+    }
+}
+
+/// As it is built for the tests, whose seeds it replays, but fast.
+fn simulate(arguments: &[String]) -> Outcome<()> {
+    let package = ["--release", "--package", "tollgate-simulation"];
+    let status = cargo::command().arg("run").args(package).arg("--").args(arguments).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the simulation found something: {status}")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
     }
 }
 

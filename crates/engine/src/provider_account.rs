@@ -51,6 +51,11 @@ impl AccountCheck {
         self.comparison() == AccountMatch::OtherAddress
     }
 
+    /// Whether the configuration is, in all that matters, what it was.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.comparison() == AccountMatch::Same
+    }
+
     /// Whether it is certainly the same account; `sees_account` asks the provider, where only it can tell.
     pub(crate) async fn is_same<F>(&self, sees_account: impl FnOnce() -> F) -> bool
     where

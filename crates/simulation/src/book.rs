@@ -37,7 +37,6 @@ pub(crate) struct Told {
 /// A transfer a caller wants, whatever became of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TransferCase {
-    pub(crate) amount: u64,
     /// The reference it was answered under.
     pub(crate) reference: Option<String>,
     /// How often it was answered as created.
@@ -56,8 +55,6 @@ pub(crate) struct TransferCase {
 pub(crate) struct PaymentCase {
     pub(crate) reference: String,
     pub(crate) total: u64,
-    /// By the clocks of the nodes, in Unix milliseconds.
-    pub(crate) expires_at: i64,
     pub(crate) said: BTreeSet<String>,
     /// Card tokens that were tried on it.
     pub(crate) sources: BTreeMap<String, SourceCase>,

@@ -1,13 +1,16 @@
 //! Faults that are planted to see them found. Most sit in decorators around the ports; those that only the engine's inside
 //! can express are switches there, which exist in tests alone.
 
-use std::{borrow::Cow, net::IpAddr};
+use std::{borrow::Cow, net::IpAddr, time::Duration};
 
 use axum::{body::Body, response::Response};
 use http::Request;
 use http_body_util::BodyExt;
 use serde_json::Value;
-use tollgate_engine::ports::{CardPayment, Delta, DirectoryVersion, PaymentChange, Transfer, TransferChange};
+use tollgate_domain::card::Preparation;
+use tollgate_engine::ports::{
+    CardPayment, Delta, DirectoryVersion, EventsFrom, OutEvent, PaymentChange, Transfer, TransferChange,
+};
 use tollgate_server::Service;
 use tollgate_vault::Digest;
 
@@ -39,6 +42,10 @@ macro_rules! plants {
 }
 
 plants! {
+    OutcomeDenied "outcome_denied" "what is still to be recorded is answered as an error that says nothing was changed";
+    FollowedById "followed_by_id" "events are listed by their ids, which are drawn before the commit";
+    ExpiryIgnored "expiry_ignored" "a preparation is confirmed although its time is over";
+    TakenBackByHalves "taken_back_by_halves" "a webhook that ends what was prepared leaves the payment as it is for two hours";
     AccountForgotten "account_forgotten" "a payment in doubt is asked about, and sent, wherever the configuration leads now";
     CredentialsDecide "credentials_decide" "a provider that does not accept our credentials counts as a refusal of the payment";
     WebhookLostWhileRefused "webhook_lost_while_refused" "a webhook that comes while our key is refused is marked as applied";
@@ -75,6 +82,21 @@ impl Plant {
                 at_least(&mut profile.provider_fails, 300);
                 at_least(&mut profile.transfers, 6);
             }
+            Self::FollowedById => {
+                profile.nodes = 3;
+                profile.skew = profile.skew.max(3_000);
+            }
+            Self::ExpiryIgnored => {
+                profile.preparation_lifetime = 60;
+                at_least(&mut profile.cards, 6);
+            }
+            Self::TakenBackByHalves => {
+                profile.webhooks_lost = 0;
+                profile.cards = 8;
+                at_least(&mut profile.provider_fails, 200);
+                at_least(&mut profile.deaths_at_calls, 30);
+            }
+            Self::OutcomeDenied => at_least(&mut profile.provider_fails, 200),
             Self::TokenFirst => profile.token_lifetime = Some(20),
             Self::RevokedKeyLives => at_least(&mut profile.operator_actions, 3),
             Self::ReleaseOnTimeout | Self::NewKeyOnRetry | Self::ChargeKeyDiffers => {
@@ -119,6 +141,12 @@ pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Op
                 }
             }));
         }
+        Some(Plant::TakenBackByHalves)
+            if change.event.is_some() && change.progress.preparation == Preparation::Withdrawn =>
+        {
+            changed.progress.preparation = Preparation::Preparing;
+            changed.progress.due = Some(change.at.saturating_add(Duration::from_hours(2)));
+        }
         _ => return Some(Cow::Borrowed(change)),
     }
     Some(Cow::Owned(changed))
@@ -138,6 +166,9 @@ pub(crate) fn payment(world: &World, mut read: Option<CardPayment>) -> Option<Ca
         payment.order.account = None;
         payment.attempts.iter_mut().for_each(|attempt| attempt.account = None);
     }
+    if let Some(payment) = read.as_mut().filter(|_| world.is_planted(Plant::ExpiryIgnored)) {
+        payment.order.expires_at = payment.order.expires_at.saturating_add(Duration::from_hours(1));
+    }
     read
 }
 
@@ -155,18 +186,41 @@ pub(crate) fn directory(world: &World, since: DirectoryVersion, mut delta: Delta
     delta
 }
 
+/// A page of events as it would be by ids.
+pub(crate) fn by_id(from: EventsFrom, limit: u32, mut all: Vec<OutEvent>) -> Vec<OutEvent> {
+    all.sort_by_key(|event| event.id);
+    match from {
+        EventsFrom::After(after) => all.retain(|event| event.id > after),
+        EventsFrom::Before(before) => all.retain(|event| event.id < before),
+        EventsFrom::Newest | EventsFrom::Oldest => {}
+    }
+    if matches!(from, EventsFrom::Newest | EventsFrom::Before(_)) {
+        all.reverse();
+    }
+    all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    all
+}
+
 /// What stands between callers and the service.
 pub(crate) struct Handler {
     service: Service,
     opens_token_first: bool,
+    denies_outcomes: bool,
 }
 
 impl Handler {
     pub(crate) fn new(world: &World, service: &Service) -> Self {
-        Self { service: service.clone(), opens_token_first: world.is_planted(Plant::TokenFirst) }
+        Self {
+            service: service.clone(),
+            opens_token_first: world.is_planted(Plant::TokenFirst),
+            denies_outcomes: world.is_planted(Plant::OutcomeDenied),
+        }
     }
 
     pub(crate) async fn answer(self, peer: IpAddr, request: Request<Body>) -> Response {
+        if self.denies_outcomes && !request.uri().path().starts_with("/admin") {
+            return denied(self.service.answer(peer, request).await).await;
+        }
         if !self.opens_token_first || request.uri().path() != "/client/v1/ach/transfers" {
             return self.service.answer(peer, request).await;
         }
@@ -189,4 +243,18 @@ impl Handler {
             Response::builder().status(400).body(Body::from(r#"{"error":{"code":"invalid_body"}}"#));
         refusal.unwrap_or_default()
     }
+}
+
+/// A transaction whose outcome is not recorded yet, turned into our own trouble.
+async fn denied(response: Response) -> Response {
+    let (mut head, body) = response.into_parts();
+    let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let is_pending = answer.pointer("/data/transaction/status").and_then(Value::as_str) == Some("pending");
+    if !is_pending || answer.pointer("/data/replayed").and_then(Value::as_bool) == Some(true) {
+        return Response::from_parts(head, Body::from(bytes));
+    }
+    head.status = http::StatusCode::SERVICE_UNAVAILABLE;
+    let text = r#"{"message":"Nothing was changed. Try again.","error":{"code":"store_unavailable"}}"#;
+    Response::from_parts(head, Body::from(text))
 }

@@ -217,6 +217,10 @@ through! {
         from: EventsFrom,
         limit: u32,
     ) -> Result<Option<Vec<OutEvent>>, StoreError> {
+        if self.life.world.is_planted(plants::Plant::FollowedById) {
+            let all = self.inner.out_events(environment, query, EventsFrom::Oldest, u32::MAX >> 1).await?;
+            return Ok(all.map(|all| plants::by_id(from, limit, all)));
+        }
         let listing = self.inner.out_events(environment, query, from, limit);
         self.call("out_events", Kind::Read, listing).await
     }

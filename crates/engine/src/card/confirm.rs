@@ -217,8 +217,12 @@ impl Engine {
             if let Err(CallError::Refused(refusal)) = &look.call.outcome
                 && recorded.as_ref().is_none_or(|looked| looked.payment.is_some())
             {
+                // What other credentials do not see says nothing about the payment.
+                let is_unseen = refusal.kind == RefusalKind::Missing
+                    && !self.check_account(environment, sent_to(&seen), provider.provider).is_unchanged();
                 return Err(match refusal.kind {
                     RefusalKind::Credentials => not_configured(&seen, Vec::new()),
+                    _ if is_unseen => not_configured(&seen, Vec::new()),
                     _ => ConfirmError::Rejected(refusal.failure.clone()),
                 });
             }

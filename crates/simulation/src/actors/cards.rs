@@ -85,7 +85,7 @@ fn take_down(cluster: &Cluster, caller: String, hosted: bool, answer: &Answer) -
     let intent = answer.text("/data/component/paymentIntentId").to_owned();
     let object = [page, intent].into_iter().find(|name| !name.is_empty());
     let total = answer.text("/data/totalDebitMinor").parse().unwrap_or(0);
-    let case = PaymentCase { reference: reference.clone(), total, expires_at, ..PaymentCase::default() };
+    let case = PaymentCase { reference: reference.clone(), total, ..PaymentCase::default() };
     cluster.world.book().payments.insert(caller.clone(), case);
     Prepared { caller, reference, object, hosted, expires_at }
 }

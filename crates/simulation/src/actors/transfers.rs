@@ -21,7 +21,7 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
     world.pause(0..latest).await;
     let caller = format!("transfer-{number:03}");
     let amount = world.draw(100..90_000) * 100 + if world.chance(120) { 13 } else { 0 };
-    world.book().transfers.insert(caller.clone(), TransferCase { amount, ..TransferCase::default() });
+    world.book().transfers.insert(caller.clone(), TransferCase::default());
     let is_twofold = world.chance(250);
     let twin = is_twofold.then(|| tokio::spawn(insist(Arc::clone(&cluster), caller.clone(), amount)));
     insist(cluster, caller, amount).await;

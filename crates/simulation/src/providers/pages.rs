@@ -46,7 +46,6 @@ pub(crate) enum PageState {
 pub(crate) struct Page {
     pub(crate) id: String,
     pub(crate) account: Account,
-    pub(crate) hosted: bool,
     pub(crate) reference: String,
     pub(crate) caller: String,
     pub(crate) request: String,
@@ -182,7 +181,6 @@ pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, or
         let page = Page {
             id: id.clone(),
             account,
-            hosted,
             reference: order.id.to_string(),
             caller,
             request: order.request.clone(),
