@@ -205,7 +205,7 @@ impl Engine {
             failpoint!("transfer.before_send");
             let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
             failpoint!("transfer.after_send");
-            return self.answer_sending(transfer, call, request_id).await;
+            return Box::pin(self.answer_sending(transfer, call, request_id)).await;
         }
         Err(StoreError::Unavailable("too many others were using this key".to_owned()).into())
     }

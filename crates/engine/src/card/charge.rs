@@ -85,7 +85,7 @@ impl Engine {
                         failpoint!("payment.before_charge");
                         let call = provider.cards.charge(provider.provider, order, &charge).await;
                         failpoint!("payment.after_charge");
-                        let payment = self.charged(begun, number, call, request).await?;
+                        let payment = Box::pin(self.charged(begun, number, call, request)).await?;
                         return Ok(Confirmed { payment, replayed: false });
                     }
                     rounds += 1;

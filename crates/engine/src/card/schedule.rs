@@ -111,7 +111,6 @@ fn can_be_read(payment: &CardPayment) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use tollgate_domain::{
         Channel, Currency, Flow, Principal,

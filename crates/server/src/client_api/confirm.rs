@@ -100,7 +100,8 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> Answer {
     let confirmable = caller.app.engine.confirmable(&caller.view, reference).await?;
     let body = read(&body, confirmable.confirmation)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
-    let confirming = async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await };
+    let confirming =
+        Box::pin(async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await });
     let Confirmed { payment, replayed } = to_the_end(&app.engine, confirming).await??;
     let transaction = TransactionAnswer::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;

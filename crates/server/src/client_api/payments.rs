@@ -27,7 +27,7 @@ pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> Answ
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let request = prepare_body::read(&body, flow, &caller.view.configuration.settings)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
-    let preparing = async move { engine.prepare(&caller.view, request, &caller.request).await };
+    let preparing = Box::pin(async move { engine.prepare(&caller.view, request, &caller.request).await });
     let prepared = to_the_end(&app.engine, preparing).await??;
     answer::created(&payment_answer::prepared(&prepared))
 }

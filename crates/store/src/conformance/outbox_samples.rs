@@ -84,22 +84,18 @@ impl Nodes {
     /// Lets something happen to a card payment of its own that is told by one event of this kind.
     pub async fn told(&self, environment: EnvironmentId, kind: EventKind) -> OutEvent {
         let order = self.new_order(environment);
-        let tells = match kind {
-            EventKind::PaymentPrepared => {
-                let tells = [self.new_tell(kind)];
-                self.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
-                tells[0]
-            }
-            _ => {
-                self.payment_with(&order, &preparing()).await;
-                let mut change = self.change_to(0, preparing());
-                let status =
-                    if let EventKind::Transaction(status) = kind { status } else { Status::Succeeded };
-                change.transaction = Some((self.new_transaction_id(), in_status(status)));
-                change.tells = vec![self.new_tell(kind)];
-                self.change(environment, order.id, &change).await;
-                change.tells[0]
-            }
+        let tells = if kind == EventKind::PaymentPrepared {
+            let tells = [self.new_tell(kind)];
+            self.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
+            tells[0]
+        } else {
+            self.payment_with(&order, &preparing()).await;
+            let mut change = self.change_to(0, preparing());
+            let status = if let EventKind::Transaction(status) = kind { status } else { Status::Succeeded };
+            change.transaction = Some((self.new_transaction_id(), in_status(status)));
+            change.tells = vec![self.new_tell(kind)];
+            self.change(environment, order.id, &change).await;
+            change.tells[0]
         };
         self.two.out_event(environment, tells.id).await.unwrap().expect("the event is there")
     }
