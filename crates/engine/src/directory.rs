@@ -255,15 +255,14 @@ fn with_keys(
 ) -> Snapshot {
     let id = state.environment.id;
     pending.remove(&id);
-    let is_same =
-        |view: &&Arc<EnvironmentView>| !has_gone_back && view.config_version == state.config_version;
+    let is_same = |view: &Arc<EnvironmentView>| !has_gone_back && view.config_version == state.config_version;
     let view = |(config_version, configuration)| EnvironmentView {
         environment: state.environment.clone(),
         config_version,
         configuration,
     };
     let in_force = known.map(|view| (view.config_version, Arc::clone(&view.configuration)));
-    if state.config_version == 0 || known.filter(is_same).is_some() {
+    if state.config_version == 0 || known.is_some_and(is_same) {
         let in_force = in_force.filter(|_| state.config_version > 0).unwrap_or_default();
         return snapshot.with(view(in_force), &state.keys);
     }
