@@ -255,8 +255,7 @@ fn with_keys(
 ) -> Snapshot {
     let id = state.environment.id;
     pending.remove(&id);
-    let is_same =
-        |view: &&Arc<EnvironmentView>| !has_gone_back && view.config_version == state.config_version;
+    let is_same = |view: &Arc<EnvironmentView>| !has_gone_back && view.config_version == state.config_version;
     let view = |(config_version, configuration)| EnvironmentView {
         environment: state.environment.clone(),
         config_version,

@@ -156,7 +156,7 @@ async fn filled(database: &Database) -> Asked {
     })
     .await;
     with_sessions(database, async |_| {
-        database.visitor().await.batch_execute("VACUUM (ANALYZE)").await.unwrap()
+        database.visitor().await.batch_execute("VACUUM (ANALYZE)").await.unwrap();
     })
     .await;
     asked.unwrap()
