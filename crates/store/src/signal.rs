@@ -1,36 +1,58 @@
 //! How both stores tell those who wait that the directory may have changed.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use async_trait::async_trait;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tollgate_engine::ports::ChangeSignal;
 
-/// The announcing side. Announcements that nobody has taken yet melt into one.
-#[derive(Debug, Clone)]
-pub(crate) struct Announcer(watch::Sender<u64>);
+/// The announcing side. Announcements that nobody has taken yet melt into one. Those who wait are told in the order in which
+/// they came, which a watch channel would leave to chance.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Announcer(Arc<Announced>);
+
+#[derive(Debug, Default)]
+struct Announced {
+    count: AtomicU64,
+    news: Notify,
+}
 
 impl Announcer {
     pub(crate) fn new() -> Self {
-        Self(watch::Sender::new(0))
+        Self::default()
     }
 
     pub(crate) fn announce(&self) {
-        self.0.send_modify(|count| *count = count.wrapping_add(1));
+        self.0.count.fetch_add(1, Ordering::SeqCst);
+        self.0.news.notify_waiters();
     }
 
     /// A waiter that takes what is announced from now on.
     pub(crate) fn waiter(&self) -> Box<dyn ChangeSignal> {
-        Box::new(Waiter(self.0.subscribe()))
+        Box::new(Waiter { announced: Arc::clone(&self.0), seen: self.0.count.load(Ordering::SeqCst) })
     }
 }
 
-struct Waiter(watch::Receiver<u64>);
+struct Waiter {
+    announced: Arc<Announced>,
+    seen: u64,
+}
 
 #[async_trait]
 impl ChangeSignal for Waiter {
     async fn announced(&mut self) {
-        if self.0.changed().await.is_err() {
-            // The store is gone: no announcement can come.
-            std::future::pending::<()>().await;
+        loop {
+            // Made before the count is read: what is announced in between is heard.
+            let news = self.announced.news.notified();
+            let count = self.announced.count.load(Ordering::SeqCst);
+            if count != self.seen {
+                self.seen = count;
+                return;
+            }
+            news.await;
         }
     }
 }
