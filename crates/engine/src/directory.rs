@@ -262,7 +262,7 @@ fn with_keys(
         configuration,
     };
     let in_force = known.map(|view| (view.config_version, Arc::clone(&view.configuration)));
-    if state.config_version == 0 || known.as_ref().is_some_and(is_same) {
+    if state.config_version == 0 || known.is_some_and(is_same) {
         let in_force = in_force.filter(|_| state.config_version > 0).unwrap_or_default();
         return snapshot.with(view(in_force), &state.keys);
     }
