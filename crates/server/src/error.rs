@@ -169,8 +169,8 @@ impl ApiError {
 
     /// The provider gave no answer, and nothing can be paid.
     pub(crate) fn provider_unavailable(retry_after: Duration) -> Self {
-        let message = "The payment provider could not be reached or gave no clear answer, and nothing was \
-                       created; try again.";
+        let message = "The payment provider could not be reached or gave no clear answer. Nothing can be paid by \
+                       this request; try again.";
         Self::new(ErrorCode::ProviderUnavailable, message).with(|it| it.retry_after = Some(retry_after))
     }
 

@@ -147,7 +147,7 @@ error_codes! {
             "The selected provider lacks credentials or its source funding details, or does not accept them.",
             "Have an operator complete the provider's configuration; the message names what is missing.";
         ProviderUnavailable "provider_unavailable":
-            "The provider could not be reached or gave no clear answer, and nothing was created.",
+            "The provider could not be reached or gave no clear answer, and nothing can be paid by this request.",
             "Send the request again after `Retry-After`.";
         StoreUnavailable "store_unavailable":
             "The service's database does not answer, and nothing was changed or sent to a provider.",

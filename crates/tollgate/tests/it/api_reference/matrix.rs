@@ -74,6 +74,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_transaction_read", AdminToken, 200, ""),
     ("admin_payment_list", AdminToken, 200, ""),
     ("admin_payment_read", AdminToken, 200, ""),
+    ("admin_payment_account", AdminToken, 200, ""),
     ("waiting_transfer_list", AdminToken, 200, ""),
     ("event_endpoint_create", AdminToken, 201, ""),
     ("event_endpoint_list", AdminToken, 200, ""),
@@ -90,6 +91,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     // There are none.
     ("exception_resolve", AdminToken, 404, "not_found"),
     ("provider_event_list", AdminToken, 200, ""),
+    ("provider_event_retry", AdminToken, 404, "not_found"),
     ("audit", AdminToken, 200, ""),
     ("doctor", AdminToken, 200, ""),
     ("health", Open, 200, ""),
