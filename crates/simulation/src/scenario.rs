@@ -51,6 +51,7 @@ pub(crate) async fn run(world: &Arc<World>) {
     operator::lead_to(&cluster, 'a').await;
     while callers.join_next().await.is_some() {}
     restart(&cluster, Pace::slow(Duration::from_secs(20))).await;
+    operator::decide(&cluster, 'a').await;
     sleep(HOUR / 2).await;
     checks::prompt(&cluster).await;
     restart(&cluster, Pace::slow(Duration::from_mins(10))).await;
@@ -59,7 +60,9 @@ pub(crate) async fn run(world: &Arc<World>) {
     // What was sent elsewhere while the configuration led there is finished from there.
     for account in ['b', 'c', 'a'] {
         operator::lead_to(&cluster, account).await;
-        sleep(HOUR * 3).await;
+        sleep(HOUR).await;
+        operator::decide(&cluster, account).await;
+        sleep(HOUR * 2).await;
     }
     background.abort_all();
     follower::read_on(&cluster).await;

@@ -8,6 +8,7 @@ use std::{
 use http::Method;
 use serde_json::{Value, json};
 use tokio::time::sleep;
+use tollgate_engine::ports::PaymentFilter;
 
 use super::cards::SECOND_PROVIDER_FROM;
 use crate::{
@@ -96,6 +97,40 @@ async fn create(cluster: &Cluster, path: &str, body: Value) -> String {
 /// Configures everything rightly for one of the accounts.
 pub(crate) async fn lead_to(cluster: &Cluster, account: char) {
     configure(cluster, Wishes { bank: account, pages: account, register: account, ..Wishes::USUAL }).await;
+}
+
+/// Decides about what waits because it was sent under a configuration that is gone: it goes on where the configuration leads
+/// now, if no other account has anything of it.
+pub(crate) async fn decide(cluster: &Cluster, account: char) {
+    let environment = cluster.world.book().environment.clone();
+    for reference in waiting(cluster).await {
+        let is_elsewhere =
+            cluster.world.providers().accounts_of(&reference).iter().any(|name| *name != account);
+        if !is_elsewhere {
+            cluster.world.note("operator", format_args!("{reference} goes on at {account}"));
+            let path =
+                format!("/admin/v1/environments/{environment}/payments/{reference}/use-configured-account");
+            cluster.insist(Method::POST, &path, None).await;
+        }
+    }
+}
+
+/// What waits for a decision about its account.
+async fn waiting(cluster: &Cluster) -> Vec<String> {
+    let Ok(environment) = cluster.world.book().environment.parse() else { return Vec::new() };
+    let waits =
+        |reason: &Option<String>| reason.as_ref().is_some_and(|reason| reason.starts_with("it was sent to"));
+    let transfers = cluster.store.waiting_transfers(environment, None, 100).await.unwrap_or_default();
+    let transfers = transfers.into_iter().filter(|transfer| waits(&transfer.progress.waiting));
+    let mut found: Vec<_> = transfers.map(|transfer| transfer.order.id.to_string()).collect();
+    let filter = PaymentFilter { preparation: None, waiting: true };
+    for id in cluster.store.payments(environment, filter, None, 100).await.unwrap_or_default() {
+        let payment = cluster.store.payment(environment, id).await.ok().flatten();
+        if payment.is_some_and(|payment| waits(&payment.progress.waiting)) {
+            found.push(id.to_string());
+        }
+    }
+    found
 }
 
 /// Changes something now and then, and takes it back.

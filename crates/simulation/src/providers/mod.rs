@@ -68,6 +68,14 @@ impl Ledger {
         None
     }
 
+    /// The accounts that have anything of a payment or transfer.
+    pub(crate) fn accounts_of(&self, reference: &str) -> Vec<char> {
+        let transfers = self.transfers.values().filter(|it| it.key == reference).map(|it| it.account.name);
+        let pages = self.pages.values().filter(|it| it.reference == reference).map(|it| it.account.name);
+        let sales = self.sales.values().filter(|it| it.reference == reference).map(|it| it.account.name);
+        transfers.chain(pages).chain(sales).collect()
+    }
+
     fn next_id(&mut self, prefix: &str) -> String {
         self.count += 1;
         format!("{prefix}_{:06}", self.count)
