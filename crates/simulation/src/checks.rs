@@ -276,10 +276,10 @@ fn check_moves(
             | ("processing", "succeeded" | "failed" | "canceled")
             | ("succeeded", "refunded") => true,
             ("succeeded", "failed") => !is_card,
-            // Paid and given back before anybody looked.
-            ("pending" | "processing" | "failed", "refunded") => is_card,
             // Each card that is tried on a preparation has its own outcome.
-            ("failed", "failed" | "processing" | "succeeded") => is_card,
+            ("failed", "failed" | "processing" | "succeeded")
+            // Paid and given back before anybody looked.
+            | ("pending" | "processing" | "failed", "refunded") => is_card,
             _ => false,
         };
         if !may {

@@ -103,8 +103,6 @@ pub(crate) fn confirmation(world: &World, caller: &str, source: Option<&str>, an
     if let Some(token) = token {
         token.under_way -= 1;
         match answer {
-            // It may have been charged by whoever did not answer, or says so.
-            None => token.may_be_charged = true,
             Some(answer) if answer.status == 200 => {
                 token.may_be_charged = true;
                 token.failed |= answer.text("/data/transaction/status") == "failed";
@@ -115,7 +113,8 @@ pub(crate) fn confirmation(world: &World, caller: &str, source: Option<&str>, an
                     faults.push(("what is said to have changed nothing changed nothing", what));
                 }
             }
-            Some(_) => token.may_be_charged = true,
+            // It may have been charged by whoever did not answer, or does not know.
+            Some(_) | None => token.may_be_charged = true,
         }
     }
     if let Some(answer) = answer {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::node::{ADMIN_TOKEN, Answer, Cluster, NoAnswer};
 
-const OPERATORS_PATIENCE: Duration = Duration::from_secs(60);
+const OPERATORS_PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) fn request(method: Method, path: &str, credential: &str, body: Option<&Value>) -> Request<Body> {
     let text = body.map(Value::to_string).unwrap_or_default();

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
         }
-        if total.seeds % 100 == 0 {
+        if total.seeds.is_multiple_of(100) {
             println!("{total}");
         }
     }

@@ -75,7 +75,7 @@ impl Plant {
         let at_least = |rate: &mut u64, least: u64| *rate = (*rate).max(least);
         match self {
             Self::CredentialsDecide | Self::WebhookLostWhileRefused => {
-                at_least(&mut profile.provider_refusals, 2)
+                at_least(&mut profile.provider_refusals, 2);
             }
             Self::AccountForgotten => {
                 at_least(&mut profile.operator_actions, 4);
@@ -125,8 +125,8 @@ pub(crate) fn transfer_change<'a>(
     }
 }
 
-/// A change of a payment on its way to the store; `None` where it gets lost.
-pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Option<Cow<'a, PaymentChange>> {
+/// A change of a payment on its way to the store.
+pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Cow<'a, PaymentChange> {
     let mut changed = change.clone();
     match world.plant {
         Some(Plant::UntoldChange) if world.strikes(100) => changed.tells.clear(),
@@ -147,9 +147,9 @@ pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Op
             changed.progress.preparation = Preparation::Preparing;
             changed.progress.due = Some(change.at.saturating_add(Duration::from_hours(2)));
         }
-        _ => return Some(Cow::Borrowed(change)),
+        _ => return Cow::Borrowed(change),
     }
-    Some(Cow::Owned(changed))
+    Cow::Owned(changed)
 }
 
 /// A transfer as it was read.

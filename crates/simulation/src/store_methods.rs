@@ -133,7 +133,7 @@ through! {
         id: PaymentId,
         change: &PaymentChange,
     ) -> Result<Changed, StoreError> {
-        let Some(change) = plants::payment_change(&self.life.world, change) else { return Ok(Changed::Done) };
+        let change = plants::payment_change(&self.life.world, change);
         self.call("change_payment", Kind::Write, self.inner.change_payment(environment, id, &change)).await
     }
 

@@ -15,7 +15,7 @@ const BEFORE_THE_FIRST: &str = "evt_00000000000000000000000000";
 pub(crate) async fn run(cluster: Arc<Cluster>) {
     loop {
         read_on(&cluster).await;
-        let pause = if !cluster.world.is_busy() { 3_600_000 } else { cluster.world.draw(100..2_500) };
+        let pause = if cluster.world.is_busy() { cluster.world.draw(100..2_500) } else { 3_600_000 };
         sleep(Duration::from_millis(pause)).await;
     }
 }

@@ -67,10 +67,8 @@ pub(crate) struct BankTransfer {
 
 pub(super) struct Bank(pub(super) Arc<Life>);
 
-impl Bank {
-    fn question<'a>(&self, operation: &'static str, provider: &'a Provider) -> Question<'a> {
-        Question { wire: BANK, operation, provider, credential: "apiKey" }
-    }
+fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a> {
+    Question { wire: BANK, operation, provider, credential: "apiKey" }
 }
 
 #[async_trait]
@@ -79,7 +77,7 @@ impl AchTransfers for Bank {
         let order = order.clone();
         // Funding details that are not the account's own are a matter of the configuration.
         let funding = provider.funding("accountId").unwrap_or_default().to_owned();
-        ask(&self.0, self.question("transfers.create", provider), move |world, ledger, account| {
+        ask(&self.0, question("transfers.create", provider), move |world, ledger, account| {
             if funding != format!("account-{}", account.name) {
                 return Err(refused(RefusalKind::Credentials, "provider_credentials"));
             }
@@ -90,7 +88,7 @@ impl AchTransfers for Bank {
 
     async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchSighting>> {
         let key = order.id.to_string();
-        ask(&self.0, self.question("transfers.list", provider), move |_, ledger, account| {
+        ask(&self.0, question("transfers.list", provider), move |_, ledger, account| {
             Ok(ledger.transfers.values().find(|it| it.account == account && it.key == key).map(sighting))
         })
         .await
@@ -98,12 +96,11 @@ impl AchTransfers for Bank {
 
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting> {
         let id = transfer.to_owned();
-        let mut call =
-            ask(&self.0, self.question("transfers.retrieve", provider), move |_, ledger, account| {
-                let found = ledger.transfers.get(&id).filter(|it| it.account == account);
-                found.map(sighting).ok_or_else(|| refused(RefusalKind::Missing, "provider_object_missing"))
-            })
-            .await;
+        let mut call = ask(&self.0, question("transfers.retrieve", provider), move |_, ledger, account| {
+            let found = ledger.transfers.get(&id).filter(|it| it.account == account);
+            found.map(sighting).ok_or_else(|| refused(RefusalKind::Missing, "provider_object_missing"))
+        })
+        .await;
         if self.0.world.is_planted(Plant::WebhookLostWhileRefused)
             && matches!(&call.outcome, Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials)
         {
@@ -114,14 +111,14 @@ impl AchTransfers for Bank {
 
     async fn sees_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.funding("accountId").unwrap_or_default().to_owned();
-        ask(&self.0, self.question("accounts.retrieve", provider), move |_, _, account| {
+        ask(&self.0, question("accounts.retrieve", provider), move |_, _, account| {
             Ok(named == format!("account-{}", account.name))
         })
         .await
     }
 
     async fn funds(&self, provider: &Provider) -> Call<Minor> {
-        ask(&self.0, self.question("accounts.balance", provider), |_, _, _| {
+        ask(&self.0, question("accounts.balance", provider), |_, _, _| {
             Ok(Minor::new(1_000_000_000).unwrap_or(Minor::MAX))
         })
         .await

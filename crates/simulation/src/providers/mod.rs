@@ -12,7 +12,6 @@ mod webhooks;
 use std::{collections::BTreeMap, sync::Arc};
 
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_domain::transaction::Dispute;
 use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
 
 use crate::life::Life;
@@ -63,11 +62,6 @@ impl std::fmt::Display for Account {
 }
 
 impl Ledger {
-    /// Nobody disputes anything here yet.
-    fn dispute(&self, _: Account, _: &str) -> Option<Dispute> {
-        None
-    }
-
     /// The accounts that have anything of a payment or transfer.
     pub(crate) fn accounts_of(&self, reference: &str) -> Vec<char> {
         let transfers = self.transfers.values().filter(|it| it.key == reference).map(|it| it.account.name);
@@ -129,14 +123,14 @@ impl Wires for ModelWires {
         match adapter {
             Adapter::Stripe => Some(&self.pages),
             Adapter::Square => Some(&self.register),
-            _ => None,
+            Adapter::Increase => None,
         }
     }
 
     fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
         match adapter {
             Adapter::Increase => Some(&self.bank),
-            _ => None,
+            Adapter::Stripe | Adapter::Square => None,
         }
     }
 
@@ -146,8 +140,6 @@ impl Wires for ModelWires {
             Adapter::Increase => Some(bank),
             Adapter::Stripe => Some(pages),
             Adapter::Square => Some(register),
-            #[allow(unreachable_patterns, reason = "wires that this simulation does not speak")]
-            _ => None,
         }
     }
 }
