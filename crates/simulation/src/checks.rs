@@ -290,8 +290,8 @@ fn check_moves(
     if found != last && last != "missing" {
         world.violate("every change is told", format_args!("{caller} is `{last}`, and was told as {told:?}"));
     }
-    // What is pending only because the outcome could not be written down yet is never recorded as such.
-    let mut said = said.iter().filter(|status| *status != "pending");
+    // What is under way only because the outcome could not be written down yet is never told as such.
+    let mut said = said.iter().filter(|status| !matches!(status.as_str(), "pending" | "processing"));
     if let Some(untold) = said.find(|status| !told.contains(status)) {
         world.violate(
             "every change is told",

@@ -190,8 +190,9 @@ impl Cluster {
         self.world.clock(self.aheads[index]).unix_millis()
     }
 
+    /// Some node, alive or not; once faults are over, the one there is.
     pub(crate) fn any_node(&self) -> usize {
-        let count = self.count() as u64;
+        let count = if self.world.is_over() { 1 } else { self.count() as u64 };
         usize::try_from(self.world.draw(0..count)).unwrap_or(0)
     }
 

@@ -54,7 +54,7 @@ impl UnreliableStore {
         let world = &self.life.world;
         self.life.survives(name).await;
         self.travel(world.profile.store_stalls).await;
-        let fate = self.fate(kind);
+        let fate = self.fate(name, kind);
         if fate != Fate::Answered {
             self.life.note(format_args!("{name} {fate:?}"));
             if name == "directory_since" {
@@ -81,12 +81,12 @@ impl UnreliableStore {
         }
     }
 
-    fn fate(&self, kind: Kind) -> Fate {
+    fn fate(&self, name: &str, kind: Kind) -> Fate {
         let world = &self.life.world;
         if world.is_store_away() {
             return Fate::Unavailable;
         }
-        if kind == Kind::Write && world.is_planted(Plant::StoreDeniesCommit) && world.strikes(10) {
+        if name == "reserve_transfer" && world.is_planted(Plant::StoreDeniesCommit) && world.strikes(300) {
             return Fate::UnavailableAfter;
         }
         if !world.strikes(world.profile.store_fails) {
