@@ -70,7 +70,9 @@ impl EventKind {
 
     /// Everything that a change of a card transaction is reported as, in the order in which it happened.
     pub fn of_change(from: Option<&TransactionState>, to: &TransactionState) -> Vec<Self> {
-        let status = Self::of_move(from.map(|from| from.status), to.status);
+        let status_before = from.map(|from| from.status);
+        let missed = to.missed_success(status_before).map(|missed| Self::Transaction(missed.status));
+        let status = Self::of_move(status_before, to.status);
         let refunded_before = from.map(|from| from.refunded).unwrap_or_default();
         let refund = match to.refunded.cmp(&refunded_before) {
             Ordering::Greater => Some(Self::RefundSucceeded),
@@ -81,7 +83,7 @@ impl EventKind {
         // The refund that gives the rest back is what makes the transaction `refunded`; any other comes after the
         // status it refunds.
         let (first, second) = if to.status == Status::Refunded { (refund, status) } else { (status, refund) };
-        [first, second, dispute].into_iter().flatten().collect()
+        [missed, first, second, dispute].into_iter().flatten().collect()
     }
 
     fn of_dispute(from: Option<&Dispute>, to: Option<&Dispute>) -> Option<Self> {
@@ -220,7 +222,16 @@ mod tests {
             (Some(paid(3, None)), paid(4, None), vec!["refund.succeeded"]),
             (Some(paid(4, None)), paid(1, None), vec!["refund.failed"]),
             (Some(paid(4, None)), refunded.clone(), vec!["refund.succeeded", "transaction.refunded"]),
-            (None, refunded, vec!["refund.succeeded", "transaction.refunded"]),
+            (
+                None,
+                refunded.clone(),
+                vec!["transaction.succeeded", "refund.succeeded", "transaction.refunded"],
+            ),
+            (
+                Some(TransactionState::pending()),
+                refunded,
+                vec!["transaction.succeeded", "refund.succeeded", "transaction.refunded"],
+            ),
             (Some(paid(0, None)), paid(0, Some(("dp_1", "needs_response"))), vec!["dispute.opened"]),
             (
                 Some(paid(0, Some(("dp_1", "needs_response")))),

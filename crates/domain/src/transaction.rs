@@ -153,6 +153,19 @@ impl TransactionState {
             dispute: None,
         }
     }
+
+    /// The state between `from` and this one that was missed: what is refunded has succeeded before, also where both are
+    /// learned at once.
+    pub fn missed_success(&self, from: Option<Status>) -> Option<Self> {
+        let was_paid = matches!(from, Some(Status::Succeeded | Status::Refunded));
+        (self.status == Status::Refunded && !was_paid).then(|| self.as_paid())
+    }
+
+    /// The state as it was when the payment succeeded, before any refund or dispute.
+    pub fn as_paid(&self) -> Self {
+        let provider_reference = self.provider_reference.clone();
+        Self { status: Status::Succeeded, provider_reference, ..Self::pending() }
+    }
 }
 
 /// A transaction, whatever its method.

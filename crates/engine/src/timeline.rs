@@ -85,7 +85,11 @@ pub(crate) fn moves(
     after: &TransactionState,
 ) -> Vec<(&'static str, Value)> {
     let mut lines = Vec::new();
-    let status_before = before.map(|state| state.status);
+    let mut status_before = before.map(|state| state.status);
+    if let Some(missed) = after.missed_success(status_before) {
+        lines.push(("status", status_line(status_before, &missed)));
+        status_before = Some(missed.status);
+    }
     if status_before != Some(after.status) {
         lines.push(("status", status_line(status_before, after)));
     }

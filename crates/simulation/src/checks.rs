@@ -277,9 +277,7 @@ fn check_moves(
             | ("succeeded", "refunded") => true,
             ("succeeded", "failed") => !is_card,
             // Each card that is tried on a preparation has its own outcome.
-            ("failed", "failed" | "processing" | "succeeded")
-            // Paid and given back before anybody looked.
-            | ("pending" | "processing" | "failed", "refunded") => is_card,
+            ("failed", "failed" | "processing" | "succeeded") => is_card,
             _ => false,
         };
         if !may {

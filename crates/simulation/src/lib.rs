@@ -31,7 +31,16 @@ mod store;
 mod store_methods;
 mod world;
 
-use std::time::Duration;
+use std::{
+    num::NonZero,
+    ops::Range,
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
 
 use world::World;
 
@@ -80,6 +89,30 @@ pub fn run(seed: u64, plant: Option<Plant>, traced: bool) -> Run {
     });
     tollgate_engine::plant(None);
     run
+}
+
+/// Runs `seeds` one after the other on every core, and hands over each run as it ends.
+pub fn run_all(seeds: Range<u64>, plant: Option<Plant>, mut each: impl FnMut(u64, &Run)) {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicU64::new(seeds.start);
+    thread::scope(|scope| {
+        let (finished, runs) = mpsc::sync_channel(threads);
+        for _ in 0..threads {
+            let (next, finished) = (&next, finished.clone());
+            scope.spawn(move || {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end || finished.send((seed, run(seed, plant, false))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(finished);
+        for (seed, run) in runs {
+            each(seed, &run);
+        }
+    });
 }
 
 /// A seed nobody has chosen.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::Parser;
-use tollgate_simulation::{Plant, Run, run};
+use tollgate_simulation::{Plant, Run, run, run_all};
 
 /// Simulates several nodes in trouble, everything drawn from a seed.
 #[derive(Parser)]
@@ -44,20 +44,13 @@ fn main() -> ExitCode {
         return table(from, arguments.seeds);
     }
     let mut total = Total::begin();
-    for seed in from..from.saturating_add(arguments.seeds) {
-        let run = run(seed, arguments.plant, false);
-        total.add(&run);
-        if !run.violations.is_empty() {
-            report(seed, &run);
-            if arguments.plant.is_some() {
-                println!("found with seed {seed}, the {}th", seed - from + 1);
-                return ExitCode::SUCCESS;
-            }
-        }
-        if total.seeds.is_multiple_of(100) {
+    run_all(from..from.saturating_add(arguments.seeds), arguments.plant, |seed, run| {
+        total.add(run);
+        report(seed, run);
+        if total.seeds.is_multiple_of(500) {
             println!("{total}");
         }
-    }
+    });
     println!("from seed {from}: {total}");
     let is_right = (total.faulty == 0) == arguments.plant.is_none();
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }

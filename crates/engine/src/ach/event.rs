@@ -46,14 +46,19 @@ impl Engine {
                 Some(id) => self.store.transfer(stored.environment, id).await?,
                 None => None,
             };
-            if let Some(transfer) = &before {
-                let sent_to = transfer.order.account.as_ref();
-                let check = self.check_account(stored.environment, sent_to, found.provider);
-                if check.is_unreachable() {
-                    return Ok(TransferEvent::Waiting(check.trouble().reason));
-                }
+            let check = before.as_ref().map(|transfer| {
+                self.check_account(stored.environment, transfer.order.account.as_ref(), found.provider)
+            });
+            if let Some(check) = check.as_ref().filter(|check| check.is_unreachable()) {
+                return Ok(TransferEvent::Waiting(check.trouble().reason));
             }
             let call = found.wire.read(found.provider, object).await;
+            // Another account does not show the transfer, which says nothing about it.
+            if let Some(check) = check.filter(|check| !check.is_unchanged())
+                && matches!(&call.outcome, Err(CallError::Refused(_)))
+            {
+                return Ok(TransferEvent::Waiting(check.trouble().reason));
+            }
             let before = match (before, &call.outcome) {
                 (Some(before), _) => Some(before),
                 (None, Ok(sighting)) => {

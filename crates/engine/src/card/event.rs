@@ -164,6 +164,12 @@ impl Engine {
                 self.set_aside(stored, EventState::Waiting, &note).await?;
                 Ok(true)
             }
+            // Another account does not show the payment, which says nothing about it.
+            Err(CallError::Refused(_)) if !check.is_unchanged() => {
+                let note = format!("waits: {}", check.trouble().reason);
+                self.set_aside(stored, EventState::Waiting, &note).await?;
+                Ok(true)
+            }
             Err(CallError::Refused(refusal)) => {
                 let note = format!("the provider does not show the payment: {}", refusal.failure.code);
                 self.finish(draft, stored, notice, &note).await

@@ -40,6 +40,10 @@ pub(crate) fn state_told(
 ) -> Result<Option<String>, &'static str> {
     match (event.kind, state) {
         (EventKind::PaymentPrepared, _) => Ok(None),
+        // A success that is learned of together with its refund is reported as it was.
+        (EventKind::Transaction(Status::Succeeded), Some(state)) if state.status == Status::Refunded => {
+            Ok(Some(write_state(&state.as_paid())))
+        }
         (_, Some(state)) => Ok(Some(write_state(state))),
         (_, None) => Err(NO_STATE),
     }
@@ -193,6 +197,10 @@ mod tests {
         let pending = event(EventKind::Transaction(Status::Pending));
         assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state))));
         assert_eq!(state_told(&pending, None), Err(NO_STATE));
+        let refunded = TransactionState { status: Status::Refunded, ..state };
+        let succeeded = event(EventKind::Transaction(Status::Succeeded));
+        let paid = write_state(&refunded.as_paid());
+        assert_eq!(state_told(&succeeded, Some(&refunded)), Ok(Some(paid)), "the success before the refund");
     }
 
     #[test]
