@@ -34,6 +34,15 @@ pub(crate) struct Told {
     pub(crate) reference: String,
 }
 
+/// How a caller's key was answered; a request that begins afterwards gets no other kind of answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Answered {
+    #[default]
+    NotYet,
+    Made,
+    Rejected,
+}
+
 /// A transfer a caller wants, whatever became of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TransferCase {
@@ -41,9 +50,7 @@ pub(crate) struct TransferCase {
     pub(crate) reference: Option<String>,
     /// How often it was answered as created.
     pub(crate) created: u32,
-    /// Whether it was answered as recorded, made or refused: from then on nothing else may be answered.
-    pub(crate) is_answered: bool,
-    pub(crate) was_rejected: bool,
+    pub(crate) answered: Answered,
     /// Statuses that were answered.
     pub(crate) said: BTreeSet<String>,
     /// Requests of which it was said that they changed nothing.

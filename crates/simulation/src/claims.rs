@@ -1,23 +1,24 @@
 //! What an answer claims, held against what the providers know.
 
 use crate::{
-    book::{PaymentCase, TransferCase},
+    book::{Answered, PaymentCase, TransferCase},
     node::Answer,
     providers::{BankTransfer, Ledger, PageState, Standing},
     world::World,
 };
 
-/// A caller's answer about a transfer. `twin` tells that the same was asked with another body.
-pub(crate) fn transfer(world: &World, caller: &str, answer: &Answer) {
+/// A caller's answer about a transfer. Only what was answered before the request began binds it: two answers to the same
+/// key can overtake one another.
+pub(crate) fn transfer(world: &World, caller: &str, known: Answered, answer: &Answer) {
     let mut book = world.book();
     let ledger = world.providers();
     let Some(case) = book.transfers.get_mut(caller) else { return };
     let mut faults = Vec::new();
     let taken: Vec<_> = ledger.transfers.values().filter(|it| it.caller == caller).collect();
     match answer.status {
-        200 | 201 => made(case, &taken, answer, &mut faults),
+        200 | 201 => made(case, known, &taken, answer, &mut faults),
         422 => {
-            (case.is_answered, case.was_rejected) = (true, true);
+            case.answered = Answered::Rejected;
             if !ledger.refused.iter().any(|refused| refused == caller) {
                 faults.push(("only the provider's validation rejects", answer.text("/message").to_owned()));
             }
@@ -29,7 +30,7 @@ pub(crate) fn transfer(world: &World, caller: &str, answer: &Answer) {
         401 | 429 => {}
         500 => faults.push(("nothing breaks", answer.body.to_string())),
         status => {
-            if case.is_answered && !(status == 503 && answer.code() != "provider_not_configured") {
+            if known != Answered::NotYet && !(status == 503 && answer.code() != "provider_not_configured") {
                 let what = format!("{status} {}", answer.code());
                 faults.push(("a key that was answered stays answered", what));
             }
@@ -55,6 +56,7 @@ fn says_nothing_happened(answer: &Answer) -> bool {
 
 fn made(
     case: &mut TransferCase,
+    known: Answered,
     taken: &[&BankTransfer],
     answer: &Answer,
     faults: &mut Vec<(&'static str, String)>,
@@ -64,11 +66,13 @@ fn made(
     if case.reference.as_ref().is_some_and(|known| *known != reference) {
         faults.push(("one key, one reference", reference.clone()));
     }
-    if case.was_rejected {
+    if known == Answered::Rejected {
         faults.push(("what was rejected stays rejected", status.clone()));
     }
     case.reference = Some(reference);
-    case.is_answered = true;
+    if case.answered == Answered::NotYet {
+        case.answered = Answered::Made;
+    }
     case.created += u32::from(answer.status == 201);
     if case.created > 1 {
         faults.push(("one key, one creation", "answered 201 twice".to_owned()));

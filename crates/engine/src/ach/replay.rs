@@ -51,15 +51,7 @@ impl Engine {
             return Err(TransferError::KeyReused(differing));
         }
         let Some(known) = self.keep(repetition, known).await? else { return Ok(None) };
-        match &known.state.failure {
-            // One that the provider never took was answered as refused, and still is.
-            Some(failure) if known.state.provider_reference.is_none() => Err(TransferError::Rejected {
-                reference: known.order.id,
-                failure: failure.clone(),
-                replayed: true,
-            }),
-            _ => Ok(Some(TransferMade { transfer: known, replayed: true })),
-        }
+        TransferMade { transfer: known, replayed: true }.unless_rejected().map(Some)
     }
 
     /// Makes sure that a transfer stays which is about to be shown: as long as nothing has changed since its

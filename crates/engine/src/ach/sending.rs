@@ -57,12 +57,7 @@ impl Engine {
             async move { engine.record_sending(transfer, &call, Some(&request)).await }
         };
         let recorded = self.record(transfer.order.id.to_string(), write).await;
-        let transfer = recorded.unwrap_or(transfer);
-        if let (Status::Failed, Err(CallError::Refused(refusal))) = (transfer.state.status, &call.outcome) {
-            let (reference, failure) = (transfer.order.id, refusal.failure.clone());
-            return Err(TransferError::Rejected { reference, failure, replayed: false });
-        }
-        Ok(TransferMade { transfer, replayed: false })
+        TransferMade { transfer: recorded.unwrap_or(transfer), replayed: false }.unless_rejected()
     }
 
     /// Takes the reservation back of a transfer that the provider did not even look at: nothing is recorded against the

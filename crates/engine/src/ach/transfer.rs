@@ -67,6 +67,22 @@ pub struct TransferMade {
     pub replayed: bool,
 }
 
+impl TransferMade {
+    /// A transfer that the provider never took is answered as rejected: at first, in a replay, and where the resolver
+    /// was the one to learn of it.
+    pub(super) fn unless_rejected(self) -> Result<Self, TransferError> {
+        let state = &self.transfer.state;
+        match &state.failure {
+            Some(failure) if state.provider_reference.is_none() => Err(TransferError::Rejected {
+                reference: self.transfer.order.id,
+                failure: failure.clone(),
+                replayed: self.replayed,
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
 /// Why no transfer was made. Except for [`TransferError::Rejected`], nothing was recorded and the same key may be used
 /// again.
 #[derive(Debug, thiserror::Error)]

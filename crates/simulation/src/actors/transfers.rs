@@ -38,13 +38,14 @@ async fn insist(cluster: Arc<Cluster>, caller: String, amount: u64) {
         let body = body(&caller, amount, &token);
         let node = cluster.any_node();
         let key = world.book().secret_key.clone();
+        let known = world.book().transfers.get(&caller).map(|case| case.answered).unwrap_or_default();
         let answer = cluster.call(node, Method::POST, PATH, &key, Some(&body)).await;
         note(&cluster, &caller, &answer);
         let Ok(answer) = answer else {
             world.pause(200..8_000).await;
             continue;
         };
-        claims::transfer(&world, &caller, &answer);
+        claims::transfer(&world, &caller, known, &answer);
         match answer.status {
             200 | 201 | 422 if repetitions == 0 => return,
             // Once more, much later: perhaps with a token that has expired meanwhile.
