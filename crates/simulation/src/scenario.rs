@@ -62,7 +62,8 @@ pub(crate) async fn run(world: &Arc<World>) {
         operator::lead_to(&cluster, account).await;
         sleep(HOUR).await;
         operator::decide(&cluster, account).await;
-        sleep(HOUR * 2).await;
+        // A check that found another account configured is repeated after six hours.
+        sleep(HOUR * 6).await;
     }
     background.abort_all();
     follower::read_on(&cluster).await;
