@@ -17,25 +17,25 @@ use crate::{
     engine::Engine,
     metadata_text::metadata_pairs,
     ports::{
-        Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found,
-        FoundPlace, OutEvent, PastPayment, PaymentFilter, StoreError,
+        Activity, Attention, CardPayment, DeliveryQuery, Event, EventDelivery, EventQuery, EventsFrom,
+        PastPayment, PaymentFilter, SearchCursor, SearchHit, StoreError,
     },
     quote::{QuoteRequest, quote},
 };
 
 /// Payments that are looked at for one slice of a search, whether they pass its filters or not.
-const MOST_LOOKED_AT: usize = 1_000;
+const MAX_CHECKED: usize = 1_000;
 /// Card payments that are looked at for one slice of those nobody has paid; each is read with all that belongs to it.
-const MOST_UNPAID: usize = 300;
+const MAX_UNPAID: usize = 300;
 const LOOKED_AT_ONCE: u32 = 100;
 /// Each kind of thing that waits for a person is counted up to this.
-const MOST_COUNTED: u32 = 1_000;
+const MAX_COUNTED: u32 = 1_000;
 /// Events about one payment, and deliveries of one event, that are shown.
-const MOST_EVENTS: u32 = 100;
+const MAX_EVENTS: u32 = 100;
 /// Payments that differ, shown by name.
-const MOST_EXAMPLES: usize = 12;
+const MAX_EXAMPLES: usize = 12;
 /// How many payments of the past a configuration may be tried on.
-pub const MOST_REPLAYED: u32 = 10_000;
+pub const MAX_REPLAYED: u32 = 10_000;
 
 /// What is looked for; everything that is given must hold.
 #[derive(Debug, Clone, Default)]
@@ -180,9 +180,9 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         search: &PaymentSearch,
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: usize,
-    ) -> Result<(Vec<FoundPayment>, Option<FoundPlace>), ReadError> {
+    ) -> Result<(Vec<FoundPayment>, Option<SearchCursor>), ReadError> {
         if let Ok(reference) = search.text.trim().parse::<ServiceReference>() {
             let found = self.found_payment(environment, reference).await?;
             return Ok((found.into_iter().filter(|found| search.wants(found)).collect(), None));
@@ -207,7 +207,7 @@ impl Engine {
             if is_last {
                 return Ok((payments, None));
             }
-            if looked_at >= MOST_LOOKED_AT {
+            if looked_at >= MAX_CHECKED {
                 return Ok((payments, before));
             }
         }
@@ -224,7 +224,7 @@ impl Engine {
     ) -> Result<(Vec<FoundPayment>, Option<PaymentId>), ReadError> {
         let filter = PaymentFilter { preparation: search.preparation, waiting: false };
         let (mut unpaid, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
-        while looked_at < MOST_UNPAID {
+        while looked_at < MAX_UNPAID {
             let slice = self.payments(environment, filter, before, LOOKED_AT_ONCE).await?;
             let is_last = slice.len() < usize::try_from(LOOKED_AT_ONCE).unwrap_or(usize::MAX);
             looked_at = looked_at.saturating_add(slice.len());
@@ -251,9 +251,9 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         terms: &[String],
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: usize,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         let each = u32::try_from(limit).unwrap_or(u32::MAX);
         let mut all = BTreeMap::new();
         for term in terms {
@@ -282,14 +282,14 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         reference: ServiceReference,
-    ) -> Result<Vec<(OutEvent, Vec<EventDelivery>)>, StoreError> {
+    ) -> Result<Vec<(Event, Vec<EventDelivery>)>, StoreError> {
         let query = EventQuery { kind: None, reference: Some(reference) };
-        let events = self.store.out_events(environment, query, EventsFrom::Newest, MOST_EVENTS).await?;
+        let events = self.store.list_events(environment, query, EventsFrom::Newest, MAX_EVENTS).await?;
         let events = events.unwrap_or_default();
         let mut told = Vec::with_capacity(events.len());
         for event in events.into_iter().rev() {
             let query = DeliveryQuery { event: Some(event.id), ..DeliveryQuery::default() };
-            let deliveries = self.store.deliveries(environment, query, None, MOST_EVENTS).await?;
+            let deliveries = self.store.deliveries(environment, query, None, MAX_EVENTS).await?;
             told.push((event, deliveries));
         }
         Ok(told)
@@ -307,7 +307,7 @@ impl Engine {
 
     /// What waits in an environment for a person.
     pub async fn attention(&self, environment: EnvironmentId) -> Result<Attention, StoreError> {
-        self.store.attention(environment, MOST_COUNTED).await
+        self.store.attention(environment, MAX_COUNTED).await
     }
 
     /// What a configuration would have done to the latest payments.
@@ -317,7 +317,7 @@ impl Engine {
         proposed: &Configuration,
         payments: u32,
     ) -> Result<Replay, StoreError> {
-        let past = self.store.past_payments(environment, None, payments.min(MOST_REPLAYED)).await?;
+        let past = self.store.past_payments(environment, None, payments.min(MAX_REPLAYED)).await?;
         Ok(replay(&past, proposed))
     }
 }
@@ -389,7 +389,7 @@ impl Replaying {
             }
             Some(_) => {}
         }
-        if after.as_ref() != Some(&before) && self.replay.examples.len() < MOST_EXAMPLES {
+        if after.as_ref() != Some(&before) && self.replay.examples.len() < MAX_EXAMPLES {
             let (reference, currency) = (payment.reference, payment.currency);
             self.replay.examples.push(ReplayExample { reference, currency, before, after });
         }
