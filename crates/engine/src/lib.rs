@@ -23,8 +23,9 @@ mod provider_health;
 mod quote;
 mod rate_limiter;
 mod record;
-mod records;
+mod replay;
 mod resolver;
+mod search;
 mod sequence;
 mod snapshot;
 mod tenants;
@@ -58,9 +59,8 @@ pub use provider_account::UseAccountError;
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use rate_limiter::{RateLimitExceeded, RateLimiter};
-pub use records::{
-    FoundPayment, MAX_REPLAYED, MovedMoney, PaymentSearch, Replay, ReplayExample, ReplayedMove,
-};
+pub use replay::{MAX_REPLAYED, MovedMoney, Replay, ReplayExample, ReplayedMove};
+pub use search::{FoundPayment, PaymentSearch};
 pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, Snapshot};
 pub use tenants::TenantError;
 pub use wallet::{MoveError, MoveOrder};
