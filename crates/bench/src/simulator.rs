@@ -14,12 +14,12 @@ use crate::process::Process;
 pub(crate) struct Simulator {
     pub(crate) process: Process,
     pub(crate) address: SocketAddr,
-    wires: Wires,
+    adapters: Adapters,
 }
 
 /// Where each wire is and which key it takes, as the simulator prints it.
 #[derive(Debug, PartialEq, Eq)]
-struct Wires {
+struct Adapters {
     stripe: (String, String),
     square: (String, String),
     increase: (String, String),
@@ -30,19 +30,19 @@ impl Simulator {
         let log = directory.join("simulator.log");
         let mut command = launch::command(binary, directory, &log)?;
         command.args(["simulator", "--listen", "127.0.0.1:0"]);
-        let ask = async || Wires::parse(&std::fs::read_to_string(&log).ok()?);
-        let (process, wires) = launch::start("simulator", &mut command, &log, ask).await?;
-        let address = address_of(&wires.stripe.0).ok_or("the simulator's address is not one")?;
-        Ok(Self { process, address, wires })
+        let ask = async || Adapters::parse(&std::fs::read_to_string(&log).ok()?);
+        let (process, adapters) = launch::start("simulator", &mut command, &log, ask).await?;
+        let address = address_of(&adapters.stripe.0).ok_or("the simulator's address is not one")?;
+        Ok(Self { process, address, adapters })
     }
 
     pub(crate) fn stripe_key(&self) -> &str {
-        &self.wires.stripe.1
+        &self.adapters.stripe.1
     }
 
     /// The configuration that sends card payments to the wire named and transfers to the only one there is.
     pub(crate) fn configuration(&self, cards: &str) -> Value {
-        let Wires { stripe, square, increase } = &self.wires;
+        let Adapters { stripe, square, increase } = &self.adapters;
         let fee = |provider: &str, method: &str, channel: &str| {
             json!({
                 "provider": provider, "paymentMethod": method, "channel": channel, "currency": "USD",
@@ -92,7 +92,7 @@ impl Simulator {
     }
 }
 
-impl Wires {
+impl Adapters {
     /// `None` until all have been printed.
     fn parse(printed: &str) -> Option<Self> {
         let wire = |name: &str| {
@@ -124,12 +124,12 @@ mod tests {
 
     #[test]
     fn the_addresses_are_read_once_all_are_there() {
-        let wires = Wires::parse(PRINTED).unwrap();
-        assert_eq!(wires.stripe, ("http://127.0.0.1:4010/stripe".to_owned(), "sk_test".to_owned()));
-        assert_eq!(wires.increase.1, "key");
-        assert_eq!(address_of(&wires.stripe.0), Some(([127, 0, 0, 1], 4010).into()));
+        let adapters = Adapters::parse(PRINTED).unwrap();
+        assert_eq!(adapters.stripe, ("http://127.0.0.1:4010/stripe".to_owned(), "sk_test".to_owned()));
+        assert_eq!(adapters.increase.1, "key");
+        assert_eq!(address_of(&adapters.stripe.0), Some(([127, 0, 0, 1], 4010).into()));
         for end in 0..PRINTED.trim_end().len() {
-            assert_eq!(Wires::parse(PRINTED.get(..end).unwrap()), None, "{end}");
+            assert_eq!(Adapters::parse(PRINTED.get(..end).unwrap()), None, "{end}");
         }
     }
 }

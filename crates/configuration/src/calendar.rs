@@ -7,10 +7,10 @@ use tollgate_domain::{
     ach::{Calendar, RailRules},
 };
 
-use crate::{fault::Faults, reader::Node};
+use crate::{reader::Node, validation_error::ValidationErrors};
 
-const MOST_RULES: usize = 100;
-const MOST_DAYS: usize = 1_000;
+const MAX_RULES: usize = 100;
+const MAX_DAYS: usize = 1_000;
 
 /// A calendar as configured, beside the one the engine works with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,20 +27,20 @@ impl AchCalendar {
     }
 }
 
-pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> AchCalendar {
+pub(crate) fn read(node: &Node<'_>, faults: &mut ValidationErrors) -> AchCalendar {
     let Some(mut object) = node.object(faults) else { return AchCalendar::default() };
     let (rules, days) = (object.optional("rules"), object.optional("closedDays"));
     object.finish(faults);
     let rules: Vec<_> =
-        rules.into_iter().flat_map(|node| node.items(MOST_RULES, faults).collect::<Vec<_>>()).collect();
+        rules.into_iter().flat_map(|node| node.items(MAX_RULES, faults).collect::<Vec<_>>()).collect();
     let rules: Vec<_> = rules.iter().filter_map(|node| read_rules(node, faults)).collect();
     let days: Vec<_> =
-        days.into_iter().flat_map(|node| node.items(MOST_DAYS, faults).collect::<Vec<_>>()).collect();
+        days.into_iter().flat_map(|node| node.items(MAX_DAYS, faults).collect::<Vec<_>>()).collect();
     let closed_days: Vec<_> = days.iter().filter_map(|node| read_day(node, faults)).collect();
     AchCalendar { calendar: Calendar::new(rules.clone(), closed_days.clone()), rules, closed_days }
 }
 
-fn read_rules(node: &Node<'_>, faults: &mut Faults) -> Option<RailRules> {
+fn read_rules(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<RailRules> {
     let mut object = node.object(faults)?;
     let from = object.required("from", faults);
     let limit = object.required("sameDayLimitMinor", faults);
@@ -65,7 +65,7 @@ fn read_rules(node: &Node<'_>, faults: &mut Faults) -> Option<RailRules> {
     })
 }
 
-fn read_day(node: &Node<'_>, faults: &mut Faults) -> Option<Date> {
+fn read_day(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Date> {
     let read = node.text(10, faults)?.parse().ok();
     if read.is_none() {
         node.fault(faults, "must be a day such as `2026-12-24`");
@@ -73,7 +73,7 @@ fn read_day(node: &Node<'_>, faults: &mut Faults) -> Option<Date> {
     read
 }
 
-fn read_time(node: &Node<'_>, faults: &mut Faults) -> Option<Time> {
+fn read_time(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Time> {
     let read = Time::strptime("%H:%M", node.text(5, faults)?).ok();
     if read.is_none() {
         node.fault(faults, "must be a time of day in Eastern Time such as `16:45`");

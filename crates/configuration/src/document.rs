@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// Why a text is not a document at all. Says where, and quotes nothing of the text but a field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentFault {
+pub enum DocumentError {
     /// Not JSON.
     #[error("the document is not valid JSON, at line {line}, column {column}")]
     NotJson {
@@ -32,7 +32,7 @@ pub enum DocumentFault {
 }
 
 /// Reads a JSON text in which no object has a field twice.
-pub fn parse_document(text: &[u8]) -> Result<Value, DocumentFault> {
+pub fn parse_document(text: &[u8]) -> Result<Value, DocumentError> {
     let duplicate = RefCell::new(None);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let read = Strict { duplicate: &duplicate }.deserialize(&mut deserializer);
@@ -40,8 +40,8 @@ pub fn parse_document(text: &[u8]) -> Result<Value, DocumentFault> {
     read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
         match duplicate.take() {
-            Some(name) => DocumentFault::Duplicate { name, line, column },
-            None => DocumentFault::NotJson { line, column },
+            Some(name) => DocumentError::Duplicate { name, line, column },
+            None => DocumentError::NotJson { line, column },
         }
     })
 }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn what_is_not_json_is_told_by_its_place() {
         for text in ["", "{", "{]", "{} {}", "nul", &"[".repeat(1_000)] {
-            assert!(matches!(parse_document(text.as_bytes()), Err(DocumentFault::NotJson { .. })), "{text}");
+            assert!(matches!(parse_document(text.as_bytes()), Err(DocumentError::NotJson { .. })), "{text}");
         }
     }
 }

@@ -8,9 +8,9 @@ use tollgate_domain::{
     fee::{FeeEntry, FeeLayer},
 };
 
-use crate::{fault::Faults, provider::Providers, reader::Node};
+use crate::{provider::Providers, reader::Node, validation_error::ValidationErrors};
 
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// The fees of a configuration.
 #[derive(Debug, Clone, Default)]
@@ -56,9 +56,9 @@ impl Fees {
     }
 }
 
-pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, faults: &mut Faults) -> Fees {
+pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, faults: &mut ValidationErrors) -> Fees {
     let mut fees = Fees::default();
-    let items: Vec<_> = node.items(MOST_ENTRIES, faults).collect();
+    let items: Vec<_> = node.items(MAX_ENTRIES, faults).collect();
     for item in items {
         if let Some(entry) = read(&item, providers, faults)
             && !fees.insert(entry)
@@ -72,7 +72,7 @@ pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, faults: &mut Faul
     fees
 }
 
-fn read(node: &Node<'_>, providers: &Providers, faults: &mut Faults) -> Option<Entry> {
+fn read(node: &Node<'_>, providers: &Providers, faults: &mut ValidationErrors) -> Option<Entry> {
     let mut object = node.object(faults)?;
     let provider = object.required("provider", faults);
     let method = object.required("paymentMethod", faults);
@@ -96,7 +96,7 @@ fn read(node: &Node<'_>, providers: &Providers, faults: &mut Faults) -> Option<E
     })
 }
 
-fn read_method(node: &Node<'_>, faults: &mut Faults) -> Option<PaymentMethod> {
+fn read_method(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<PaymentMethod> {
     let read = PaymentMethod::parse(node.text(64, faults)?);
     if read.is_none() {
         node.fault(faults, "must be `web_card` or `ach`");
@@ -108,7 +108,7 @@ fn read_provider(
     node: &Node<'_>,
     method: Option<PaymentMethod>,
     providers: &Providers,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<Arc<str>> {
     let provider = crate::routing::known_provider(node, providers, faults)?;
     if method.is_some_and(|method| method != provider.adapter.method()) {
@@ -118,7 +118,11 @@ fn read_provider(
     Some(provider.name.clone())
 }
 
-fn read_channel(node: &Node<'_>, method: Option<PaymentMethod>, faults: &mut Faults) -> Option<Channel> {
+fn read_channel(
+    node: &Node<'_>,
+    method: Option<PaymentMethod>,
+    faults: &mut ValidationErrors,
+) -> Option<Channel> {
     let text = node.text(64, faults)?;
     let channels = method?.channels();
     let read = channels.iter().copied().find(|channel| channel.fee_channel() == text);
@@ -129,7 +133,11 @@ fn read_channel(node: &Node<'_>, method: Option<PaymentMethod>, faults: &mut Fau
     read
 }
 
-fn read_currency(node: &Node<'_>, method: Option<PaymentMethod>, faults: &mut Faults) -> Option<Currency> {
+fn read_currency(
+    node: &Node<'_>,
+    method: Option<PaymentMethod>,
+    faults: &mut ValidationErrors,
+) -> Option<Currency> {
     let Some(currency) = Currency::parse(node.text(64, faults)?) else {
         node.fault(faults, "must be an active three-letter ISO 4217 code");
         return None;
@@ -141,7 +149,7 @@ fn read_currency(node: &Node<'_>, method: Option<PaymentMethod>, faults: &mut Fa
     Some(currency)
 }
 
-fn read_layer(node: &Node<'_>, faults: &mut Faults) -> FeeLayer {
+fn read_layer(node: &Node<'_>, faults: &mut ValidationErrors) -> FeeLayer {
     let Some(mut object) = node.object(faults) else { return FeeLayer::default() };
     let enabled = object.optional("enabled");
     let fixed = object.optional("fixedFeeMinor");
@@ -164,7 +172,7 @@ fn read_layer(node: &Node<'_>, faults: &mut Faults) -> FeeLayer {
     FeeLayer { enabled, fixed, percent, minimum, cap }
 }
 
-fn read_minor(node: &Node<'_>, faults: &mut Faults) -> Option<Minor> {
+fn read_minor(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Minor> {
     let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
     if read.is_none() {
         node.fault(faults, "must be minor units as digits, from \"0\" to \"1000000000000000000\"");
@@ -172,7 +180,7 @@ fn read_minor(node: &Node<'_>, faults: &mut Faults) -> Option<Minor> {
     read
 }
 
-fn read_percent(node: &Node<'_>, faults: &mut Faults) -> Option<BasisPoints> {
+fn read_percent(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<BasisPoints> {
     let bps = node.integer(0, u64::from(BasisPoints::WHOLE), faults)?;
     u16::try_from(bps).ok().and_then(BasisPoints::new)
 }

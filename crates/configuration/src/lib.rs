@@ -9,13 +9,13 @@ mod adapter;
 mod calendar;
 mod diff;
 mod document;
-mod fault;
 mod fees;
 mod provider;
 mod reader;
 mod routing;
 mod settings;
 mod stored;
+mod validation_error;
 
 use serde_json::{Map, Value, json};
 use tollgate_domain::{PaymentMethod, routing::RoutingTable};
@@ -23,12 +23,12 @@ use tollgate_domain::{PaymentMethod, routing::RoutingTable};
 pub use adapter::Adapter;
 pub use calendar::AchCalendar;
 pub use diff::{Change, Difference, diff};
-pub use document::{DocumentFault, parse_document};
-pub use fault::{Fault, Faults};
+pub use document::{DocumentError, parse_document};
 pub use fees::Fees;
 pub use provider::{Provider, ProviderEnvironment, Providers};
-pub use settings::Settings;
-pub use stored::StoredFault;
+pub use settings::EnvironmentSettings;
+pub use stored::StoredConfigError;
+pub use validation_error::{ValidationError, ValidationErrors};
 
 use provider::SecretSource;
 use reader::Node;
@@ -45,12 +45,12 @@ pub struct Configuration {
     /// Fees by currency, provider and channel.
     pub fees: Fees,
     /// Everything else.
-    pub settings: Settings,
+    pub settings: EnvironmentSettings,
 }
 
 impl Configuration {
     /// Reads what an operator sent. A masked secret keeps the one `current` has in the same place.
-    pub fn read(document: &Value, current: &Self) -> Result<Self, Faults> {
+    pub fn read(document: &Value, current: &Self) -> Result<Self, ValidationErrors> {
         Self::read_with(document, &SecretSource::Sent { current: &current.providers })
     }
 
@@ -67,8 +67,8 @@ impl Configuration {
         }
     }
 
-    fn read_with(document: &Value, secrets: &SecretSource<'_>) -> Result<Self, Faults> {
-        let mut faults = Faults::default();
+    fn read_with(document: &Value, secrets: &SecretSource<'_>) -> Result<Self, ValidationErrors> {
+        let mut faults = ValidationErrors::default();
         let read = Self::read_document(&Node::root(document), secrets, &mut faults);
         match read {
             Some(configuration) if faults.is_empty() => Ok(configuration),
@@ -76,7 +76,11 @@ impl Configuration {
         }
     }
 
-    fn read_document(document: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Faults) -> Option<Self> {
+    fn read_document(
+        document: &Node<'_>,
+        secrets: &SecretSource<'_>,
+        faults: &mut ValidationErrors,
+    ) -> Option<Self> {
         let mut object = document.object(faults)?;
         let providers = object.optional("providers");
         let routing = object.optional("routing");

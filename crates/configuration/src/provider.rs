@@ -7,12 +7,12 @@ use tollgate_vault::{Sealer, Secret};
 
 use crate::{
     adapter::{Adapter, FieldSpec},
-    fault::Faults,
     reader::{NAME_RULE, Node, is_name},
+    validation_error::ValidationErrors,
 };
 
-const MOST_PROVIDERS: usize = 200;
-const LONGEST_CREDENTIAL: usize = 4_096;
+const MAX_PROVIDERS: usize = 200;
+const MAX_CREDENTIAL_LENGTH: usize = 4_096;
 
 /// One configured provider. What is missing here makes it unready, not the configuration faulty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,10 +194,14 @@ pub(crate) fn place(provider: &str, field: &str) -> String {
     format!("providers.{provider}.credentials.{field}")
 }
 
-pub(crate) fn read_all(node: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Faults) -> Providers {
+pub(crate) fn read_all(
+    node: &Node<'_>,
+    secrets: &SecretSource<'_>,
+    faults: &mut ValidationErrors,
+) -> Providers {
     let entries: Vec<_> = node.entries(faults).collect();
-    if entries.len() > MOST_PROVIDERS {
-        node.fault(faults, format!("has {} entries; at most {MOST_PROVIDERS} are allowed", entries.len()));
+    if entries.len() > MAX_PROVIDERS {
+        node.fault(faults, format!("has {} entries; at most {MAX_PROVIDERS} are allowed", entries.len()));
         return Providers::default();
     }
     let mut providers = Providers::default();
@@ -210,7 +214,12 @@ pub(crate) fn read_all(node: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut
     providers
 }
 
-fn read(name: &str, node: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Faults) -> Option<Provider> {
+fn read(
+    name: &str,
+    node: &Node<'_>,
+    secrets: &SecretSource<'_>,
+    faults: &mut ValidationErrors,
+) -> Option<Provider> {
     if !is_name(name) {
         node.fault(faults, format!("a provider's name {NAME_RULE}"));
     }
@@ -241,13 +250,13 @@ fn read(name: &str, node: &Node<'_>, secrets: &SecretSource<'_>, faults: &mut Fa
     }
     if let Some(node) = funding {
         provider.funding = read_fields(&node, adapter.funding_fields(), faults, |_, node, faults| {
-            node.text(LONGEST_CREDENTIAL, faults).map(str::to_owned)
+            node.text(MAX_CREDENTIAL_LENGTH, faults).map(str::to_owned)
         });
     }
     Some(provider)
 }
 
-fn read_adapter(node: &Node<'_>, faults: &mut Faults) -> Option<Adapter> {
+fn read_adapter(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Adapter> {
     let read = Adapter::parse(node.text(64, faults)?);
     if read.is_none() {
         let known: Vec<_> = Adapter::ALL.iter().map(|adapter| adapter.as_str()).collect();
@@ -256,7 +265,7 @@ fn read_adapter(node: &Node<'_>, faults: &mut Faults) -> Option<Adapter> {
     read
 }
 
-fn read_environment(node: &Node<'_>, faults: &mut Faults) -> Option<ProviderEnvironment> {
+fn read_environment(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<ProviderEnvironment> {
     match node.text(64, faults)? {
         "sandbox" => Some(ProviderEnvironment::Sandbox),
         "production" => Some(ProviderEnvironment::Production),
@@ -268,7 +277,7 @@ fn read_environment(node: &Node<'_>, faults: &mut Faults) -> Option<ProviderEnvi
 }
 
 /// `https` anywhere, or `http` to this machine; an address only, without credentials, query or fragment.
-fn read_base_url(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
+fn read_base_url(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String> {
     let text = node.text(2_000, faults)?;
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let authority = rest.split('/').next().unwrap_or_default();
@@ -292,8 +301,8 @@ fn read_base_url(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
 fn read_fields<T>(
     node: &Node<'_>,
     specs: &'static [FieldSpec],
-    faults: &mut Faults,
-    mut read: impl FnMut(&'static FieldSpec, &Node<'_>, &mut Faults) -> Option<T>,
+    faults: &mut ValidationErrors,
+    mut read: impl FnMut(&'static FieldSpec, &Node<'_>, &mut ValidationErrors) -> Option<T>,
 ) -> Vec<(&'static str, T)> {
     let Some(mut object) = node.object(faults) else { return Vec::new() };
     let mut fields = Vec::new();
@@ -311,14 +320,14 @@ fn read_credential(
     field: FieldSpec,
     node: &Node<'_>,
     secrets: &SecretSource<'_>,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<Credential> {
     if !field.secret {
-        return node.text(LONGEST_CREDENTIAL, faults).map(|text| Credential::Open(text.to_owned()));
+        return node.text(MAX_CREDENTIAL_LENGTH, faults).map(|text| Credential::Open(text.to_owned()));
     }
     match secrets {
         SecretSource::Sent { current } => {
-            let text = node.text(LONGEST_CREDENTIAL, faults)?;
+            let text = node.text(MAX_CREDENTIAL_LENGTH, faults)?;
             if !Secret::is_masked_form(text) {
                 return Some(Credential::Secret(Secret::new(text)));
             }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::fault::Faults;
+use crate::validation_error::ValidationErrors;
 
 /// A value and where it stands in the document.
 #[derive(Debug, Clone)]
@@ -23,18 +23,18 @@ impl<'a> Node<'a> {
         Self { value, path: String::new() }
     }
 
-    pub(crate) fn fault(&self, faults: &mut Faults, message: impl Into<String>) {
+    pub(crate) fn fault(&self, faults: &mut ValidationErrors, message: impl Into<String>) {
         let path = if self.path.is_empty() { "(document)" } else { &self.path };
         faults.add(path, message);
     }
 
-    pub(crate) fn object(&self, faults: &mut Faults) -> Option<Object<'a>> {
+    pub(crate) fn object(&self, faults: &mut ValidationErrors) -> Option<Object<'a>> {
         let map = self.map(faults)?;
         Some(Object { map, path: self.path.clone(), known: Vec::new() })
     }
 
     /// The pairs of an object whose keys are names of the operator's choosing.
-    pub(crate) fn entries(&self, faults: &mut Faults) -> impl Iterator<Item = (&'a str, Node<'a>)> {
+    pub(crate) fn entries(&self, faults: &mut ValidationErrors) -> impl Iterator<Item = (&'a str, Node<'a>)> {
         let path = self.path.clone();
         self.map(faults)
             .into_iter()
@@ -43,7 +43,7 @@ impl<'a> Node<'a> {
     }
 
     /// The items of a list of at most `most`.
-    pub(crate) fn items(&self, most: usize, faults: &mut Faults) -> impl Iterator<Item = Node<'a>> {
+    pub(crate) fn items(&self, most: usize, faults: &mut ValidationErrors) -> impl Iterator<Item = Node<'a>> {
         let items = match self.value {
             Value::Array(items) if items.len() <= most => items.as_slice(),
             Value::Array(items) => {
@@ -59,7 +59,7 @@ impl<'a> Node<'a> {
         items.iter().enumerate().map(move |(place, value)| Node { value, path: format!("{path}[{place}]") })
     }
 
-    pub(crate) fn boolean(&self, faults: &mut Faults) -> Option<bool> {
+    pub(crate) fn boolean(&self, faults: &mut ValidationErrors) -> Option<bool> {
         let read = self.value.as_bool();
         if read.is_none() {
             self.fault(faults, format!("must be true or false, not {}", kind(self.value)));
@@ -68,7 +68,7 @@ impl<'a> Node<'a> {
     }
 
     /// A text of 1 to `most` characters.
-    pub(crate) fn text(&self, most: usize, faults: &mut Faults) -> Option<&'a str> {
+    pub(crate) fn text(&self, most: usize, faults: &mut ValidationErrors) -> Option<&'a str> {
         let Some(text) = self.value.as_str() else {
             self.fault(faults, format!("must be a text, not {}", kind(self.value)));
             return None;
@@ -86,7 +86,7 @@ impl<'a> Node<'a> {
     }
 
     /// A name: letters, digits, `_`, `-` and `.`, at most 64.
-    pub(crate) fn name(&self, faults: &mut Faults) -> Option<&'a str> {
+    pub(crate) fn name(&self, faults: &mut ValidationErrors) -> Option<&'a str> {
         let text = self.text(64, faults)?;
         if is_name(text) {
             return Some(text);
@@ -96,7 +96,7 @@ impl<'a> Node<'a> {
     }
 
     /// A whole number within bounds.
-    pub(crate) fn integer(&self, least: u64, most: u64, faults: &mut Faults) -> Option<u64> {
+    pub(crate) fn integer(&self, least: u64, most: u64, faults: &mut ValidationErrors) -> Option<u64> {
         let read = self.value.as_u64().filter(|number| (least..=most).contains(number));
         if read.is_none() {
             self.fault(faults, format!("must be a whole number from {least} to {most}"));
@@ -113,7 +113,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn map(&self, faults: &mut Faults) -> Option<&'a Map<String, Value>> {
+    fn map(&self, faults: &mut ValidationErrors) -> Option<&'a Map<String, Value>> {
         let map = self.value.as_object();
         if map.is_none() {
             self.fault(faults, format!("must be an object, not {}", kind(self.value)));
@@ -131,7 +131,7 @@ impl<'a> Object<'a> {
     }
 
     /// A field that must be there.
-    pub(crate) fn required(&mut self, name: &'static str, faults: &mut Faults) -> Option<Node<'a>> {
+    pub(crate) fn required(&mut self, name: &'static str, faults: &mut ValidationErrors) -> Option<Node<'a>> {
         let node = self.optional(name);
         if node.is_none() {
             faults.add(join(&self.path, name), "is required");
@@ -140,7 +140,7 @@ impl<'a> Object<'a> {
     }
 
     /// Faults for the fields nobody asked for.
-    pub(crate) fn finish(self, faults: &mut Faults) {
+    pub(crate) fn finish(self, faults: &mut ValidationErrors) {
         for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
             let known = self.known.join("`, `");
             faults.add(join(&self.path, name), format!("is not a known field; known here: `{known}`"));

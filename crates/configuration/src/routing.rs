@@ -9,23 +9,23 @@ use tollgate_domain::{
 };
 
 use crate::{
-    fault::Faults,
     provider::{Provider, Providers},
     reader::{Node, Object},
+    validation_error::ValidationErrors,
 };
 
-const MOST_RULES: usize = 20_000;
-const MOST_CONDITIONS: usize = 100;
-const MOST_OPERANDS: usize = 10_000;
-const LONGEST_OPERAND: usize = 500;
+const MAX_RULES: usize = 20_000;
+const MAX_CONDITIONS: usize = 100;
+const MAX_OPERANDS: usize = 10_000;
+const MAX_OPERAND_LENGTH: usize = 500;
 
 pub(crate) fn read_all(
     node: &Node<'_>,
     providers: &Providers,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> (RoutingTable, RoutingTable) {
     let Some(mut object) = node.object(faults) else { return Default::default() };
-    let table = |method: PaymentMethod, object: &mut Object<'_>, faults: &mut Faults| {
+    let table = |method: PaymentMethod, object: &mut Object<'_>, faults: &mut ValidationErrors| {
         let table = object.optional(method.as_str());
         table.and_then(|node| read_table(&node, method, providers, faults)).unwrap_or_default()
     };
@@ -39,7 +39,7 @@ fn read_table(
     node: &Node<'_>,
     method: PaymentMethod,
     providers: &Providers,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<RoutingTable> {
     let mut object = node.object(faults)?;
     let enabled = object.optional("enabled");
@@ -57,9 +57,9 @@ fn read_rules(
     node: &Node<'_>,
     method: PaymentMethod,
     providers: &Providers,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Vec<Rule> {
-    let items: Vec<_> = node.items(MOST_RULES, faults).collect();
+    let items: Vec<_> = node.items(MAX_RULES, faults).collect();
     let mut seen = HashSet::new();
     items.iter().filter_map(|item| read_rule(item, method, providers, &mut seen, faults)).collect()
 }
@@ -69,7 +69,7 @@ fn read_rule<'a>(
     method: PaymentMethod,
     providers: &Providers,
     seen: &mut HashSet<&'a str>,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<Rule> {
     let mut object = node.object(faults)?;
     let id = object.required("id", faults);
@@ -89,7 +89,7 @@ fn read_unique_id<'a>(
     node: &Node<'a>,
     what: &str,
     seen: &mut HashSet<&'a str>,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<Arc<str>> {
     let id = node.name(faults)?;
     if !seen.insert(id) {
@@ -103,7 +103,7 @@ fn read_target(
     node: &Node<'_>,
     method: PaymentMethod,
     providers: &Providers,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<Target> {
     let mut object = node.object(faults)?;
     let provider = object.required("provider", faults);
@@ -126,7 +126,7 @@ fn read_target(
 pub(crate) fn known_provider<'p>(
     node: &Node<'_>,
     providers: &'p Providers,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<&'p Provider> {
     let name = node.text(64, faults)?;
     let provider = providers.get(name);
@@ -140,7 +140,7 @@ pub(crate) fn known_provider<'p>(
     provider
 }
 
-fn read_channel(node: &Node<'_>, method: PaymentMethod, faults: &mut Faults) -> Option<Channel> {
+fn read_channel(node: &Node<'_>, method: PaymentMethod, faults: &mut ValidationErrors) -> Option<Channel> {
     let text = node.text(64, faults)?;
     let read = Channel::parse(text).filter(|channel| method.channels().contains(channel));
     if read.is_none() {
@@ -150,8 +150,8 @@ fn read_channel(node: &Node<'_>, method: PaymentMethod, faults: &mut Faults) -> 
     read
 }
 
-fn read_conditions(node: &Node<'_>, faults: &mut Faults) -> Vec<Condition> {
-    let items: Vec<_> = node.items(MOST_CONDITIONS, faults).collect();
+fn read_conditions(node: &Node<'_>, faults: &mut ValidationErrors) -> Vec<Condition> {
+    let items: Vec<_> = node.items(MAX_CONDITIONS, faults).collect();
     let mut seen = HashSet::new();
     items.iter().filter_map(|item| read_condition(item, &mut seen, faults)).collect()
 }
@@ -159,7 +159,7 @@ fn read_conditions(node: &Node<'_>, faults: &mut Faults) -> Vec<Condition> {
 fn read_condition<'a>(
     node: &Node<'a>,
     seen: &mut HashSet<&'a str>,
-    faults: &mut Faults,
+    faults: &mut ValidationErrors,
 ) -> Option<Condition> {
     let mut object = node.object(faults)?;
     let id = object.required("id", faults);
@@ -184,15 +184,15 @@ fn read_condition<'a>(
     }
 }
 
-fn read_field(node: &Node<'_>, faults: &mut Faults) -> Option<Field> {
-    let read = Field::parse(node.text(LONGEST_OPERAND, faults)?);
+fn read_field(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Field> {
+    let read = Field::parse(node.text(MAX_OPERAND_LENGTH, faults)?);
     if read.is_none() {
         node.fault(faults, "must be `amountMinor`, `currency`, `flow` or `metadata.<key>`");
     }
     read
 }
 
-fn read_test(op: &Node<'_>, value: &Node<'_>, faults: &mut Faults) -> Option<Test> {
+fn read_test(op: &Node<'_>, value: &Node<'_>, faults: &mut ValidationErrors) -> Option<Test> {
     match op.text(64, faults)? {
         "eq" => read_scalar(value, faults).map(Test::Eq),
         "ne" => read_scalar(value, faults).map(Test::Ne),
@@ -203,7 +203,7 @@ fn read_test(op: &Node<'_>, value: &Node<'_>, faults: &mut Faults) -> Option<Tes
         "gt" => read_number(value, faults).map(Test::Gt),
         "gte" => read_number(value, faults).map(Test::Gte),
         "exists" => value.boolean(faults).map(Test::Exists),
-        "startsWith" => value.text(LONGEST_OPERAND, faults).map(|text| Test::StartsWith(text.to_owned())),
+        "startsWith" => value.text(MAX_OPERAND_LENGTH, faults).map(|text| Test::StartsWith(text.to_owned())),
         _ => {
             op.fault(faults, "must be one of: eq, ne, in, notIn, lt, lte, gt, gte, exists, startsWith");
             None
@@ -212,22 +212,22 @@ fn read_test(op: &Node<'_>, value: &Node<'_>, faults: &mut Faults) -> Option<Tes
 }
 
 /// A text, number, `true` or `false`; all are compared as text.
-fn read_scalar(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
+fn read_scalar(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String> {
     match node.value {
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(truth) => Some(truth.to_string()),
         Value::String(text) if text.is_empty() => Some(String::new()),
-        _ => node.text(LONGEST_OPERAND, faults).map(str::to_owned),
+        _ => node.text(MAX_OPERAND_LENGTH, faults).map(str::to_owned),
     }
 }
 
-fn read_scalars(node: &Node<'_>, faults: &mut Faults) -> Option<Vec<String>> {
-    let items: Vec<_> = node.items(MOST_OPERANDS, faults).collect();
+fn read_scalars(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Vec<String>> {
+    let items: Vec<_> = node.items(MAX_OPERANDS, faults).collect();
     let scalars: Vec<_> = items.iter().map(|item| read_scalar(item, faults)).collect();
     scalars.into_iter().collect()
 }
 
-fn read_number(node: &Node<'_>, faults: &mut Faults) -> Option<i128> {
+fn read_number(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<i128> {
     let read = node.digits().and_then(|digits| digits.parse().ok());
     if read.is_none() {
         node.fault(faults, "must be a whole number");

@@ -6,23 +6,23 @@ use serde_json::{Value, json};
 
 use crate::{
     calendar::{self, AchCalendar},
-    fault::Faults,
     reader::Node,
+    validation_error::ValidationErrors,
 };
 
 /// Ten years, beyond which a lifetime is surely a slip of the hand.
-const LONGEST_LIFETIME_SECONDS: u64 = 315_360_000;
-const HIGHEST_RATE: u64 = 1_000_000;
+const MAX_LIFETIME_SECONDS: u64 = 315_360_000;
+const MAX_RATE: u64 = 1_000_000;
 
-const LEAST_PREPARATION_SECONDS: u64 = 60;
+const MIN_PREPARATION_SECONDS: u64 = 60;
 /// A month: beyond it nobody comes back to a checkout, and every one is looked after until it ends.
-const LONGEST_PREPARATION_SECONDS: u64 = 2_592_000;
+const MAX_PREPARATION_SECONDS: u64 = 2_592_000;
 const USUAL_PREPARATION: Duration = Duration::from_hours(24);
-const MOST_ORIGINS: usize = 100;
+const MAX_ORIGINS: usize = 100;
 
 /// An environment's settings; the defaults are those of an empty document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
+pub struct EnvironmentSettings {
     /// Whether card preparations demand a secret key.
     pub secret_key_for_preparation: bool,
     /// How long a card preparation waits to be paid; `None` is a day.
@@ -43,7 +43,7 @@ pub struct Settings {
     pub rate_limit_per_second: Option<u64>,
 }
 
-impl Settings {
+impl EnvironmentSettings {
     /// How long a card preparation waits to be paid.
     pub fn preparation_lifetime(&self) -> Duration {
         self.preparation_lifetime_seconds.map_or(USUAL_PREPARATION, Duration::from_secs)
@@ -82,8 +82,8 @@ fn without_usual_port(origin: &str) -> &str {
     }
 }
 
-pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> Settings {
-    let Some(mut object) = node.object(faults) else { return Settings::default() };
+pub(crate) fn read(node: &Node<'_>, faults: &mut ValidationErrors) -> EnvironmentSettings {
+    let Some(mut object) = node.object(faults) else { return EnvironmentSettings::default() };
     let secret_key = object.optional("secretKeyForPreparation");
     let preparation = object.optional("preparationLifetimeSeconds");
     let origins = object.optional("returnOrigins");
@@ -94,7 +94,7 @@ pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> Settings {
     let provider_funds = object.optional("checkProviderFunds");
     let rate = object.optional("rateLimitPerSecond");
     object.finish(faults);
-    let generation = |node: Node<'_>, faults: &mut Faults| {
+    let generation = |node: Node<'_>, faults: &mut ValidationErrors| {
         node.integer(1, u64::from(u32::MAX), faults).and_then(|number| u32::try_from(number).ok())
     };
     let customer_token_key = token_key.and_then(|node| generation(node, faults));
@@ -104,28 +104,28 @@ pub(crate) fn read(node: &Node<'_>, faults: &mut Faults) -> Settings {
     {
         node.fault(faults, "must not be above customerTokenKey: no token would open");
     }
-    Settings {
+    EnvironmentSettings {
         customer_token_key,
         customer_token_oldest_key,
         ach_calendar: ach_calendar.map(|node| calendar::read(&node, faults)),
         check_provider_funds: provider_funds.and_then(|node| node.boolean(faults)).unwrap_or_default(),
         secret_key_for_preparation: secret_key.and_then(|node| node.boolean(faults)).unwrap_or_default(),
         preparation_lifetime_seconds: preparation
-            .and_then(|node| node.integer(LEAST_PREPARATION_SECONDS, LONGEST_PREPARATION_SECONDS, faults)),
+            .and_then(|node| node.integer(MIN_PREPARATION_SECONDS, MAX_PREPARATION_SECONDS, faults)),
         return_origins: origins.map(|node| read_origins(&node, faults)),
         customer_token_lifetime_seconds: lifetime
-            .and_then(|node| node.integer(1, LONGEST_LIFETIME_SECONDS, faults)),
-        rate_limit_per_second: rate.and_then(|node| node.integer(1, HIGHEST_RATE, faults)),
+            .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, faults)),
+        rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, faults)),
     }
 }
 
-fn read_origins(node: &Node<'_>, faults: &mut Faults) -> Vec<String> {
-    let items: Vec<_> = node.items(MOST_ORIGINS, faults).collect();
+fn read_origins(node: &Node<'_>, faults: &mut ValidationErrors) -> Vec<String> {
+    let items: Vec<_> = node.items(MAX_ORIGINS, faults).collect();
     items.iter().filter_map(|item| read_origin(item, faults)).collect()
 }
 
 /// A scheme, a host and perhaps a port, and nothing behind them.
-fn read_origin(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
+fn read_origin(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String> {
     let text = node.text(300, faults)?;
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let plain =
@@ -140,7 +140,7 @@ fn read_origin(node: &Node<'_>, faults: &mut Faults) -> Option<String> {
     None
 }
 
-pub(crate) fn write(settings: &Settings) -> Value {
+pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
     json!({
         "secretKeyForPreparation": settings.secret_key_for_preparation,
         "preparationLifetimeSeconds": settings.preparation_lifetime_seconds,
@@ -174,7 +174,10 @@ mod tests {
             ("https://shop.example", "http://shop.example:443", false),
             ("https://shop.example", "https://shop.example.evil:443", false),
         ] {
-            let settings = Settings { return_origins: Some(vec![allowed.to_owned()]), ..Settings::default() };
+            let settings = EnvironmentSettings {
+                return_origins: Some(vec![allowed.to_owned()]),
+                ..EnvironmentSettings::default()
+            };
             assert_eq!(settings.allows_return_to(wanted), expected, "{allowed} {wanted}");
         }
     }

@@ -4,20 +4,20 @@ use serde_json::{Value, json};
 use tollgate_domain::id::EnvironmentId;
 use tollgate_vault::{SealError, Sealer};
 
-use crate::{Configuration, fault::Faults, provider::SecretSource};
+use crate::{Configuration, provider::SecretSource, validation_error::ValidationErrors};
 
 /// Why a stored document cannot be used.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum StoredFault {
+pub enum StoredConfigError {
     /// It is not JSON.
     #[error("the stored configuration is not JSON: {0}")]
     Unreadable(String),
     /// It does not hold together, or its secrets do not open.
     #[error("the stored configuration does not hold together: {}", first(.0))]
-    Faulty(Faults),
+    Faulty(ValidationErrors),
 }
 
-fn first(faults: &Faults) -> String {
+fn first(faults: &ValidationErrors) -> String {
     faults.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
 }
 
@@ -38,11 +38,15 @@ impl Configuration {
     }
 
     /// Reads what [`Configuration::to_stored`] wrote for the same environment.
-    pub fn from_stored(text: &str, environment: EnvironmentId, sealer: &Sealer) -> Result<Self, StoredFault> {
+    pub fn from_stored(
+        text: &str,
+        environment: EnvironmentId,
+        sealer: &Sealer,
+    ) -> Result<Self, StoredConfigError> {
         let document =
-            serde_json::from_str(text).map_err(|error| StoredFault::Unreadable(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| StoredConfigError::Unreadable(error.to_string()))?;
         let scope = environment.to_string();
         Self::read_with(&document, &SecretSource::Stored { sealer, scope: &scope })
-            .map_err(StoredFault::Faulty)
+            .map_err(StoredConfigError::Faulty)
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::too_many_lines, missing_docs)]
 
 use serde_json::{Value, json};
-use tollgate_configuration::{Configuration, Fault};
+use tollgate_configuration::{Configuration, ValidationError};
 use tollgate_domain::{Channel, Currency, Minor, PaymentMethod, Timestamp, id::EnvironmentId};
 use tollgate_vault::{MasterKey, Sealer, Secret};
 
@@ -39,7 +39,7 @@ fn read(document: &Value) -> Configuration {
     Configuration::read(document, &Configuration::default()).unwrap()
 }
 
-fn faults(document: &Value) -> Vec<Fault> {
+fn faults(document: &Value) -> Vec<ValidationError> {
     Configuration::read(document, &Configuration::default()).unwrap_err().into_iter().collect()
 }
 

@@ -10,8 +10,8 @@ use tollgate_engine::{ConfigureError, Replay};
 use crate::{
     format::{count, minor, money, second, shortened},
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 /// How many payments of the past a change is tried on.
@@ -101,58 +101,58 @@ struct HistoryPage {
     next: Option<String>,
 }
 
-pub(crate) async fn edit(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let read = visitor.console.engine.config_document(environment, None).await?;
-    editor(&visitor, read.version, pretty(&read.document), Vec::new()).await
+pub(crate) async fn edit(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let read = signed_in.console.engine.config_document(environment, None).await?;
+    editor(&signed_in, read.version, pretty(&read.document), Vec::new()).await
 }
 
-async fn editor(visitor: &Visitor, version: u64, document: String, faults: Vec<(String, String)>) -> Page {
-    let frame = visitor.frame("Configuration", "routing").await?;
+async fn editor(signed_in: &SignedIn, version: u64, document: String, faults: Vec<(String, String)>) -> Page {
+    let frame = signed_in.frame("Configuration", "routing").await?;
     page::render(&ConfigPage { frame, version, document, faults })
 }
 
-pub(crate) async fn export(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let read = visitor.console.engine.config_document(environment, None).await?;
+pub(crate) async fn export(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let read = signed_in.console.engine.config_document(environment, None).await?;
     Ok(page::file("config.json", "application/json", pretty(&read.document)))
 }
 
 pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
     let version = form.field("version").parse().ok();
     match parse_document(form.field("document").as_bytes()) {
-        Ok(document) => show_review(visitor, environment, document, version).await,
+        Ok(document) => show_review(signed_in, environment, document, version).await,
         Err(fault) => {
             let faults = vec![(String::new(), fault.to_string())];
-            editor(visitor, version.unwrap_or(0), form.field("document").to_owned(), faults).await
+            editor(signed_in, version.unwrap_or(0), form.field("document").to_owned(), faults).await
         }
     }
 }
 
 /// What a document would change, or what is wrong with it.
 pub(crate) async fn show_review(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     environment: EnvironmentId,
     document: Value,
     expected: Option<u64>,
 ) -> Page {
-    let engine = &visitor.console.engine;
+    let engine = &signed_in.console.engine;
     let current = engine.config_document(environment, None).await?;
     let version = expected.unwrap_or(current.version);
     let checked = match engine.check_config(environment, document.clone()).await {
         Ok(checked) => checked,
         Err(ConfigureError::Faulty(faults)) => {
             let faults = faults.into_iter().map(|fault| (fault.field, fault.message));
-            return editor(visitor, version, pretty(&document), faults.collect()).await;
+            return editor(signed_in, version, pretty(&document), faults.collect()).await;
         }
         Err(error) => return Err(error.into()),
     };
     let replaced = checked.replaced_secrets.iter().map(String::as_str);
     let changes = diff(&current.document, &checked.document, replaced);
     let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
-    let frame = visitor.frame("Review the change", "routing").await?;
+    let frame = signed_in.frame("Review the change", "routing").await?;
     page::render(&ReviewPage {
         frame,
         version,
@@ -164,22 +164,22 @@ pub(crate) async fn show_review(
 }
 
 pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
     let version: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
     let document = parse_document(form.field("document").as_bytes())
         .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
     let saved =
-        visitor.console.engine.put_config(environment, document, Some(version), visitor.origin()).await?;
+        signed_in.console.engine.put_config(environment, document, Some(version), signed_in.origin()).await?;
     Ok(back(&format!("/console/{environment}/routing"), &format!("Version {saved} is in force.")))
 }
 
-pub(crate) async fn history(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("History of the configuration", "routing").await?;
-    let engine = &visitor.console.engine;
-    let current = visitor.view(environment)?.config_version;
-    let before = visitor.query("before").and_then(|text| text.parse().ok());
+pub(crate) async fn history(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("History of the configuration", "routing").await?;
+    let engine = &signed_in.console.engine;
+    let current = signed_in.view(environment)?.config_version;
+    let before = signed_in.query("before").and_then(|text| text.parse().ok());
     let versions = engine.config_history(environment, before, SLICE).await?;
     let is_full = u32::try_from(versions.len()).is_ok_and(|count| count == SLICE);
     page::render(&HistoryPage {
@@ -194,16 +194,16 @@ pub(crate) async fn history(visitor: Visitor) -> Page {
 }
 
 /// A version of the past: what bringing it back would change.
-pub(crate) async fn version(visitor: Visitor) -> Page {
-    let (environment, version) = (visitor.environment()?, visitor.path("version")?);
-    let engine = &visitor.console.engine;
+pub(crate) async fn version(signed_in: SignedIn) -> Page {
+    let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
+    let engine = &signed_in.console.engine;
     let current = engine.config_document(environment, None).await?;
     let old = engine.config_version(environment, version).await?;
     let document = old.configuration.to_public();
     // Secrets in force stay.
     let changes = diff(&current.document, &document, []);
     let replay = engine.replay_history(environment, &old.configuration, REPLAYED).await?;
-    let frame = visitor.frame(&format!("Version {version}"), "routing").await?;
+    let frame = signed_in.frame(&format!("Version {version}"), "routing").await?;
     page::render(&ReviewPage {
         frame,
         version: current.version,
@@ -215,11 +215,11 @@ pub(crate) async fn version(visitor: Visitor) -> Page {
 }
 
 pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let (environment, version) = (visitor.environment()?, visitor.path("version")?);
+    let signed_in = &form.signed_in;
+    let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
     let expected: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
-    let engine = &visitor.console.engine;
-    let saved = engine.restore_config(environment, version, expected, visitor.origin()).await?;
+    let engine = &signed_in.console.engine;
+    let saved = engine.restore_config(environment, version, expected, signed_in.origin()).await?;
     let said = format!("Version {version} is back, as version {saved}.");
     Ok(back(&format!("/console/{environment}/routing"), &said))
 }

@@ -9,8 +9,8 @@ use crate::{
     format::{moment, second, shortened},
     page::{self, Page, PageError},
     payments::{read_end, read_moment},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 const SLICE: u32 = 50;
@@ -70,17 +70,17 @@ struct DeliveriesPage {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Deliveries", "events").await?;
-    let engine = &visitor.console.engine;
-    let state = visitor.query("state").and_then(DeliveryState::parse);
-    let endpoint = visitor.query("endpoint").and_then(|text| text.parse::<EndpointId>().ok());
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Deliveries", "events").await?;
+    let engine = &signed_in.console.engine;
+    let state = signed_in.query("state").and_then(DeliveryState::parse);
+    let endpoint = signed_in.query("endpoint").and_then(|text| text.parse::<EndpointId>().ok());
     let query = DeliveryQuery { endpoint, event: None, state };
-    let before = visitor.query("before").and_then(read_place);
+    let before = signed_in.query("before").and_then(read_place);
     let found = engine.deliveries(environment, query, before, SLICE).await?;
     let is_full = u32::try_from(found.len()).is_ok_and(|count| count == SLICE);
-    let rest = visitor.query_without("before");
+    let rest = signed_in.query_without("before");
     let joint = if rest.is_empty() { "" } else { "&" };
     let endpoints = engine.endpoints(environment).await?;
     page::render(&DeliveriesPage {
@@ -104,8 +104,8 @@ fn read_place(text: &str) -> Option<(EventId, EndpointId)> {
 }
 
 pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
     let wanted =
         || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
     let endpoint = match form.field("endpoint") {
@@ -124,7 +124,7 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         parked_only: form.is_ticked("parked"),
         after,
     };
-    let resent = visitor.console.engine.resend(environment, Resend { endpoint, which }).await?;
+    let resent = signed_in.console.engine.resend(environment, Resend { endpoint, which }).await?;
     let more = resent
         .next_after
         .map_or_else(String::new, |event| format!(" There are more: repeat it to continue after {event}."));

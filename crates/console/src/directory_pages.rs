@@ -10,13 +10,13 @@ use tollgate_engine::ports::Page as Slice;
 
 use crate::{
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 /// More are found by their id through the admin API.
 const MOST: u32 = 200;
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_LENGTH: usize = 120;
 
 struct OrganizationView {
     id: String,
@@ -38,8 +38,8 @@ struct EnvironmentsPage {
 }
 
 /// Straight to the environment where there is only one.
-pub(crate) async fn enter(visitor: Visitor) -> Page {
-    let organizations = organizations(&visitor).await?;
+pub(crate) async fn enter(signed_in: SignedIn) -> Page {
+    let organizations = organizations(&signed_in).await?;
     let environments: Vec<&String> = organizations
         .iter()
         .flat_map(|organization| &organization.applications)
@@ -51,13 +51,13 @@ pub(crate) async fn enter(visitor: Visitor) -> Page {
     }
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let organizations = organizations(&visitor).await?;
-    page::render(&EnvironmentsPage { frame: visitor.bare_frame("Environments"), organizations })
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let organizations = organizations(&signed_in).await?;
+    page::render(&EnvironmentsPage { frame: signed_in.bare_frame("Environments"), organizations })
 }
 
-async fn organizations(visitor: &Visitor) -> Result<Vec<OrganizationView>, PageError> {
-    let engine = &visitor.console.engine;
+async fn organizations(signed_in: &SignedIn) -> Result<Vec<OrganizationView>, PageError> {
+    let engine = &signed_in.console.engine;
     let mut views = Vec::new();
     for organization in engine.organizations(Slice { after: None, limit: MOST }).await? {
         let mut applications = Vec::new();
@@ -83,9 +83,9 @@ async fn organizations(visitor: &Visitor) -> Result<Vec<OrganizationView>, PageE
 }
 
 pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
-    let engine = &form.visitor.console.engine;
+    let engine = &form.signed_in.console.engine;
     let name = form.field("name").to_owned();
-    if name.is_empty() || name.chars().count() > LONGEST_NAME {
+    if name.is_empty() || name.chars().count() > MAX_NAME_LENGTH {
         return Err(PageError::Refused("A name of 1 to 120 characters is needed.".to_owned()));
     }
     let parent = form.field("parent");

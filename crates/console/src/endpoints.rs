@@ -8,16 +8,16 @@ use tollgate_domain::{
     event::{EventFilter, EventKind},
     id::{EndpointId, EnvironmentId},
 };
-use tollgate_engine::{EndpointChange, EndpointMade, NewEndpoint};
+use tollgate_engine::{CreatedEndpoint, EndpointChange, NewEndpoint};
 
 use crate::{
     format::second,
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
-const LONGEST_DESCRIPTION: usize = 200;
+const MAX_DESCRIPTION_LENGTH: usize = 200;
 const GRACE: Duration = Duration::from_hours(24);
 
 struct Row {
@@ -52,19 +52,19 @@ struct Typed {
     faults: Vec<String>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    show(&visitor, environment, None, Typed::default()).await
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    show(&signed_in, environment, None, Typed::default()).await
 }
 
 async fn show(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     environment: EnvironmentId,
-    made: Option<&EndpointMade>,
+    made: Option<&CreatedEndpoint>,
     typed: Typed,
 ) -> Page {
-    let frame = visitor.frame("Endpoints", "events").await?;
-    let engine = &visitor.console.engine;
+    let frame = signed_in.frame("Endpoints", "events").await?;
+    let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let endpoints = engine.endpoints(environment).await?;
     page::render(&EndpointsPage {
@@ -91,9 +91,9 @@ async fn show(
 }
 
 pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
-    let engine = &visitor.console.engine;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let engine = &signed_in.console.engine;
     let id = || form.field("endpoint").parse::<EndpointId>().map_err(|_| PageError::Missing);
     let page = format!("/console/{environment}/endpoints");
     match form.field("do") {
@@ -101,13 +101,13 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         "enable" | "disable" => {
             let enabled = form.field("do") == "enable";
             let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
-            engine.change_endpoint(environment, id()?, &change, &visitor.actor()).await?;
+            engine.change_endpoint(environment, id()?, &change, &signed_in.actor()).await?;
             let said = if enabled { "It is told again from now on." } else { "It is told nothing any more." };
             Ok(back(&page, said))
         }
         "rotate" => {
             let made = engine.rotate_endpoint_secret(environment, id()?, GRACE).await?;
-            show(visitor, environment, Some(&made), Typed::default()).await
+            show(signed_in, environment, Some(&made), Typed::default()).await
         }
         "remove" => {
             engine.remove_endpoint(environment, id()?).await?;
@@ -118,8 +118,8 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
 }
 
 async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let engine = &visitor.console.engine;
+    let signed_in = &form.signed_in;
+    let engine = &signed_in.console.engine;
     let mut typed = Typed {
         url: form.field("url").to_owned(),
         description: form.field("description").to_owned(),
@@ -132,13 +132,13 @@ async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, P
         .ok();
     let filter = if names.is_empty() { Ok(EventFilter::All) } else { EventFilter::parse(names) };
     let filter = filter.map_err(|fault| typed.faults.push(format!("The list of events {fault}."))).ok();
-    if typed.description.chars().count() > LONGEST_DESCRIPTION {
+    if typed.description.chars().count() > MAX_DESCRIPTION_LENGTH {
         typed.faults.push("The description must be of at most 200 characters.".to_owned());
     }
     let (Some(url), Some(filter), true) = (url, filter, typed.faults.is_empty()) else {
-        return show(visitor, environment, None, typed).await;
+        return show(signed_in, environment, None, typed).await;
     };
     let description = Some(typed.description).filter(|text| !text.is_empty());
     let made = engine.add_endpoint(environment, NewEndpoint { url, filter, description }).await?;
-    show(visitor, environment, Some(&made), Typed::default()).await
+    show(signed_in, environment, Some(&made), Typed::default()).await
 }

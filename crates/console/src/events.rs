@@ -13,8 +13,8 @@ use crate::{
     deliveries::DeliveryRow,
     format::moment,
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 const SLICE: u32 = 50;
@@ -48,21 +48,21 @@ struct EventPage {
     deliveries: Vec<DeliveryRow>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Events", "events").await?;
-    let kind = visitor.query("type").and_then(EventKind::parse);
-    let reference = visitor.query("reference").and_then(|text| text.parse::<ServiceReference>().ok());
-    let before = visitor.query("before").and_then(|text| text.parse::<EventId>().ok());
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Events", "events").await?;
+    let kind = signed_in.query("type").and_then(EventKind::parse);
+    let reference = signed_in.query("reference").and_then(|text| text.parse::<ServiceReference>().ok());
+    let before = signed_in.query("before").and_then(|text| text.parse::<EventId>().ok());
     let from = before.map_or(EventsFrom::Newest, EventsFrom::Before);
-    let engine = &visitor.console.engine;
-    let events = engine.out_events(environment, EventQuery { kind, reference }, from, SLICE).await?;
+    let engine = &signed_in.console.engine;
+    let events = engine.list_events(environment, EventQuery { kind, reference }, from, SLICE).await?;
     let is_full = u32::try_from(events.len()).is_ok_and(|count| count == SLICE);
-    let rest = visitor.query_without("before");
+    let rest = signed_in.query_without("before");
     let joint = if rest.is_empty() { "" } else { "&" };
     page::render(&EventsPage {
         kinds: EventKind::ALL.iter().map(|one| (one.as_str(), kind == Some(*one))).collect(),
-        reference: visitor.query_text("reference"),
+        reference: signed_in.query_text("reference"),
         next: events.last().filter(|_| is_full).map(|last| format!("?{rest}{joint}before={}", last.id)),
         events: events
             .iter()
@@ -77,11 +77,11 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
     })
 }
 
-pub(crate) async fn show(visitor: Visitor) -> Page {
-    let (environment, id) = (visitor.environment()?, visitor.path::<EventId>("event")?);
-    let frame = visitor.frame("Event", "events").await?;
-    let read = visitor.console.engine.out_event(environment, id).await?;
-    let body = visitor.console.bodies.body(&read.event, &read.subject).map_err(PageError::Broken)?;
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let (environment, id) = (signed_in.environment()?, signed_in.path::<EventId>("event")?);
+    let frame = signed_in.frame("Event", "events").await?;
+    let read = signed_in.console.engine.find_event(environment, id).await?;
+    let body = signed_in.console.bodies.body(&read.event, &read.subject).map_err(PageError::Broken)?;
     let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
     page::render(&EventPage {
         id: id.to_string(),
@@ -95,14 +95,14 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
 }
 
 pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let (environment, id) = (visitor.environment()?, visitor.path::<EventId>("event")?);
+    let signed_in = &form.signed_in;
+    let (environment, id) = (signed_in.environment()?, signed_in.path::<EventId>("event")?);
     let endpoint = match form.field("endpoint") {
         "" => None,
         text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
     };
     let resend = Resend { endpoint, which: ResendWhich::Event(id) };
-    let resent = visitor.console.engine.resend(environment, resend).await?;
+    let resent = signed_in.console.engine.resend(environment, resend).await?;
     let said = match resent.deliveries {
         0 => "No enabled endpoint wants this event.".to_owned(),
         1 => "It is sent again.".to_owned(),

@@ -1,4 +1,4 @@
-//! Disagreements with providers: shown until somebody is done with them.
+//! Discrepancies with providers: shown until somebody is done with them.
 
 use askama::Template;
 use axum::response::Response;
@@ -8,8 +8,8 @@ use tollgate_engine::ports::StoredException;
 use crate::{
     format::second,
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 const SLICE: u32 = 50;
@@ -58,15 +58,15 @@ struct ExceptionsPage {
     next: Option<String>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Exceptions", "exceptions").await?;
-    let shows_all = visitor.query("all").is_some();
-    let before = visitor.query("before").and_then(|text| text.parse::<ExceptionId>().ok());
-    let found = visitor.console.engine.exceptions(environment, !shows_all, before, SLICE).await?;
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Exceptions", "exceptions").await?;
+    let shows_all = signed_in.query("all").is_some();
+    let before = signed_in.query("before").and_then(|text| text.parse::<ExceptionId>().ok());
+    let found = signed_in.console.engine.exceptions(environment, !shows_all, before, SLICE).await?;
     let is_full = u32::try_from(found.len()).is_ok_and(|count| count == SLICE);
     let next = found.last().filter(|_| is_full).map(|last| {
-        let rest = visitor.query_without("before");
+        let rest = signed_in.query_without("before");
         let joint = if rest.is_empty() { "" } else { "&" };
         format!("?{rest}{joint}before={}", last.exception.id)
     });
@@ -79,13 +79,13 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
 }
 
 pub(crate) async fn resolve(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
     let id: ExceptionId = form.field("exception").parse().map_err(|_| PageError::Missing)?;
     let note: String = form.field("note").chars().take(500).collect();
     if note.is_empty() {
         return Err(PageError::Refused("Write what you found out; others will look for it.".to_owned()));
     }
-    visitor.console.engine.resolve_exception(environment, id, visitor.actor(), note).await?;
+    signed_in.console.engine.resolve_exception(environment, id, signed_in.actor(), note).await?;
     Ok(back(&format!("/console/{environment}/exceptions"), "It is marked as done with."))
 }

@@ -13,8 +13,8 @@ use tollgate_engine::{NewKey, ports::Page as Slice};
 use crate::{
     format::second,
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 const SLICE: u32 = 200;
@@ -40,14 +40,14 @@ struct KeysPage {
     issued: Option<String>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    show(&visitor, environment, None).await
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    show(&signed_in, environment, None).await
 }
 
-async fn show(visitor: &Visitor, environment: EnvironmentId, issued: Option<&NewKey>) -> Page {
-    let frame = visitor.frame("Keys", "keys").await?;
-    let engine = &visitor.console.engine;
+async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&NewKey>) -> Page {
+    let frame = signed_in.frame("Keys", "keys").await?;
+    let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let keys = engine.keys(environment, Slice { after: None, limit: SLICE }).await?;
     let keys = keys.iter().rev().map(|record| {
@@ -73,20 +73,20 @@ async fn show(visitor: &Visitor, environment: EnvironmentId, issued: Option<&New
 }
 
 pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
-    let engine = &visitor.console.engine;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let engine = &signed_in.console.engine;
     let key = || form.field("key").parse::<KeyId>().map_err(|_| PageError::Missing);
     match form.field("do") {
         "issue" => {
             let kind = KeyKind::parse(form.field("kind"))
                 .ok_or_else(|| PageError::Refused("Choose which kind of key.".to_owned()))?;
             let new = engine.issue_key(environment, kind).await?;
-            show(visitor, environment, Some(&new)).await
+            show(signed_in, environment, Some(&new)).await
         }
         "rotate" => {
             let new = engine.rotate_key(environment, key()?, GRACE).await?;
-            show(visitor, environment, Some(&new)).await
+            show(signed_in, environment, Some(&new)).await
         }
         "revoke" => {
             engine.revoke_key(environment, key()?).await?;

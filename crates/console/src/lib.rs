@@ -23,10 +23,10 @@ mod providers;
 mod routing;
 mod session;
 mod sign_in;
+mod signed_in;
 mod submitted;
 mod timeline;
 mod try_out;
-mod visitor;
 mod waiting;
 mod wallets;
 

@@ -13,7 +13,7 @@ use crate::{
     page::{self, Page, PageError},
     payments::Row,
     plot::{self, Bar},
-    visitor::{Frame, Visitor},
+    signed_in::{Frame, SignedIn},
 };
 
 const RECENT: u32 = 8;
@@ -43,7 +43,7 @@ struct Tab {
     is_here: bool,
 }
 
-struct Notice {
+struct AttentionItem {
     link: String,
     count: String,
     text: String,
@@ -71,7 +71,7 @@ struct OverviewPage {
     figures: Vec<Figure>,
     first: String,
     last: String,
-    notices: Vec<Notice>,
+    notices: Vec<AttentionItem>,
     recent: Vec<Row>,
 }
 
@@ -84,11 +84,11 @@ struct Step {
     failed: u64,
 }
 
-pub(crate) async fn show(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Overview", "overview").await?;
-    let engine = &visitor.console.engine;
-    let span = SPANS.into_iter().find(|span| visitor.query("span") == Some(span.name)).unwrap_or(SPANS[0]);
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Overview", "overview").await?;
+    let engine = &signed_in.console.engine;
+    let span = SPANS.into_iter().find(|span| signed_in.query("span") == Some(span.name)).unwrap_or(SPANS[0]);
     let now = engine.clock().now();
     let step = span.hours.saturating_mul(HOUR_MILLIS);
     let end = now.unix_millis().div_euclid(step).saturating_add(1).saturating_mul(step);
@@ -99,7 +99,7 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
     let shown: Vec<&Activity> = activity.iter().filter(|cell| cell.hour.unix_millis() >= begin).collect();
 
     let currencies = by_volume(&shown);
-    let wanted = visitor.query("currency").and_then(Currency::parse);
+    let wanted = signed_in.query("currency").and_then(Currency::parse);
     let currency = wanted.or_else(|| currencies.first().copied()).unwrap_or(Currency::USD);
     let mut steps = vec![Step::default(); usize::try_from(span.bars).unwrap_or(0)];
     let (mut platform, mut organization, mut refunds) = (0_i128, 0_i128, 0_u64);
@@ -136,12 +136,12 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
         spans: tabs(
             &SPANS.map(|one| (one.name, one.title.to_owned(), one.name == span.name)),
             "span",
-            &visitor,
+            &signed_in,
         ),
         currencies: tabs(
             &currencies.iter().map(|one| (one.code(), one.to_string(), *one == currency)).collect::<Vec<_>>(),
             "currency",
-            &visitor,
+            &signed_in,
         ),
         volume: money(total.volume, currency),
         succeeded: count(total.succeeded),
@@ -152,8 +152,14 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
         figures: figures(&steps, total, currency, &label),
         first: label(0),
         last: label(span.bars.saturating_sub(1)),
-        notices: notices(&visitor, environment, &attention, &activity, Timestamp::from_unix_millis(day_ago))
-            .await?,
+        notices: notices(
+            &signed_in,
+            environment,
+            &attention,
+            &activity,
+            Timestamp::from_unix_millis(day_ago),
+        )
+        .await?,
         recent: recent.iter().map(|transaction| Row::of_transaction(transaction, &frame.base)).collect(),
         frame,
     })
@@ -217,8 +223,8 @@ fn rate_text(step: Step) -> String {
     }
 }
 
-fn tabs(entries: &[(&str, String, bool)], field: &str, visitor: &Visitor) -> Vec<Tab> {
-    let rest = visitor.query_without(field);
+fn tabs(entries: &[(&str, String, bool)], field: &str, signed_in: &SignedIn) -> Vec<Tab> {
+    let rest = signed_in.query_without(field);
     let link = |name: &str| {
         if rest.is_empty() { format!("?{field}={name}") } else { format!("?{rest}&{field}={name}") }
     };
@@ -230,18 +236,22 @@ fn tabs(entries: &[(&str, String, bool)], field: &str, visitor: &Visitor) -> Vec
 
 /// What needs a person, the most pressing first.
 async fn notices(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     environment: EnvironmentId,
     attention: &Attention,
     activity: &[Activity],
     day_ago: Timestamp,
-) -> Result<Vec<Notice>, PageError> {
+) -> Result<Vec<AttentionItem>, PageError> {
     let base = format!("/console/{environment}");
     let mut notices = Vec::new();
     let mut add = |number: u32, link: &str, text: &str| {
         if number > 0 {
             let number = if number >= 1_000 { "1,000+".to_owned() } else { number.to_string() };
-            notices.push(Notice { link: format!("{base}/{link}"), count: number, text: text.to_owned() });
+            notices.push(AttentionItem {
+                link: format!("{base}/{link}"),
+                count: number,
+                text: text.to_owned(),
+            });
         }
     };
     let waiting = attention.waiting_payments.saturating_add(attention.waiting_transfers);
@@ -259,21 +269,21 @@ async fn notices(
     add(attention.disabled_endpoints, "endpoints", "event endpoints that are told nothing");
     add(attention.waiting_provider_events, "providers", "events of providers that could not be applied yet");
     add(attention.parked_provider_events, "providers", "parked provider events");
-    let view = visitor.view(environment)?;
+    let view = signed_in.view(environment)?;
     for provider in view.configuration.providers.iter() {
         let missing = provider.missing();
         if !missing.is_empty() {
-            notices.push(Notice {
+            notices.push(AttentionItem {
                 link: format!("{base}/providers"),
                 count: "!".to_owned(),
                 text: format!("{} is not ready: {} missing", provider.name, missing.join(", ")),
             });
         }
     }
-    for (currency, balances) in visitor.console.engine.wallets(environment).await? {
+    for (currency, balances) in signed_in.console.engine.wallets(environment).await? {
         let spent = spent_since(activity, currency, day_ago);
         if spent > 0 && i128::from(balances.available.signed()) < spent {
-            notices.push(Notice {
+            notices.push(AttentionItem {
                 link: format!("{base}/wallets/{currency}"),
                 count: "!".to_owned(),
                 text: format!(

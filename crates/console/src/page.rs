@@ -15,7 +15,7 @@ use tracing::error;
 
 use crate::{
     console::SharedConsole,
-    visitor::{Frame, Visitor},
+    signed_in::{Frame, SignedIn},
 };
 
 /// What a handler answers.
@@ -65,8 +65,9 @@ pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Response {
     response
 }
 
-pub(crate) async fn nothing_here(State(_): State<SharedConsole>, visitor: Visitor) -> Response {
-    let page = ErrorPage { frame: visitor.bare_frame("Not found"), message: PageError::Missing.to_string() };
+pub(crate) async fn nothing_here(State(_): State<SharedConsole>, signed_in: SignedIn) -> Response {
+    let page =
+        ErrorPage { frame: signed_in.bare_frame("Not found"), message: PageError::Missing.to_string() };
     let mut response = render(&page).unwrap_or_else(IntoResponse::into_response);
     *response.status_mut() = StatusCode::NOT_FOUND;
     response

@@ -19,8 +19,8 @@ use crate::{
     page::{self, Page, PageError},
     payments::tone,
     routing::RuleView,
+    signed_in::{Frame, SignedIn},
     timeline::{Line, corrections},
-    visitor::{Frame, Visitor},
 };
 
 /// A layer of the fee, step by step.
@@ -41,7 +41,7 @@ pub(crate) struct Posting {
 }
 
 /// An event that callers were told, and whether they have it.
-pub(crate) struct Told {
+pub(crate) struct EventRow {
     pub(crate) id: String,
     pub(crate) kind: &'static str,
     pub(crate) at: String,
@@ -69,7 +69,7 @@ struct PaymentPage {
     rules: Option<Vec<RuleView>>,
     postings: Vec<Posting>,
     exceptions: Vec<Exception>,
-    told: Vec<Told>,
+    told: Vec<EventRow>,
     lines: Vec<Line>,
 }
 
@@ -97,16 +97,16 @@ struct Story<'a> {
     postings: &'a [LedgerLine],
 }
 
-pub(crate) async fn show(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    match visitor.path("reference")? {
-        ServiceReference::Card(id) => card(&visitor, environment, id).await,
-        ServiceReference::Ach(id) => transfer(&visitor, environment, id).await,
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    match signed_in.path("reference")? {
+        ServiceReference::Card(id) => card(&signed_in, environment, id).await,
+        ServiceReference::Ach(id) => transfer(&signed_in, environment, id).await,
     }
 }
 
-async fn card(visitor: &Visitor, environment: EnvironmentId, id: PaymentId) -> Page {
-    let read = visitor.console.engine.payment_with_timeline(environment, id).await?;
+async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -> Page {
+    let read = signed_in.console.engine.payment_with_timeline(environment, id).await?;
     let (order, progress) = (&read.payment.order, &read.payment.progress);
     let transaction = read.payment.transaction.as_ref();
     let optional = |name, value: &Option<String>| value.clone().map(|value| (name, value));
@@ -150,11 +150,11 @@ async fn card(visitor: &Visitor, environment: EnvironmentId, id: PaymentId) -> P
         exceptions: &read.exceptions,
         postings: &[],
     };
-    render(visitor, environment, story).await
+    render(signed_in, environment, story).await
 }
 
-async fn transfer(visitor: &Visitor, environment: EnvironmentId, id: TransferId) -> Page {
-    let read = visitor.console.engine.transfer_with_timeline(environment, id).await?;
+async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: TransferId) -> Page {
+    let read = signed_in.console.engine.transfer_with_timeline(environment, id).await?;
     let (order, progress) = (&read.transfer.order, &read.transfer.progress);
     let mut facts = vec![
         ("Customer", format!("{} ({})", order.customer_name, order.external_customer_id)),
@@ -202,12 +202,12 @@ async fn transfer(visitor: &Visitor, environment: EnvironmentId, id: TransferId)
         exceptions: &read.exceptions,
         postings: &read.postings,
     };
-    render(visitor, environment, story).await
+    render(signed_in, environment, story).await
 }
 
-async fn render(visitor: &Visitor, environment: EnvironmentId, story: Story<'_>) -> Page {
-    let engine = &visitor.console.engine;
-    let frame = visitor.frame(&story.reference.to_string(), "payments").await?;
+async fn render(signed_in: &SignedIn, environment: EnvironmentId, story: Story<'_>) -> Page {
+    let engine = &signed_in.console.engine;
+    let frame = signed_in.frame(&story.reference.to_string(), "payments").await?;
     // Null where that configuration cannot be opened any more.
     let configuration = engine.config_version(environment, story.config_version).await.ok();
     let rules = configuration.as_ref().zip(story.quote.as_ref()).map(|(read, request)| {
@@ -215,7 +215,7 @@ async fn render(visitor: &Visitor, environment: EnvironmentId, story: Story<'_>)
         RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
     });
     let postings = postings(story.postings, story.currency);
-    let told = told(visitor, environment, story.reference).await?;
+    let told = told(signed_in, environment, story.reference).await?;
     let decided = format!("{}, {}", story.provider, story.channel.as_str());
     let state = story.state;
     let mut facts = vec![("Made", moment(story.created_at)), ("Request", story.request.to_owned())];
@@ -271,13 +271,13 @@ async fn render(visitor: &Visitor, environment: EnvironmentId, story: Story<'_>)
 }
 
 async fn told(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     environment: EnvironmentId,
     reference: ServiceReference,
-) -> Result<Vec<Told>, PageError> {
+) -> Result<Vec<EventRow>, PageError> {
     let mut all = Vec::new();
-    for (event, deliveries) in visitor.console.engine.events_about(environment, reference).await? {
-        all.push(Told {
+    for (event, deliveries) in signed_in.console.engine.events_about(environment, reference).await? {
+        all.push(EventRow {
             id: event.id.to_string(),
             kind: event.kind.as_str(),
             at: moment(event.at),

@@ -12,22 +12,22 @@ use tollgate_domain::{
 };
 use tollgate_engine::{
     Engine, FoundPayment, PaymentSearch,
-    ports::{CardPayment, FoundPlace, TransactionFilter},
+    ports::{CardPayment, SearchCursor, TransactionFilter},
 };
 
 use crate::{
     format::{minor, rfc3339, second, shortened},
     page::{self, Page, PageError},
-    visitor::{Frame, Visitor},
+    signed_in::{Frame, SignedIn},
 };
 
 const SLICE: u32 = 50;
 /// An export reads so many at a time, as often as this at most, and ends with so many lines.
 const EXPORT_SLICE: u32 = 1_000;
-const MOST_SLICES: usize = 100;
-const LONGEST_EXPORT: usize = 20_000;
+const MAX_SLICES: usize = 100;
+const MAX_EXPORT_ROWS: usize = 20_000;
 /// And no more text than this: metadata can be long.
-const LARGEST_EXPORT: usize = 32 * 1024 * 1024;
+const MAX_EXPORT_BYTES: usize = 32 * 1024 * 1024;
 
 /// A payment's line.
 pub(crate) struct Row {
@@ -118,7 +118,7 @@ struct PaymentsPage {
 }
 
 /// What the page is asked for.
-struct Wish {
+struct PaymentQuery {
     text: String,
     status: Option<Status>,
     preparation: Option<Preparation>,
@@ -129,11 +129,11 @@ struct Wish {
     faults: Vec<String>,
 }
 
-impl Wish {
-    fn of(visitor: &Visitor) -> Self {
+impl PaymentQuery {
+    fn of(signed_in: &SignedIn) -> Self {
         let mut faults = Vec::new();
         let mut day = |name: &str, read: fn(&str) -> Option<Timestamp>| {
-            let text = visitor.query(name)?;
+            let text = signed_in.query(name)?;
             let read = read(text);
             if read.is_none() {
                 faults.push(format!("`{text}` is not a day such as 2026-11-15."));
@@ -142,11 +142,11 @@ impl Wish {
         };
         let (from, until) = (day("from", read_moment), day("until", read_end));
         Self {
-            text: visitor.query_text("q"),
-            status: visitor.query("status").and_then(Status::parse),
-            preparation: visitor.query("status").and_then(Preparation::parse),
-            method: visitor.query("method").and_then(PaymentMethod::parse),
-            provider: visitor.query("provider").map(str::to_owned),
+            text: signed_in.query_text("q"),
+            status: signed_in.query("status").and_then(Status::parse),
+            preparation: signed_in.query("status").and_then(Preparation::parse),
+            method: signed_in.query("method").and_then(PaymentMethod::parse),
+            provider: signed_in.query("provider").map(str::to_owned),
             from,
             until,
             faults,
@@ -189,14 +189,14 @@ pub(crate) fn read_end(text: &str) -> Option<Timestamp> {
     Some(if is_day { begins.saturating_add(Duration::from_hours(24)) } else { begins })
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Payments", "payments").await?;
-    let wish = Wish::of(&visitor);
-    let (rows, next) = find(&visitor, environment, &wish, &frame.base).await?;
-    let rest = visitor.query_without("before");
-    let view = visitor.view(environment)?;
-    let status = visitor.query("status").unwrap_or_default().to_owned();
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Payments", "payments").await?;
+    let search = PaymentQuery::of(&signed_in);
+    let (rows, next) = find(&signed_in, environment, &search, &frame.base).await?;
+    let rest = signed_in.query_without("before");
+    let view = signed_in.view(environment)?;
+    let status = signed_in.query("status").unwrap_or_default().to_owned();
     let choice = |value: &'static str, title: &'static str, chosen: &str| Choice {
         value,
         title,
@@ -205,9 +205,9 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
     let mut statuses = vec![choice("", "Any status", &status)];
     statuses.extend(Status::ALL.iter().map(|one| choice(one.as_str(), one.as_str(), &status)));
     statuses.extend(Preparation::ALL.iter().map(|one| choice(one.as_str(), one.as_str(), &status)));
-    let method = wish.method.map_or("", PaymentMethod::as_str);
+    let method = search.method.map_or("", PaymentMethod::as_str);
     page::render(&PaymentsPage {
-        text: wish.text,
+        text: search.text,
         statuses,
         methods: vec![
             choice("", "Any method", method),
@@ -220,50 +220,50 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
             .iter()
             .map(|provider| {
                 let name = provider.name.to_string();
-                let is_chosen = wish.provider.as_deref() == Some(name.as_str());
+                let is_chosen = search.provider.as_deref() == Some(name.as_str());
                 (name, is_chosen)
             })
             .collect(),
-        from: visitor.query_text("from"),
-        until: visitor.query_text("until"),
+        from: signed_in.query_text("from"),
+        until: signed_in.query_text("until"),
         rows,
         next: next.map(|next| {
             if rest.is_empty() { format!("?before={next}") } else { format!("?{rest}&before={next}") }
         }),
         export: format!("{}/payments.csv?{rest}", frame.base),
-        faults: wish.faults,
+        faults: search.faults,
         frame,
     })
 }
 
 /// A slice, and where to go on.
 async fn find(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     environment: EnvironmentId,
-    wish: &Wish,
+    search: &PaymentQuery,
     base: &str,
 ) -> Result<(Vec<Row>, Option<String>), PageError> {
-    let engine = &visitor.console.engine;
-    let before = visitor.query("before");
+    let engine = &signed_in.console.engine;
+    let before = signed_in.query("before");
     let full = usize::try_from(SLICE).unwrap_or(usize::MAX);
     let rows = |found: &[FoundPayment]| found.iter().map(|one| Row::of(one, base)).collect();
-    if !wish.text.is_empty() {
+    if !search.text.is_empty() {
         let before = before.and_then(read_place);
-        let (found, next) = engine.search_payments(environment, &wish.search(), before, full).await?;
+        let (found, next) = engine.search_payments(environment, &search.search(), before, full).await?;
         return Ok((rows(&found), next.map(|place| HEXLOWER.encode(&place))));
     }
-    if wish.preparation.is_some() {
+    if search.preparation.is_some() {
         let before = before.and_then(|text| text.parse::<PaymentId>().ok());
-        let (found, next) = engine.unpaid_payments(environment, &wish.search(), before, full).await?;
+        let (found, next) = engine.unpaid_payments(environment, &search.search(), before, full).await?;
         return Ok((rows(&found), next.map(|id| id.to_string())));
     }
     let before = before.and_then(|text| text.parse::<TransactionId>().ok());
-    let found = engine.transactions(environment, &wish.filter(), before, SLICE).await?;
+    let found = engine.transactions(environment, &search.filter(), before, SLICE).await?;
     let last = found.last().map(|transaction| transaction.id.to_string()).filter(|_| found.len() == full);
     Ok((found.iter().map(|transaction| Row::of_transaction(transaction, base)).collect(), last))
 }
 
-fn read_place(text: &str) -> Option<FoundPlace> {
+fn read_place(text: &str) -> Option<SearchCursor> {
     HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
@@ -303,17 +303,17 @@ fn write_line(text: &mut String, cells: &[impl AsRef<str>; COLUMNS.len()]) {
 }
 
 /// The list's filters as a table for a spreadsheet.
-pub(crate) async fn export(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let wish = Wish::of(&visitor);
-    let engine = &visitor.console.engine;
+pub(crate) async fn export(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let search = PaymentQuery::of(&signed_in);
+    let engine = &signed_in.console.engine;
     let mut text = String::new();
     write_line(&mut text, &COLUMNS);
     let (mut places, mut lines) = (Places::default(), 0_usize);
-    for _ in 0..MOST_SLICES {
-        let (more, is_last) = export_slice(&mut text, engine, environment, &wish, &mut places).await?;
+    for _ in 0..MAX_SLICES {
+        let (more, is_last) = export_slice(&mut text, engine, environment, &search, &mut places).await?;
         lines = lines.saturating_add(more);
-        if is_last || lines >= LONGEST_EXPORT || text.len() >= LARGEST_EXPORT {
+        if is_last || lines >= MAX_EXPORT_ROWS || text.len() >= MAX_EXPORT_BYTES {
             break;
         }
     }
@@ -323,7 +323,7 @@ pub(crate) async fn export(visitor: Visitor) -> Page {
 /// Where an export goes on, in whichever list it reads.
 #[derive(Default)]
 struct Places {
-    found: Option<FoundPlace>,
+    found: Option<SearchCursor>,
     unpaid: Option<PaymentId>,
     transaction: Option<TransactionId>,
 }
@@ -333,12 +333,12 @@ async fn export_slice(
     text: &mut String,
     engine: &Engine,
     environment: EnvironmentId,
-    wish: &Wish,
+    search: &PaymentQuery,
     places: &mut Places,
 ) -> Result<(usize, bool), PageError> {
     let full = usize::try_from(EXPORT_SLICE).unwrap_or(usize::MAX);
-    if wish.text.is_empty() && wish.preparation.is_none() {
-        let filter = wish.filter();
+    if search.text.is_empty() && search.preparation.is_none() {
+        let filter = search.filter();
         let slice = engine.transactions(environment, &filter, places.transaction, EXPORT_SLICE).await?;
         for transaction in &slice {
             write_line(text, &line_of_transaction(transaction));
@@ -347,13 +347,13 @@ async fn export_slice(
         return Ok((slice.len(), slice.len() < full));
     }
     let (found, is_last);
-    if wish.text.is_empty() {
+    if search.text.is_empty() {
         (found, places.unpaid) =
-            engine.unpaid_payments(environment, &wish.search(), places.unpaid, full).await?;
+            engine.unpaid_payments(environment, &search.search(), places.unpaid, full).await?;
         is_last = places.unpaid.is_none();
     } else {
         (found, places.found) =
-            engine.search_payments(environment, &wish.search(), places.found, full).await?;
+            engine.search_payments(environment, &search.search(), places.found, full).await?;
         is_last = places.found.is_none();
     }
     for one in &found {

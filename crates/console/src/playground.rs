@@ -99,11 +99,12 @@ async fn read_feed(playground: &Playground, after: Option<&str>) -> Result<Value
     let (engine, environment) = (&playground.engine, playground.environment);
     let after = after.and_then(|text| text.parse::<EventId>().ok());
     let newest = async || {
-        let newest = engine.out_events(environment, EventQuery::default(), EventsFrom::Newest, SLICE).await?;
+        let newest =
+            engine.list_events(environment, EventQuery::default(), EventsFrom::Newest, SLICE).await?;
         Ok::<_, ReadError>(newest.into_iter().rev().collect())
     };
     let events: Vec<_> = match after.map(EventsFrom::after) {
-        Some(from) => match engine.out_events(environment, EventQuery::default(), from, SLICE).await {
+        Some(from) => match engine.list_events(environment, EventQuery::default(), from, SLICE).await {
             // The page was opened on another sandbox's data.
             Err(ReadError::Missing) => newest().await?,
             read => read?,

@@ -2,13 +2,13 @@
 
 use askama::Template;
 use axum::response::Response;
-use tollgate_engine::ports::{EventState, StoredEvent};
+use tollgate_engine::ports::{ProviderEventState, StoredProviderEvent};
 
 use crate::{
     format::{count, second},
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 /// Events of one state that are shown.
@@ -37,7 +37,7 @@ struct Event {
 }
 
 impl Event {
-    fn of(stored: StoredEvent) -> Self {
+    fn of(stored: StoredProviderEvent) -> Self {
         Self {
             id: stored.event.id,
             at: second(stored.event.received_at),
@@ -58,11 +58,11 @@ struct ProvidersPage {
     parked: Vec<Event>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Providers", "providers").await?;
-    let engine = &visitor.console.engine;
-    let view = visitor.view(environment)?;
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Providers", "providers").await?;
+    let engine = &signed_in.console.engine;
+    let view = signed_in.view(environment)?;
     let providers = view.configuration.providers.iter().map(|provider| {
         let health = engine.provider_health(environment, &provider.name);
         let millis =
@@ -89,16 +89,16 @@ pub(crate) async fn list(visitor: Visitor) -> Page {
     };
     page::render(&ProvidersPage {
         providers,
-        waiting: events(EventState::Waiting).await?,
-        parked: events(EventState::Parked).await?,
+        waiting: events(ProviderEventState::Waiting).await?,
+        parked: events(ProviderEventState::Parked).await?,
         frame,
     })
 }
 
 pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
     let (provider, event) = (form.field("provider"), form.field("event"));
-    visitor.console.engine.retry_provider_event(environment, provider, event).await?;
+    signed_in.console.engine.retry_provider_event(environment, provider, event).await?;
     Ok(back(&format!("/console/{environment}/providers"), "The event is being retried."))
 }

@@ -7,15 +7,15 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
     Currency,
-    routing::{Rule, RuleOutcome, RuleVerdict, Test},
+    routing::{Rule, RuleOutcome, RuleResult, Test},
 };
 
 use crate::{
     config_pages,
     format::{amount, read_amount, shortened},
     page::{self, Page, PageError},
+    signed_in::{Frame, SignedIn},
     submitted::Submitted,
-    visitor::{Frame, Visitor},
 };
 
 /// A rule and, where a payment was tried on it, what became of it.
@@ -35,8 +35,8 @@ pub(crate) struct ConditionView {
 
 impl RuleView {
     /// Verdicts, each beside its rule.
-    pub(crate) fn all(verdicts: &[RuleVerdict], rules: &[Rule]) -> Vec<Self> {
-        let view = |(verdict, rule): (&RuleVerdict, &Rule)| {
+    pub(crate) fn all(verdicts: &[RuleResult], rules: &[Rule]) -> Vec<Self> {
+        let view = |(verdict, rule): (&RuleResult, &Rule)| {
             let (outcome, tone) = match verdict.outcome {
                 RuleOutcome::Matched => ("matched", "good"),
                 RuleOutcome::Failed => ("did not match", "bad"),
@@ -107,12 +107,12 @@ fn wanted(test: &Test) -> String {
 }
 
 /// A table of thousands of rules is edited as a document; the page shows its beginning.
-const MOST_RULES: usize = 200;
+const MAX_RULES: usize = 200;
 
-pub(crate) async fn show(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Routing and fees", "routing").await?;
-    let read = visitor.console.engine.config_document(environment, None).await?;
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Routing and fees", "routing").await?;
+    let read = signed_in.console.engine.config_document(environment, None).await?;
     let document = read.document;
     let table = |method: &'static str, title: &'static str| {
         let table = document.pointer(&format!("/routing/{method}")).cloned().unwrap_or_default();
@@ -121,8 +121,8 @@ pub(crate) async fn show(visitor: Visitor) -> Page {
             method,
             title,
             is_enabled: table.get("enabled").and_then(Value::as_bool).unwrap_or_default(),
-            hidden: rules.len().saturating_sub(MOST_RULES),
-            rules: rules.iter().take(MOST_RULES).map(rule_row).collect(),
+            hidden: rules.len().saturating_sub(MAX_RULES),
+            rules: rules.iter().take(MAX_RULES).map(rule_row).collect(),
             default: table.get("default").filter(|target| !target.is_null()).map(target_text),
         }
     };
@@ -213,28 +213,28 @@ struct FeePage {
     faults: Vec<String>,
 }
 
-pub(crate) async fn edit_fee(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let place: usize = visitor.query("fee").and_then(|text| text.parse().ok()).ok_or(PageError::Missing)?;
-    let read = visitor.console.engine.config_document(environment, None).await?;
+pub(crate) async fn edit_fee(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let place: usize = signed_in.query("fee").and_then(|text| text.parse().ok()).ok_or(PageError::Missing)?;
+    let read = signed_in.console.engine.config_document(environment, None).await?;
     let document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).ok_or(PageError::Missing)?;
     let layers = vec![
         layer_fields(entry, "platform", "Platform"),
         layer_fields(entry, "organization", "Organization"),
     ];
-    fee_page(&visitor, place, read.version, entry, layers, Vec::new()).await
+    fee_page(&signed_in, place, read.version, entry, layers, Vec::new()).await
 }
 
 async fn fee_page(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     place: usize,
     version: u64,
     entry: &Value,
     layers: Vec<LayerFields>,
     faults: Vec<String>,
 ) -> Page {
-    let frame = visitor.frame("Edit a fee", "routing").await?;
+    let frame = signed_in.frame("Edit a fee", "routing").await?;
     let (name, currency) = (fee_name(entry), text(entry, "currency"));
     page::render(&FeePage { frame, place, version, name, currency, layers, faults })
 }
@@ -259,10 +259,10 @@ fn layer_fields(entry: &Value, scope: &'static str, title: &'static str) -> Laye
 }
 
 pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
     let place: usize = form.field("fee").parse().map_err(|_| PageError::Missing)?;
-    let read = visitor.console.engine.config_document(environment, None).await?;
+    let read = signed_in.console.engine.config_document(environment, None).await?;
     let mut document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).cloned().ok_or(PageError::Missing)?;
     let is_current = form.field("version").parse() == Ok(read.version);
@@ -298,12 +298,12 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
                 layer_fields(&entry, "organization", "Organization"),
             ];
         }
-        return fee_page(visitor, place, read.version, &entry, layers, faults).await;
+        return fee_page(signed_in, place, read.version, &entry, layers, faults).await;
     }
     if let Some(fee) = document.pointer_mut(&format!("/fees/{place}")) {
         *fee = changed;
     }
-    config_pages::show_review(visitor, environment, document, Some(read.version)).await
+    config_pages::show_review(signed_in, environment, document, Some(read.version)).await
 }
 
 fn read_layer(fields: &LayerFields, currency: Currency, faults: &mut Vec<String>) -> Option<Value> {
@@ -343,9 +343,9 @@ fn read_percent(text: &str) -> Option<u64> {
 }
 
 pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let environment = visitor.environment()?;
-    let read = visitor.console.engine.config_document(environment, None).await?;
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let read = signed_in.console.engine.config_document(environment, None).await?;
     let mut document = read.document;
     let (method, id) = (form.field("method"), form.field("rule"));
     if !["web_card", "ach"].contains(&method) {
@@ -356,7 +356,7 @@ pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> 
     let rule = rule.and_then(Value::as_object_mut).ok_or(PageError::Missing)?;
     let is_enabled = rule.get("enabled").and_then(Value::as_bool).unwrap_or(true);
     rule.insert("enabled".to_owned(), Value::Bool(!is_enabled));
-    config_pages::show_review(visitor, environment, document, Some(read.version)).await
+    config_pages::show_review(signed_in, environment, document, Some(read.version)).await
 }
 
 #[cfg(test)]

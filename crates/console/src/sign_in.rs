@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tollgate_engine::{Exhausted, Meter};
+use tollgate_engine::{RateLimitExceeded, RateLimiter};
 use tracing::{info, warn};
 
 use crate::{
@@ -27,24 +27,24 @@ const SLOTS: usize = 1_024;
 /// One attempt in so many seconds, after a few at once.
 const PER_SECOND: u64 = 1;
 const BURST: u64 = 10;
-const LONGEST_NAME: usize = 80;
+const MAX_NAME_LENGTH: usize = 80;
 /// Nobody is known yet whose form this is, so that it had better be short.
 const LARGEST: usize = 16 * 1024;
 
 /// Slows down whoever guesses tokens.
 pub(crate) struct Attempts {
-    slots: Box<[Meter]>,
+    slots: Box<[RateLimiter]>,
     hasher: RandomState,
 }
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self { slots: (0..SLOTS).map(|_| Meter::default()).collect(), hasher: RandomState::new() }
+        Self { slots: (0..SLOTS).map(|_| RateLimiter::default()).collect(), hasher: RandomState::new() }
     }
 }
 
 impl Attempts {
-    fn take(&self, peer: Option<IpAddr>) -> Result<(), Exhausted> {
+    fn take(&self, peer: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
         let hash = self.hasher.hash_one(peer);
         let slot = usize::try_from(hash).unwrap_or_default().checked_rem(SLOTS).unwrap_or_default();
         self.slots.get(slot).map_or(Ok(()), |meter| meter.take(PER_SECOND, BURST))
@@ -80,7 +80,7 @@ pub(crate) async fn sign_in(
     };
     let next = own_path(&field("next"));
     let address = peer.map(|Extension(address)| address);
-    if let Err(Exhausted { retry_after }) = console.attempts.take(address) {
+    if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
         let fault = "Too many attempts from this address; wait a minute.".to_owned();
         let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
         *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
@@ -95,7 +95,7 @@ pub(crate) async fn sign_in(
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
     }
-    let name: String = field("name").chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+    let name: String = field("name").chars().filter(|c| !c.is_control()).take(MAX_NAME_LENGTH).collect();
     info!(peer = ?address, actor = name, "signed in to the console");
     let now = console.engine.clock().now();
     let cookie =
@@ -104,7 +104,7 @@ pub(crate) async fn sign_in(
 }
 
 pub(crate) async fn sign_out(form: Submitted) -> Response {
-    with_cookie(&form.visitor.console.sessions.end(), "/console/sign-in")
+    with_cookie(&form.signed_in.console.sessions.end(), "/console/sign-in")
 }
 
 fn with_cookie(cookie: &str, to: &str) -> Response {

@@ -13,50 +13,51 @@ use crate::{
     console::SharedConsole,
     page::PageError,
     session::is_own_form,
-    visitor::{Stranger, Visitor},
+    signed_in::{Anonymous, SignedIn},
 };
 
 /// A configuration of thousands of rules fits, each letter of it written as three.
 const LARGEST: usize = 8 * 1024 * 1024;
 /// How long a form may be on its way.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The form and who sent it.
 pub(crate) struct Submitted {
-    pub(crate) visitor: Visitor,
+    pub(crate) signed_in: SignedIn,
     fields: Vec<(String, String)>,
 }
 
 /// Why a form is not taken.
-pub(crate) enum NotTaken {
-    Stranger(Stranger),
+pub(crate) enum InvalidForm {
+    Anonymous(Anonymous),
     Page(PageError),
 }
 
-impl IntoResponse for NotTaken {
+impl IntoResponse for InvalidForm {
     fn into_response(self) -> Response {
         match self {
-            Self::Stranger(stranger) => stranger.into_response(),
+            Self::Anonymous(stranger) => stranger.into_response(),
             Self::Page(error) => error.into_response(),
         }
     }
 }
 
 impl FromRequest<SharedConsole> for Submitted {
-    type Rejection = NotTaken;
+    type Rejection = InvalidForm;
 
-    async fn from_request(request: Request, console: &SharedConsole) -> Result<Self, NotTaken> {
+    async fn from_request(request: Request, console: &SharedConsole) -> Result<Self, InvalidForm> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, console).await.map_err(NotTaken::Stranger)?;
-        let fields = read(body, LARGEST).await.map_err(NotTaken::Page)?;
+        let signed_in =
+            SignedIn::from_request_parts(&mut parts, console).await.map_err(InvalidForm::Anonymous)?;
+        let fields = read(body, LARGEST).await.map_err(InvalidForm::Page)?;
         let sent = fields.iter().find(|(name, _)| name == "csrf").map_or("", |(_, value)| value.as_str());
-        if !is_own_form(&visitor.session, sent) {
-            return Err(NotTaken::Page(PageError::Refused(
+        if !is_own_form(&signed_in.session, sent) {
+            return Err(InvalidForm::Page(PageError::Refused(
                 "This form does not come from a page of this session. Go back, load the page again, and send it once more."
                     .to_owned(),
             )));
         }
-        Ok(Self { visitor, fields })
+        Ok(Self { signed_in, fields })
     }
 }
 
@@ -67,7 +68,8 @@ pub(crate) async fn read(body: Body, largest: usize) -> Result<Vec<(String, Stri
             "The form is too large, or was cut off on its way. Nothing was changed.".to_owned(),
         )
     };
-    let bytes = timeout(PATIENCE, to_bytes(body, largest)).await.map_err(|_| lost())?.map_err(|_| lost())?;
+    let bytes =
+        timeout(BODY_TIMEOUT, to_bytes(body, largest)).await.map_err(|_| lost())?.map_err(|_| lost())?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }
 

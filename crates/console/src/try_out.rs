@@ -9,7 +9,7 @@ use crate::{
     page::{self, Page},
     payment::{Layer, layer},
     routing::RuleView,
-    visitor::{Frame, Visitor},
+    signed_in::{Frame, SignedIn},
 };
 
 struct Answer {
@@ -34,16 +34,16 @@ struct TryPage {
     answer: Option<Answer>,
 }
 
-pub(crate) async fn show(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Try a request", "routing").await?;
-    let text = |name: &str, usual: &str| visitor.query(name).unwrap_or(usual).to_owned();
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Try a request", "routing").await?;
+    let text = |name: &str, usual: &str| signed_in.query(name).unwrap_or(usual).to_owned();
     let (amount, currency) = (text("amount", ""), text("currency", "USD"));
     let (method, flow) = (text("method", "web_card"), text("flow", "payment_component"));
     let metadata = text("metadata", "");
     let mut faults = Vec::new();
     let request = read(&amount, &currency, &method, &flow, &metadata, &mut faults);
-    let view = visitor.view(environment)?;
+    let view = signed_in.view(environment)?;
     let answer = request.map(|request| {
         let configuration = &view.configuration;
         let explained = explain(configuration, &request);

@@ -10,7 +10,7 @@ use tollgate_engine::ports::PaymentFilter;
 use crate::{
     format::{ago, minor, second},
     page::{self, Page},
-    visitor::{Frame, Visitor},
+    signed_in::{Frame, SignedIn},
 };
 
 const SLICE: u32 = 50;
@@ -36,15 +36,15 @@ struct WaitingPage {
     more_payments: Option<String>,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Waiting", "waiting").await?;
-    let engine = &visitor.console.engine;
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Waiting", "waiting").await?;
+    let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let next = |due: Option<Timestamp>| due.map_or_else(|| "–".to_owned(), second);
-    let before = visitor.query("transfers").and_then(|text| text.parse::<TransactionId>().ok());
+    let before = signed_in.query("transfers").and_then(|text| text.parse::<TransactionId>().ok());
     let transfers = engine.waiting_transfers(environment, before, SLICE).await?;
-    let before = visitor.query("payments").and_then(|text| text.parse::<PaymentId>().ok());
+    let before = signed_in.query("payments").and_then(|text| text.parse::<PaymentId>().ok());
     let filter = PaymentFilter { preparation: None, waiting: true };
     let payments = engine.payments(environment, filter, before, SLICE).await?;
     let is_full = |count: usize| u32::try_from(count).is_ok_and(|count| count == SLICE);

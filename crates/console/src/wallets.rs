@@ -13,12 +13,12 @@ use crate::{
     format::{minor, money, read_amount},
     page::{self, Page, PageError},
     payment::{Posting, postings},
+    signed_in::{Frame, SignedIn, back},
     submitted::Submitted,
-    visitor::{Frame, Visitor, back},
 };
 
 const SLICE: u32 = 50;
-const LONGEST_REFERENCE: usize = 160;
+const MAX_REFERENCE_LENGTH: usize = 160;
 
 struct Wallet {
     currency: String,
@@ -62,29 +62,29 @@ struct WalletPage {
     reference: String,
 }
 
-pub(crate) async fn list(visitor: Visitor) -> Page {
-    let environment = visitor.environment()?;
-    let frame = visitor.frame("Wallets", "wallets").await?;
-    let wallets = visitor.console.engine.wallets(environment).await?;
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Wallets", "wallets").await?;
+    let wallets = signed_in.console.engine.wallets(environment).await?;
     let wallets = wallets.iter().map(|(currency, balances)| Wallet::of(*currency, balances)).collect();
     page::render(&WalletsPage { frame, wallets })
 }
 
-fn currency(visitor: &Visitor) -> Result<Currency, PageError> {
-    let text: String = visitor.path("currency")?;
+fn currency(signed_in: &SignedIn) -> Result<Currency, PageError> {
+    let text: String = signed_in.path("currency")?;
     Currency::parse(&text).ok_or(PageError::Missing)
 }
 
-pub(crate) async fn show(visitor: Visitor) -> Page {
-    wallet(&visitor, None, "", "").await
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    wallet(&signed_in, None, "", "").await
 }
 
-async fn wallet(visitor: &Visitor, fault: Option<String>, amount: &str, reference: &str) -> Page {
-    let (environment, currency) = (visitor.environment()?, currency(visitor)?);
-    let frame = visitor.frame(&format!("{currency} wallet"), "wallets").await?;
-    let engine = &visitor.console.engine;
+async fn wallet(signed_in: &SignedIn, fault: Option<String>, amount: &str, reference: &str) -> Page {
+    let (environment, currency) = (signed_in.environment()?, currency(signed_in)?);
+    let frame = signed_in.frame(&format!("{currency} wallet"), "wallets").await?;
+    let engine = &signed_in.console.engine;
     let balances = engine.balances(environment, currency).await?;
-    let before = visitor.query("before").and_then(|text| text.parse::<PostingId>().ok());
+    let before = signed_in.query("before").and_then(|text| text.parse::<PostingId>().ok());
     let lines = engine.ledger(environment, currency, before, SLICE).await?;
     let postings = postings(&lines, currency);
     let is_full = u32::try_from(postings.len()).is_ok_and(|count| count == SLICE);
@@ -100,8 +100,8 @@ async fn wallet(visitor: &Visitor, fault: Option<String>, amount: &str, referenc
 }
 
 pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
-    let visitor = &form.visitor;
-    let (environment, currency) = (visitor.environment()?, currency(visitor)?);
+    let signed_in = &form.signed_in;
+    let (environment, currency) = (signed_in.environment()?, currency(signed_in)?);
     let cause = match form.field("cause") {
         "fund" => Cause::Fund,
         "withdraw" => Cause::Withdraw,
@@ -111,23 +111,23 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     let read = read_amount(amount, currency).and_then(Minor::new).filter(|amount| amount.get() > 0);
     let fault = match read {
         None => Some("The amount must be a number above zero, with no more places than the currency has."),
-        Some(_) if reference.is_empty() || reference.chars().count() > LONGEST_REFERENCE => {
+        Some(_) if reference.is_empty() || reference.chars().count() > MAX_REFERENCE_LENGTH => {
             Some("A reference of 1 to 160 characters is needed: the same one never moves funds twice.")
         }
         Some(_) => None,
     };
     let (Some(minor), None) = (read, fault) else {
-        return wallet(visitor, fault.map(str::to_owned), amount, reference).await;
+        return wallet(signed_in, fault.map(str::to_owned), amount, reference).await;
     };
-    match move_funds(visitor, environment, currency, cause, minor, reference).await {
+    match move_funds(signed_in, environment, currency, cause, minor, reference).await {
         Ok(said) => Ok(back(&format!("/console/{environment}/wallets/{currency}"), &said)),
-        Err(PageError::Refused(fault)) => wallet(visitor, Some(fault), amount, reference).await,
+        Err(PageError::Refused(fault)) => wallet(signed_in, Some(fault), amount, reference).await,
         Err(error) => Err(error),
     }
 }
 
 async fn move_funds(
-    visitor: &Visitor,
+    signed_in: &SignedIn,
     environment: EnvironmentId,
     currency: Currency,
     cause: Cause,
@@ -135,8 +135,8 @@ async fn move_funds(
     reference: &str,
 ) -> Result<String, PageError> {
     let order =
-        MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: visitor.actor() };
-    let applied = visitor.console.engine.move_funds(environment, order).await?;
+        MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: signed_in.actor() };
+    let applied = signed_in.console.engine.move_funds(environment, order).await?;
     if applied.replayed {
         return Ok("This reference was posted before; nothing moved a second time.".to_owned());
     }

@@ -9,7 +9,7 @@ use tokio::{
     net::TcpStream,
 };
 use tollgate_domain::public_address::is_public;
-use tollgate_engine::ports::Undelivered;
+use tollgate_engine::ports::DeliveryError;
 use url::{Host, Url};
 
 use crate::HttpCourier;
@@ -24,7 +24,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 impl HttpCourier {
     /// A connection to the address's host, encrypted where the address says so.
-    pub(crate) async fn connect(&self, url: &Url) -> Result<TokioIo<Box<dyn Stream>>, Undelivered> {
+    pub(crate) async fn connect(&self, url: &Url) -> Result<TokioIo<Box<dyn Stream>>, DeliveryError> {
         let is_encrypted = match url.scheme() {
             "https" => true,
             "http" if self.settings.allow_private => false,
@@ -50,7 +50,7 @@ impl HttpCourier {
 
     /// The host's addresses, once every single one of them was found fit to be connected to. A name that leads to a
     /// public address and to a private one is meant to deceive.
-    async fn checked_addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, Undelivered> {
+    async fn checked_addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, DeliveryError> {
         let addresses = match host {
             Host::Ipv4(address) => vec![IpAddr::V4(*address)],
             Host::Ipv6(address) => vec![IpAddr::V6(*address)],
@@ -71,7 +71,7 @@ impl HttpCourier {
     }
 }
 
-async fn connect_to_one(addresses: &[IpAddr], port: u16) -> Result<TcpStream, Undelivered> {
+async fn connect_to_one(addresses: &[IpAddr], port: u16) -> Result<TcpStream, DeliveryError> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses.iter().take(ADDRESSES_TRIED) {
         match TcpStream::connect((*address, port)).await {
@@ -86,10 +86,10 @@ async fn connect_to_one(addresses: &[IpAddr], port: u16) -> Result<TcpStream, Un
     Err(failed(format!("no connection: {last}")))
 }
 
-pub(crate) fn refused(why: impl Into<String>) -> Undelivered {
-    Undelivered::Refused(format!("refused: {}", why.into()))
+pub(crate) fn refused(why: impl Into<String>) -> DeliveryError {
+    DeliveryError::Refused(format!("refused: {}", why.into()))
 }
 
-pub(crate) fn failed(why: impl Into<String>) -> Undelivered {
-    Undelivered::Failed(why.into())
+pub(crate) fn failed(why: impl Into<String>) -> DeliveryError {
+    DeliveryError::Failed(why.into())
 }

@@ -5,10 +5,10 @@
 //! exactly an address that was looked at: there is no second look-up that could answer differently. Redirects are not
 //! followed, proxies of the environment are not used, nothing is kept between two deliveries but TLS sessions.
 
-mod carry;
 mod connect;
 mod resolve;
 mod retry_after;
+mod send;
 mod tls;
 
 use std::{sync::Arc, time::Duration};
@@ -19,7 +19,7 @@ pub use resolve::{Resolver, SystemResolver};
 
 /// How letters are carried.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct CourierSettings {
     /// How long it may take until the connection stands: name, TCP and TLS.
     pub connect_timeout: Duration,
     /// How long all of it may take.
@@ -28,7 +28,7 @@ pub struct Settings {
     pub allow_private: bool,
 }
 
-impl Default for Settings {
+impl Default for CourierSettings {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
@@ -40,19 +40,19 @@ impl Default for Settings {
 
 /// Carries letters over HTTP.
 pub struct HttpCourier {
-    settings: Settings,
+    settings: CourierSettings,
     resolver: Arc<dyn Resolver>,
     tls: TlsConnector,
 }
 
 impl HttpCourier {
     /// A courier that asks the system for names and believes the system's certificate authorities.
-    pub fn new(settings: Settings) -> Result<Self, rustls::Error> {
+    pub fn new(settings: CourierSettings) -> Result<Self, rustls::Error> {
         Ok(Self::with(settings, Arc::new(SystemResolver), tls::client_config()?))
     }
 
     /// A courier that asks `resolver` for names, and believes whom `tls` believes.
-    pub fn with(settings: Settings, resolver: Arc<dyn Resolver>, tls: rustls::ClientConfig) -> Self {
+    pub fn with(settings: CourierSettings, resolver: Arc<dyn Resolver>, tls: rustls::ClientConfig) -> Self {
         Self { settings, resolver, tls: TlsConnector::from(Arc::new(tls)) }
     }
 }

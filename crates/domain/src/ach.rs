@@ -1,9 +1,9 @@
 //! Bank transfers: what is ordered, what a provider says became of it, and what that means for books and wallet.
 
 mod calendar;
-mod judge;
 mod returns;
 mod routing_number;
+mod status_decision;
 
 use crate::{
     currency::Currency,
@@ -16,9 +16,9 @@ use crate::{
 };
 
 pub use calendar::{Calendar, RailRules};
-pub use judge::{AchSighting, AchStanding, Verdict, judge};
 pub use returns::{ReturnReason, return_reason};
 pub use routing_number::is_routing_number;
+pub use status_decision::{AchProviderReport, AchProviderStatus, StatusDecision, decide_status};
 
 /// What kind of account money goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! Card payments: what is prepared, what a provider says became of it, and what that means for the books.
 
-mod judge;
+mod status_decision;
 
 use crate::{
     currency::Currency,
@@ -12,8 +12,9 @@ use crate::{
     time::Timestamp,
 };
 
-pub use judge::{
-    Disagreement, DisagreementKind, Occasion, Sighting, Standing, Verdict, disagreements, judge,
+pub use status_decision::{
+    Discrepancy, DiscrepancyKind, ProviderReport, ProviderStatus, StatusDecision, Trigger, decide_status,
+    discrepancies,
 };
 
 /// Where a preparation stands.

@@ -138,7 +138,7 @@ id!(/// A transaction's place in lists; callers know it by its reference.
     TransactionId, "txn");
 id!(/// One line of a payment's timeline.
     EntryId, "ent");
-id!(/// A disagreement between a provider and our books that a person has to look at.
+id!(/// A discrepancy between a provider and our books that a person has to look at.
     ExceptionId, "exc");
 id!(/// Something that callers are told; the same on every delivery of it.
     EventId, "evt");

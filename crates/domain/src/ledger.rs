@@ -164,7 +164,7 @@ pub struct Movement {
 
 /// Why a movement cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum MovementError {
     /// The available funds are below the amount.
     Insufficient {
         /// What is there.
@@ -177,15 +177,15 @@ pub enum Refusal {
 /// The two entries of a movement, given what is available and what has ever come in.
 ///
 /// `funded` is the (positive) total on the outside world's side, which bounds every other account.
-pub fn entries(movement: &Movement, available: Minor, funded: Minor) -> Result<[Entry; 2], Refusal> {
+pub fn entries(movement: &Movement, available: Minor, funded: Minor) -> Result<[Entry; 2], MovementError> {
     let amount = movement.amount.signed();
     let (into_available, into_funding) = match movement.cause {
         Cause::Fund => {
-            funded.checked_add(movement.amount).ok_or(Refusal::TooMuch)?;
+            funded.checked_add(movement.amount).ok_or(MovementError::TooMuch)?;
             (amount, -amount)
         }
         Cause::Withdraw => {
-            available.checked_sub(movement.amount).ok_or(Refusal::Insufficient { available })?;
+            available.checked_sub(movement.amount).ok_or(MovementError::Insufficient { available })?;
             (-amount, amount)
         }
     };
@@ -298,8 +298,8 @@ mod tests {
         let have = Minor::new(499).unwrap();
         assert_eq!(
             entries(&movement(Cause::Withdraw, 500), have, have),
-            Err(Refusal::Insufficient { available: have })
+            Err(MovementError::Insufficient { available: have })
         );
-        assert_eq!(entries(&movement(Cause::Fund, 1), have, Minor::MAX), Err(Refusal::TooMuch));
+        assert_eq!(entries(&movement(Cause::Fund, 1), have, Minor::MAX), Err(MovementError::TooMuch));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The largest principal, and the largest amount a configuration may name: 10^18 minor units.
-pub const LARGEST_CONFIGURED_MINOR: u64 = 1_000_000_000_000_000_000;
+pub const MAX_CONFIGURED_MINOR: u64 = 1_000_000_000_000_000_000;
 
 /// The amount a caller asks to move: 1 to 10^18 minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,7 +12,7 @@ pub struct Principal(u64);
 impl Principal {
     /// `None` where the amount is zero or above 10^18.
     pub const fn new(minor: u64) -> Option<Self> {
-        if minor >= 1 && minor <= LARGEST_CONFIGURED_MINOR { Some(Self(minor)) } else { None }
+        if minor >= 1 && minor <= MAX_CONFIGURED_MINOR { Some(Self(minor)) } else { None }
     }
 
     /// Reads `[1-9][0-9]*`, nothing else: no sign, space, decimal point, exponent or leading zero.
@@ -55,7 +55,7 @@ impl Minor {
         if text == "0" {
             return Some(Self::ZERO);
         }
-        parse_digits(text).filter(|minor| *minor <= LARGEST_CONFIGURED_MINOR).map(Self)
+        parse_digits(text).filter(|minor| *minor <= MAX_CONFIGURED_MINOR).map(Self)
     }
 
     /// The amount in minor units.

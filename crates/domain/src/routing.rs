@@ -25,7 +25,7 @@ use crate::{
 use index::Index;
 
 pub use condition::{Condition, Field, InvalidTest, Test};
-pub use explain::{ConditionVerdict, Explanation, RuleOutcome, RuleVerdict};
+pub use explain::{ConditionResult, Explanation, RuleOutcome, RuleResult};
 
 /// The routing of one environment and payment method, ready to decide.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ const MOST: usize = 48;
 
 /// What a payment is found by.
 #[derive(Debug, Clone, Default)]
-pub struct Findable<'a> {
+pub struct SearchFields<'a> {
     /// What it pays.
     pub principal: Option<Principal>,
     /// What the customer is debited.
@@ -24,7 +24,7 @@ pub struct Findable<'a> {
     pub metadata: Vec<(&'a str, &'a str)>,
 }
 
-impl Findable<'_> {
+impl SearchFields<'_> {
     /// The texts it is found by, each once.
     pub fn terms(&self) -> Vec<String> {
         let mut terms = Vec::new();
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_what_is_asked_for() {
-        let payment = Findable {
+        let payment = SearchFields {
             principal: Principal::new(10_000),
             total_debit: Some(Minor::from(Principal::new(10_350).unwrap())),
             customer: vec!["Ada  Lovelace", "Ada@Example.com"],

@@ -56,14 +56,14 @@ impl Status {
 
     /// Whether a report may move a transaction from this status to another. A report that may not is late, repeated or
     /// out of order, and nothing moves.
-    pub const fn may_move_to(self, to: Self, report: Report) -> bool {
+    pub const fn may_move_to(self, to: Self, report: ReportKind) -> bool {
         match (self, to) {
             (Self::Pending, Self::Processing | Self::Succeeded | Self::Failed | Self::Canceled)
             | (Self::Processing, Self::Succeeded | Self::Failed | Self::Canceled)
             | (Self::Succeeded, Self::Refunded) => true,
-            (Self::Succeeded, Self::Failed) => matches!(report, Report::AchReturn),
+            (Self::Succeeded, Self::Failed) => matches!(report, ReportKind::AchReturn),
             // The customer tried again on the same preparation.
-            (Self::Failed, Self::Processing | Self::Succeeded) => matches!(report, Report::Card),
+            (Self::Failed, Self::Processing | Self::Succeeded) => matches!(report, ReportKind::Card),
             _ => false,
         }
     }
@@ -71,7 +71,7 @@ impl Status {
 
 /// What kind of news asks for a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Report {
+pub enum ReportKind {
     /// Anything about a card payment.
     Card,
     /// Anything about a bank transfer but its return.
@@ -80,7 +80,7 @@ pub enum Report {
     AchReturn,
 }
 
-impl Report {
+impl ReportKind {
     /// An ordinary report about a payment of this method.
     pub const fn of(method: PaymentMethod) -> Self {
         match method {
@@ -202,14 +202,14 @@ mod tests {
     use super::*;
 
     /// The table of the contract, written out.
-    fn allowed(from: Status, report: Report) -> Vec<Status> {
+    fn allowed(from: Status, report: ReportKind) -> Vec<Status> {
         use Status::{Canceled, Failed, Pending, Processing, Refunded, Succeeded};
         match (from, report) {
             (Pending, _) => vec![Processing, Succeeded, Failed, Canceled],
             (Processing, _) => vec![Succeeded, Failed, Canceled],
-            (Succeeded, Report::AchReturn) => vec![Failed, Refunded],
+            (Succeeded, ReportKind::AchReturn) => vec![Failed, Refunded],
             (Succeeded, _) => vec![Refunded],
-            (Failed, Report::Card) => vec![Processing, Succeeded],
+            (Failed, ReportKind::Card) => vec![Processing, Succeeded],
             (Failed | Canceled | Refunded, _) => vec![],
         }
     }
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn statuses_move_as_the_table_says_and_no_other_way() {
         for from in Status::ALL {
-            for report in [Report::Card, Report::Ach, Report::AchReturn] {
+            for report in [ReportKind::Card, ReportKind::Ach, ReportKind::AchReturn] {
                 let mut moves: Vec<_> =
                     Status::ALL.into_iter().filter(|to| from.may_move_to(*to, report)).collect();
                 let mut expected = allowed(from, report);

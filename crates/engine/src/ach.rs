@@ -4,7 +4,6 @@
 //! node can make again. An outcome that is unknown stays so until the provider has told it.
 
 mod account;
-mod draft;
 mod event;
 mod fingerprint;
 mod preview;
@@ -14,6 +13,7 @@ mod resolve;
 mod sending;
 mod tokens;
 mod transfer;
+mod update;
 
 use tollgate_configuration::{Adapter, Provider};
 
@@ -23,10 +23,10 @@ pub(crate) use event::TransferEvent;
 pub use preview::Preview;
 pub use reads::TransferRead;
 pub use tokens::{CustomerToken, IssuedToken, TokenError};
-pub use transfer::{Bank, TransferError, TransferMade, TransferRequest};
+pub use transfer::{Bank, TransferCreated, TransferError, TransferRequest};
 
 /// How often a decision is made anew because the transfer changed meanwhile.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// A provider that can pay out, and the wire to it.
 struct AchProvider<'a> {
@@ -47,7 +47,7 @@ impl Engine {
         if !missing.is_empty() {
             return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
         }
-        let wire = self.wires.transfers(provider.adapter);
+        let wire = self.adapters.transfers(provider.adapter);
         let wire = wire.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
         Ok(AchProvider { provider, wire })
     }

@@ -1,20 +1,20 @@
 //! Card payments, from preparation to their end.
 //!
 //! Everything that is learnt of a payment goes the same way: read the payment, ask its provider, decide on both, and
-//! commit the decision if the payment is still as it was read ([`draft::Draft`]). Whoever comes second reads again.
+//! commit the decision if the payment is still as it was read ([`update::PaymentUpdate`]). Whoever comes second reads again.
 
 mod charge;
 mod confirm;
-mod draft;
 mod event;
 mod follow_up;
-mod look;
 mod notice_text;
 mod prepare;
+mod provider_report;
 mod reads;
 mod resolve;
 mod schedule;
 mod source;
+mod update;
 mod webhook;
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub use webhook::WebhookError;
 
 /// How often a decision is made anew because the payment changed meanwhile. Each round needs somebody else to have
 /// moved it, and a payment moves a handful of times in its life.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// A provider that can take card payments, and the wire to it.
 struct CardProvider<'a> {
@@ -56,7 +56,7 @@ impl Engine {
         if !missing.is_empty() {
             return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
         }
-        let cards = self.wires.cards(provider.adapter);
+        let cards = self.adapters.cards(provider.adapter);
         let cards = cards.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
         Ok(CardProvider { provider, cards })
     }
@@ -77,7 +77,7 @@ impl Engine {
 
     /// The reader of a provider's webhooks.
     fn webhook_reader(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
-        self.wires.webhooks(adapter)
+        self.adapters.webhooks(adapter)
     }
 
     /// The environment as it is configured now.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tollgate_configuration::{Configuration, Faults, StoredFault};
+use tollgate_configuration::{Configuration, StoredConfigError, ValidationErrors};
 use tollgate_domain::id::{ChangeId, EnvironmentId};
 use tollgate_vault::{RandomnessUnavailable, SealError, Sealer};
 
@@ -14,7 +14,7 @@ use crate::{
 
 /// How often a change is made anew because another came first. Each try needs somebody else to have won, so even a
 /// crowd of writers is through by then.
-const MOST_TRIES: usize = 64;
+const MAX_TRIES: usize = 64;
 
 /// Who asks for a change, and in which request.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub enum ConfigureError {
     Missing,
     /// The document does not hold together.
     #[error("the document has {} faults", .0.count())]
-    Faulty(Faults),
+    Faulty(ValidationErrors),
     /// The caller named the version it had read, and another is in force.
     #[error("version {current} is in force")]
     Stale {
@@ -73,7 +73,7 @@ pub enum ConfigureError {
     },
     /// A stored document cannot be used.
     #[error(transparent)]
-    Stored(#[from] StoredFault),
+    Stored(#[from] StoredConfigError),
     /// A secret could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
@@ -101,7 +101,7 @@ impl Engine {
         origin: Origin,
     ) -> Result<u64, ConfigureError> {
         let document = Arc::new(document);
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
             let from_version = current.version;
             if expected.is_some_and(|expected| expected != from_version) {
@@ -263,7 +263,7 @@ pub(crate) fn opened(
     stored: &ConfigVersion,
     environment: EnvironmentId,
     sealer: &Sealer,
-) -> Result<Configuration, StoredFault> {
+) -> Result<Configuration, StoredConfigError> {
     match &stored.document {
         Some(document) => Configuration::from_stored(document, environment, sealer),
         None => Ok(Configuration::default()),

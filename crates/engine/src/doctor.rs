@@ -24,13 +24,13 @@ const HARMFUL_SKEW: Duration = Duration::from_secs(10);
 const LATE: Duration = Duration::from_mins(2);
 const VERY_LATE: Duration = Duration::from_mins(30);
 /// Environments looked at one by one.
-const MOST_ENVIRONMENTS: usize = 200;
+const MAX_ENVIRONMENTS: usize = 200;
 /// What waits is counted up to here.
-const MOST_COUNTED: u32 = 1_000;
+const MAX_COUNTED: u32 = 1_000;
 
 /// How something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum CheckStatus {
     /// As it should be.
     Ok,
     /// Somebody should look.
@@ -39,7 +39,7 @@ pub enum Verdict {
     Problem,
 }
 
-impl Verdict {
+impl CheckStatus {
     /// The name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ pub struct Check {
     /// Whose, where it is one environment's.
     pub environment: Option<EnvironmentId>,
     /// How it stands.
-    pub verdict: Verdict,
+    pub status: CheckStatus,
     /// What was found, in a sentence.
     pub finding: String,
     /// What to do about it.
@@ -67,15 +67,15 @@ pub struct Check {
 
 impl Check {
     fn ok(name: &'static str, finding: impl Into<String>) -> Self {
-        Self { name, environment: None, verdict: Verdict::Ok, finding: finding.into(), advice: None }
+        Self { name, environment: None, status: CheckStatus::Ok, finding: finding.into(), advice: None }
     }
 
     fn warning(name: &'static str, finding: impl Into<String>, advice: &'static str) -> Self {
-        Self { verdict: Verdict::Warning, advice: Some(advice), ..Self::ok(name, finding) }
+        Self { status: CheckStatus::Warning, advice: Some(advice), ..Self::ok(name, finding) }
     }
 
     fn problem(name: &'static str, finding: impl Into<String>, advice: &'static str) -> Self {
-        Self { verdict: Verdict::Problem, ..Self::warning(name, finding, advice) }
+        Self { status: CheckStatus::Problem, ..Self::warning(name, finding, advice) }
     }
 
     fn of(self, environment: EnvironmentId) -> Self {
@@ -85,7 +85,7 @@ impl Check {
 
 impl Engine {
     /// Looks at everything. A store that gives no answer is a finding, not a failure.
-    pub async fn examine(&self) -> Vec<Check> {
+    pub async fn run_checks(&self) -> Vec<Check> {
         let asked_at = self.clock.now();
         let mut checks = match self.store.diagnose(asked_at).await {
             Ok(diagnosis) => store_checks(&diagnosis, asked_at, self.clock.now()),
@@ -94,21 +94,19 @@ impl Engine {
         checks.extend(self.settings_checks());
         let snapshot = self.directory.snapshot();
         let environments = snapshot.environments();
-        if environments.len() > MOST_ENVIRONMENTS {
-            let finding = format!(
-                "the first {MOST_ENVIRONMENTS} of {} environments were looked at",
-                environments.len()
-            );
+        if environments.len() > MAX_ENVIRONMENTS {
+            let finding =
+                format!("the first {MAX_ENVIRONMENTS} of {} environments were looked at", environments.len());
             checks.push(Check::warning(
                 "environments",
                 finding,
                 "look at the others one by one with `tollgate providers`",
             ));
         }
-        for view in environments.into_iter().take(MOST_ENVIRONMENTS) {
+        for view in environments.into_iter().take(MAX_ENVIRONMENTS) {
             let id = view.environment.id;
             let mut found = provider_checks(view);
-            match self.store.attention(id, MOST_COUNTED).await {
+            match self.store.attention(id, MAX_COUNTED).await {
                 Ok(attention) => found.extend(attention_checks(&attention)),
                 Err(error) => found.push(unreachable(&error)),
             }
@@ -390,19 +388,19 @@ mod tests {
 
     #[test]
     fn a_disk_is_judged_by_its_median() {
-        for (micros, verdict) in [
-            (vec![1, 2, 900], Verdict::Problem),
-            (vec![19; 9], Verdict::Problem),
-            (vec![20; 9], Verdict::Ok),
-            (vec![400, 500, 900_000], Verdict::Ok),
-            (vec![60_000; 3], Verdict::Warning),
-            (vec![], Verdict::Warning),
+        for (micros, status) in [
+            (vec![1, 2, 900], CheckStatus::Problem),
+            (vec![19; 9], CheckStatus::Problem),
+            (vec![20; 9], CheckStatus::Ok),
+            (vec![400, 500, 900_000], CheckStatus::Ok),
+            (vec![60_000; 3], CheckStatus::Warning),
+            (vec![], CheckStatus::Warning),
         ] {
             let checks = file_checks("wal", 2, &micros);
-            assert_eq!(checks.iter().map(|check| check.verdict).max(), Some(verdict), "{micros:?}");
+            assert_eq!(checks.iter().map(|check| check.status).max(), Some(status), "{micros:?}");
         }
-        assert_eq!(file_checks("delete", 2, &[500])[0].verdict, Verdict::Problem);
-        assert_eq!(file_checks("WAL", 1, &[500])[0].verdict, Verdict::Problem);
+        assert_eq!(file_checks("delete", 2, &[500])[0].status, CheckStatus::Problem);
+        assert_eq!(file_checks("WAL", 1, &[500])[0].status, CheckStatus::Problem);
     }
 
     #[test]
@@ -415,29 +413,29 @@ mod tests {
             synchronous_standbys: standbys.to_owned(),
             in_recovery,
         };
-        for (durability, verdict) in [
-            (server(true, "on", "standby1", false), Verdict::Ok),
-            (server(true, "on", "", false), Verdict::Warning),
-            (server(true, "local", "standby1", false), Verdict::Warning),
-            (server(true, "off", "standby1", false), Verdict::Problem),
-            (server(false, "on", "standby1", false), Verdict::Problem),
-            (server(true, "on", "standby1", true), Verdict::Problem),
+        for (durability, status) in [
+            (server(true, "on", "standby1", false), CheckStatus::Ok),
+            (server(true, "on", "", false), CheckStatus::Warning),
+            (server(true, "local", "standby1", false), CheckStatus::Warning),
+            (server(true, "off", "standby1", false), CheckStatus::Problem),
+            (server(false, "on", "standby1", false), CheckStatus::Problem),
+            (server(true, "on", "standby1", true), CheckStatus::Problem),
         ] {
-            let worst = server_checks(&durability).into_iter().map(|check| check.verdict).max();
-            assert_eq!(worst, Some(verdict), "{durability:?}");
+            let worst = server_checks(&durability).into_iter().map(|check| check.status).max();
+            assert_eq!(worst, Some(status), "{durability:?}");
         }
     }
 
     #[test]
     fn clocks_within_the_exchange_agree() {
-        for (database, verdict) in [
-            (1_000, Verdict::Ok),
-            (1_100, Verdict::Ok),
-            (500, Verdict::Ok),
-            (2_100, Verdict::Warning),
-            (-9_000, Verdict::Problem),
+        for (database, status) in [
+            (1_000, CheckStatus::Ok),
+            (1_100, CheckStatus::Ok),
+            (500, CheckStatus::Ok),
+            (2_100, CheckStatus::Warning),
+            (-9_000, CheckStatus::Problem),
         ] {
-            assert_eq!(clock_check(at(database), at(1_000), at(1_100)).verdict, verdict, "{database}");
+            assert_eq!(clock_check(at(database), at(1_000), at(1_100)).status, status, "{database}");
         }
     }
 
@@ -445,14 +443,14 @@ mod tests {
     fn work_is_late_after_minutes() {
         let backlog = |due, oldest| Backlog { what: "transfers", due, oldest: Some(at(oldest)) };
         let now = 3_600_000;
-        for (oldest, verdict) in
-            [(now - 1_000, Verdict::Ok), (now - 121_000, Verdict::Warning), (0, Verdict::Problem)]
+        for (oldest, status) in
+            [(now - 1_000, CheckStatus::Ok), (now - 121_000, CheckStatus::Warning), (0, CheckStatus::Problem)]
         {
-            assert_eq!(backlog_check(backlog(3, oldest), at(now)).verdict, verdict);
+            assert_eq!(backlog_check(backlog(3, oldest), at(now)).status, status);
         }
         assert_eq!(
-            backlog_check(Backlog { what: "transfers", due: 0, oldest: None }, at(now)).verdict,
-            Verdict::Ok
+            backlog_check(Backlog { what: "transfers", due: 0, oldest: None }, at(now)).status,
+            CheckStatus::Ok
         );
     }
 }

@@ -14,9 +14,9 @@ use crate::{
     host::Process,
     options::Options,
     outbox::DeliveryTally,
-    ports::{Clock, Host, NewEvent, Store, StoreError, Task, Wires},
+    ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
     provider_health::{ProviderHealth, ProviderWatch},
-    record::MOST_HELD,
+    record::MAX_HELD,
     sequence::Sequence,
 };
 
@@ -33,7 +33,7 @@ pub struct Engine {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) sealer: Sealer,
     pub(crate) directory: Arc<Directory>,
-    pub(crate) wires: Arc<dyn Wires>,
+    pub(crate) adapters: Arc<dyn Adapters>,
     pub(crate) options: Options,
     pub(crate) source_sealer: Sealer,
     pub(crate) source_digester: Digester,
@@ -46,7 +46,7 @@ pub struct Engine {
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
-    pub(crate) outbox_news: Notify,
+    pub(crate) outbox_notify: Notify,
     pub(crate) delivery_tally: Arc<DeliveryTally>,
     /// A permit for every provider's answer that is being written down.
     pub(crate) held_outcomes: Arc<Semaphore>,
@@ -78,10 +78,10 @@ impl Engine {
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         master_key: &MasterKey,
-        wires: Arc<dyn Wires>,
+        adapters: Arc<dyn Adapters>,
         options: Options,
     ) -> Result<Self, StartError> {
-        Self::start_on(Arc::new(Process), store, clock, master_key, wires, options).await
+        Self::start_on(Arc::new(Process), store, clock, master_key, adapters, options).await
     }
 
     /// The same on another host.
@@ -90,7 +90,7 @@ impl Engine {
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         master_key: &MasterKey,
-        wires: Arc<dyn Wires>,
+        adapters: Arc<dyn Adapters>,
         options: Options,
     ) -> Result<Self, StartError> {
         let ours = master_key.fingerprint();
@@ -107,7 +107,7 @@ impl Engine {
             host,
             sealer,
             directory,
-            wires,
+            adapters,
             options,
             source_sealer: master_key.sealer("card sources"),
             source_digester: master_key.digester("card sources"),
@@ -119,9 +119,9 @@ impl Engine {
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             provider_watch: ProviderWatch::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
-            outbox_news: Notify::new(),
+            outbox_notify: Notify::new(),
             delivery_tally: Arc::default(),
-            held_outcomes: Arc::new(Semaphore::new(MOST_HELD)),
+            held_outcomes: Arc::new(Semaphore::new(MAX_HELD)),
             sequence: Mutex::default(),
         })
     }

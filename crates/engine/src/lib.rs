@@ -4,6 +4,7 @@
 //! quotes) read only the immutable [`Snapshot`] that [`Directory`] swaps when something changed.
 
 mod ach;
+mod backoff;
 mod card;
 mod clock;
 mod configure;
@@ -11,20 +12,20 @@ mod directory;
 mod doctor;
 mod engine;
 mod failpoint;
-mod growing;
 mod host;
 mod keys;
 mod metadata_text;
-mod meter;
 mod options;
 mod outbox;
 pub mod ports;
 mod provider_account;
 mod provider_health;
 mod quote;
+mod rate_limiter;
 mod record;
-mod records;
+mod replay;
 mod resolver;
+mod search;
 mod sequence;
 mod snapshot;
 mod tenants;
@@ -32,7 +33,7 @@ mod timeline;
 mod wallet;
 
 pub use ach::{
-    Bank, CustomerToken, IssuedToken, Preview, TokenError, TransferError, TransferMade, TransferRead,
+    Bank, CustomerToken, IssuedToken, Preview, TokenError, TransferCreated, TransferError, TransferRead,
     TransferRequest,
 };
 pub use card::{
@@ -42,25 +43,24 @@ pub use card::{
 pub use clock::SystemClock;
 pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
-pub use doctor::{Check, Verdict};
+pub use doctor::{Check, CheckStatus};
 pub use engine::{Engine, StartError};
 #[cfg(feature = "failpoints")]
 pub use failpoint::plant;
 pub use host::Process;
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;
-pub use meter::{Exhausted, Meter};
 pub use options::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
 pub use outbox::{
-    DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError, EndpointMade,
+    CreatedEndpoint, DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError,
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
 pub use provider_account::UseAccountError;
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
-pub use records::{
-    FoundPayment, MOST_REPLAYED, MovedMoney, PaymentSearch, Replay, ReplayExample, ReplayedMove,
-};
-pub use snapshot::{EnvironmentView, KeyRefusal, LiveKey, Snapshot};
+pub use rate_limiter::{RateLimitExceeded, RateLimiter};
+pub use replay::{MAX_REPLAYED, MovedMoney, Replay, ReplayExample, ReplayedMove};
+pub use search::{FoundPayment, PaymentSearch};
+pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, Snapshot};
 pub use tenants::TenantError;
 pub use wallet::{MoveError, MoveOrder};

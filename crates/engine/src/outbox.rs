@@ -5,14 +5,14 @@
 //! least once, under the same id and with the same body.
 
 mod deliver;
-mod digest;
 mod endpoint_url;
 mod endpoints;
+mod indexer;
 mod reads;
 mod schedule;
 mod tally;
 
 pub use endpoint_url::{EndpointUrl, InvalidUrl};
-pub use endpoints::{DescriptionChange, EndpointChange, EndpointError, EndpointMade, NewEndpoint};
+pub use endpoints::{CreatedEndpoint, DescriptionChange, EndpointChange, EndpointError, NewEndpoint};
 pub use reads::{EventRead, ResendError, ResentEvents};
 pub use tally::{DeliveryOutcome, DeliveryTally};

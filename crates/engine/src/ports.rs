@@ -6,31 +6,31 @@ mod inspection;
 mod outbox;
 mod payments;
 mod provider;
-mod records;
+mod reporting;
 mod store;
 mod transfers;
 
 use tollgate_domain::Timestamp;
 
-pub use courier::{Courier, EventBodies, EventSubject, Letter, Receipt, Undelivered};
+pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
-    EndpointEffect, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutEvent, OutboxStore, Resend,
+    EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutboxStore, Resend,
     ResendWhich, Resent, SealedSecret,
 };
 pub use payments::{
-    CardPayment, CardTransaction, Changed, Entry, EventPlace, EventState, Inserted, NewException,
-    PaymentChange, PaymentFilter, PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent,
-    StoredEvent, StoredException, TransactionFilter,
+    CardPayment, CardTransaction, Changed, Entry, Inserted, NewException, PaymentChange, PaymentFilter,
+    PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution,
+    SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
 };
 pub use provider::{
-    AchTransfers, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation, Delivery,
-    Notice, Prepared, Refusal, RefusalKind, Subject, Trouble, Try, Unreadable, Unverified, WebhookReader,
-    Wires,
+    AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation,
+    InboundWebhook, Prepared, Rejection, RejectionKind, SignatureError, Subject, TransientError, Try,
+    UnreadableEvent, WebhookNotice, WebhookReader,
 };
-pub use records::{Activity, Attention, Found, FoundPlace, PastPayment, RecordStore};
+pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,
     Delta, DirectoryVersion, EnvironmentState, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store,

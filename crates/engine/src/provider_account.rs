@@ -8,13 +8,13 @@ use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     AccountMatch, ProviderAccount, ServiceReference,
-    card::{Disagreement, DisagreementKind},
+    card::{Discrepancy, DiscrepancyKind},
     id::EnvironmentId,
 };
 
 use crate::{
     engine::Engine,
-    ports::{Call, StoreError, Trouble},
+    ports::{Call, StoreError, TransientError},
 };
 
 /// Long enough that no two credentials of an environment meet by chance.
@@ -69,20 +69,20 @@ impl AccountCheck {
     }
 
     /// Why the payment waits.
-    pub(crate) fn trouble(&self) -> Trouble {
+    pub(crate) fn transient_error(&self) -> TransientError {
         let reason = format!(
             "it was sent to {}, and the configuration now leads to {}; restore the configuration, or decide that it \
              goes on there",
             self.sent_to.as_ref().map_or_else(String::new, ProviderAccount::describe),
             self.configured.describe()
         );
-        Trouble { reason, retry_after: None }
+        TransientError { reason, retry_after: None }
     }
 
     /// What an operator has to look at.
-    pub(crate) fn discrepancy(&self) -> Disagreement {
-        Disagreement {
-            kind: DisagreementKind::Account,
+    pub(crate) fn discrepancy(&self) -> Discrepancy {
+        Discrepancy {
+            kind: DiscrepancyKind::Account,
             expected: self.sent_to.as_ref().map_or_else(String::new, ProviderAccount::describe),
             found: self.configured.describe(),
         }

@@ -6,14 +6,14 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::{info, warn};
 
-use crate::{engine::Engine, growing::growing, ports::StoreError};
+use crate::{backoff::exponential_backoff, engine::Engine, ports::StoreError};
 
 /// Outcomes that are kept in memory at once while the store does not take them. Beyond that the resolver asks for them.
-pub(crate) const MOST_HELD: usize = 1_000;
+pub(crate) const MAX_HELD: usize = 1_000;
 /// How long a caller waits until what the provider answered is written down.
 pub(crate) const RECORD_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 impl Engine {
     /// Writes down what a provider has answered about `subject`. `None` where the store does not take it in time: then it
@@ -65,14 +65,14 @@ impl Engine {
                 }
                 Err(_) => {}
             }
-            sleep(growing(FIRST_PAUSE, 2, tries, LONGEST_PAUSE)).await;
+            sleep(exponential_backoff(FIRST_PAUSE, 2, tries, MAX_PAUSE)).await;
             tries = tries.saturating_add(1);
         }
     }
 
     /// Does a unit of work, and again while nobody knows whether it was committed: its ids are ours, so that it is done
     /// once. What is still unknown at the deadline is answered as [`StoreError::Unknown`].
-    pub(crate) async fn until_known<T, F>(
+    pub(crate) async fn retry_until_known<T, F>(
         &self,
         deadline: Instant,
         unit: impl Fn() -> F,
@@ -89,7 +89,7 @@ impl Engine {
                 Ok(Err(StoreError::Unavailable(reason))) if tries > 0 => reason,
                 Ok(answer) => return answer,
             };
-            let pause = growing(FIRST_PAUSE, 2, tries, LONGEST_PAUSE);
+            let pause = exponential_backoff(FIRST_PAUSE, 2, tries, MAX_PAUSE);
             if Instant::now() + pause >= deadline {
                 return Err(StoreError::Unknown(reason));
             }

@@ -64,17 +64,17 @@ impl Engine {
         let now = self.clock.now();
         let until = now.saturating_add(self.options.resolver.lease);
         let before = work.len();
-        for event in self.store.claim_events(now, until, limit).await? {
+        for event in self.store.claim_provider_events(now, until, limit).await? {
             let engine = Arc::clone(self);
             work.spawn(async move { engine.apply_event_or_park(event).await });
         }
         for (environment, id) in self.store.claim_payments(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { Box::pin(engine.look_after_payment(environment, id)).await });
+            work.spawn(async move { Box::pin(engine.resolve_payment(environment, id)).await });
         }
         for (environment, id) in self.store.claim_transfers(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { engine.look_after_transfer(environment, id).await });
+            work.spawn(async move { engine.resolve_transfer(environment, id).await });
         }
         Ok(begun + work.len() - before)
     }

@@ -10,7 +10,7 @@ use tollgate_domain::{
 };
 use tollgate_vault::Digest;
 
-use crate::{meter::Meter, ports::DirectoryVersion};
+use crate::{ports::DirectoryVersion, rate_limiter::RateLimiter};
 
 /// One environment with the configuration in force.
 #[derive(Debug)]
@@ -33,14 +33,14 @@ pub struct LiveKey {
     /// What it opens.
     pub environment: Arc<EnvironmentView>,
     /// Its share of requests, where the environment limits them. Survives a change of the configuration.
-    pub meter: Arc<Meter>,
+    pub meter: Arc<RateLimiter>,
     digest: Digest,
     expires_at: Option<Timestamp>,
 }
 
 /// Why a credential opens nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyRefusal {
+pub enum KeyRejection {
     /// It was never issued here, or was revoked.
     Unknown,
     /// Its time is over: it was rotated, and the grace period has passed.
@@ -82,11 +82,11 @@ impl Snapshot {
     }
 
     /// The key whose digest a caller's credential has, if it opens anything at this moment.
-    pub fn authenticate(&self, presented: Digest, now: Timestamp) -> Result<&LiveKey, KeyRefusal> {
+    pub fn authenticate(&self, presented: Digest, now: Timestamp) -> Result<&LiveKey, KeyRejection> {
         let candidates = self.keys.get(&presented.bucket()).map(Vec::as_slice).unwrap_or_default();
-        let key = candidates.iter().find(|key| key.digest == presented).ok_or(KeyRefusal::Unknown)?;
+        let key = candidates.iter().find(|key| key.digest == presented).ok_or(KeyRejection::Unknown)?;
         if key.expires_at.is_some_and(|expiry| now >= expiry) {
-            return Err(KeyRefusal::Expired);
+            return Err(KeyRejection::Expired);
         }
         Ok(key)
     }
@@ -123,7 +123,7 @@ impl Snapshot {
 
     /// Takes out an environment's keys and keeps their meters. Looks nowhere but where they are: reading thousands of
     /// environments at start must not look through all keys for each.
-    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, Arc<Meter>> {
+    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, Arc<RateLimiter>> {
         let buckets = self.environments.get(&id).map(|held| held.buckets.as_slice()).unwrap_or_default();
         let mut meters = HashMap::new();
         for bucket in buckets {
@@ -206,6 +206,6 @@ mod tests {
         let meter = Arc::clone(&snapshot.authenticate(Digest::of("a"), at(0)).unwrap().meter);
         let snapshot = snapshot.with(view(1), &[expiring]);
         assert!(Arc::ptr_eq(&snapshot.authenticate(Digest::of("a"), at(99)).unwrap().meter, &meter));
-        assert_eq!(snapshot.authenticate(Digest::of("a"), at(100)).unwrap_err(), KeyRefusal::Expired);
+        assert_eq!(snapshot.authenticate(Digest::of("a"), at(100)).unwrap_err(), KeyRejection::Expired);
     }
 }

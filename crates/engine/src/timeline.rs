@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
-    card::Disagreement,
+    card::Discrepancy,
     id::{EntryId, ExceptionId},
     transaction::{Failure, Status, TransactionState},
 };
@@ -40,14 +40,14 @@ impl Engine {
         Ok(entries)
     }
 
-    /// Gives disagreements their ids; each comes with how it came to our notice.
+    /// Gives discrepancies their ids; each comes with how it came to our notice.
     pub(crate) fn exceptions_of(
         &self,
-        disagreements: Vec<(Disagreement, String)>,
+        discrepancies: Vec<(Discrepancy, String)>,
         at: Timestamp,
     ) -> Result<Vec<NewException>, StoreError> {
-        let mut exceptions = Vec::with_capacity(disagreements.len());
-        for (Disagreement { kind, expected, found }, source) in disagreements {
+        let mut exceptions = Vec::with_capacity(discrepancies.len());
+        for (Discrepancy { kind, expected, found }, source) in discrepancies {
             let id = self.fresh(ExceptionId::new)?;
             exceptions.push(NewException { id, kind, expected, found, source, at });
         }
@@ -119,12 +119,12 @@ pub(crate) fn status_line(before: Option<Status>, after: &TransactionState) -> V
     })
 }
 
-/// A disagreement, and how it came to our notice.
-pub(crate) fn exception(disagreement: &Disagreement, source: &str) -> Value {
+/// A discrepancy, and how it came to our notice.
+pub(crate) fn exception(discrepancy: &Discrepancy, source: &str) -> Value {
     json!({
-        "kind": disagreement.kind.as_str(),
-        "expected": disagreement.expected,
-        "found": disagreement.found,
+        "kind": discrepancy.kind.as_str(),
+        "expected": discrepancy.expected,
+        "found": discrepancy.found,
         "source": source,
     })
 }

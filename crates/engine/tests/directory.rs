@@ -13,7 +13,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{
     Engine, NewKey, Origin, StartError, SystemClock,
-    ports::{AchTransfers, Cards, WebhookReader, Wires},
+    ports::{AchTransfers, Adapters, Cards, WebhookReader},
 };
 use tollgate_store::Options;
 use tollgate_vault::{Digest, MasterKey, Secret};
@@ -21,7 +21,7 @@ use tollgate_vault::{Digest, MasterKey, Secret};
 /// The directory calls nobody.
 struct NoWires;
 
-impl Wires for NoWires {
+impl Adapters for NoWires {
     fn cards(&self, _: Adapter) -> Option<&dyn Cards> {
         None
     }

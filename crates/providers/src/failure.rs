@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use tollgate_domain::transaction::Failure;
-use tollgate_engine::ports::{CallError, Refusal, RefusalKind, Trouble};
+use tollgate_engine::ports::{CallError, Rejection, RejectionKind, TransientError};
 
 use crate::text::quote;
 
@@ -90,50 +90,50 @@ impl Code {
 }
 
 /// A no of some kind.
-pub(crate) fn refused(kind: RefusalKind, code: Code) -> CallError {
-    CallError::Refused(Refusal { kind, failure: code.failure() })
+pub(crate) fn refused(kind: RejectionKind, code: Code) -> CallError {
+    CallError::Rejected(Rejection { kind, failure: code.failure() })
 }
 
 /// The customer's card was declined.
 pub(crate) fn declined(code: Code) -> CallError {
-    refused(RefusalKind::Declined, code)
+    refused(RejectionKind::Declined, code)
 }
 
 /// The request itself was refused, for a reason worth repeating.
 pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
     let mut failure = code.failure();
     if let Some(reason) = reason.map(quote).filter(|reason| !reason.is_empty()) {
-        let stop = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
-        failure.message = format!("{} It says: {reason}{stop}", failure.message);
+        let api = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
+        failure.message = format!("{} It says: {reason}{api}", failure.message);
     }
-    CallError::Refused(Refusal { kind: RefusalKind::Invalid, failure })
+    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
 }
 
 /// Something this wire or this configuration cannot do; the provider was not asked.
 pub(crate) fn not_offered(reason: &str) -> CallError {
     let failure = Failure { code: Code::ProviderRefused.as_str().to_owned(), message: reason.to_owned() };
-    CallError::Refused(Refusal { kind: RefusalKind::Invalid, failure })
+    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
 }
 
 /// What was read, or `None` where the provider has no such object.
 pub(crate) fn missing_is_none<T>(read: Result<T, CallError>) -> Result<Option<T>, CallError> {
     match read {
         Ok(read) => Ok(Some(read)),
-        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => Ok(None),
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// It may have been done.
 pub(crate) fn unknown(reason: impl Into<String>) -> CallError {
-    CallError::Unknown(trouble(reason, None))
+    CallError::Unknown(transient(reason, None))
 }
 
 /// It was never taken.
 pub(crate) fn unsent(reason: impl Into<String>, retry_after: Option<Duration>) -> CallError {
-    CallError::Unsent(trouble(reason, retry_after))
+    CallError::Unsent(transient(reason, retry_after))
 }
 
-fn trouble(reason: impl Into<String>, retry_after: Option<Duration>) -> Trouble {
-    Trouble { reason: reason.into(), retry_after }
+fn transient(reason: impl Into<String>, retry_after: Option<Duration>) -> TransientError {
+    TransientError { reason: reason.into(), retry_after }
 }

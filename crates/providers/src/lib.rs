@@ -1,7 +1,7 @@
 //! The providers' wires, as the engine's ports.
 //!
 //! One folder per wire, with the same files in each: `mod.rs` carries out what the engine asks, `request.rs` writes what
-//! is sent, `wire.rs` reads what comes back, `status.rs` is the table from the wire's words to ours, `refusal.rs` does
+//! is sent, `wire.rs` reads what comes back, `status.rs` is the table from the wire's words to ours, `rejection.rs` does
 //! the same for its errors, `call.rs` addresses and judges one exchange, `webhook.rs` verifies and translates. What the
 //! wires share stands beside them: one HTTP client, one way to try again, one list of failure codes.
 //!
@@ -21,11 +21,11 @@ mod text;
 use std::sync::Arc;
 
 use tollgate_configuration::Adapter;
-use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
+use tollgate_engine::ports::{AchTransfers, Adapters, Cards, WebhookReader};
 
 use crate::{http::HttpClient, increase::Increase, square::Square, stripe::Stripe};
 
-pub use settings::Settings;
+pub use settings::ProviderSettings;
 
 /// Why the wires cannot be used at all.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub struct Providers {
 
 impl Providers {
     /// Makes the client; connects to nobody yet. Reads the system's certificates, so make it once.
-    pub fn new(settings: Settings) -> Result<Self, SetupError> {
+    pub fn new(settings: ProviderSettings) -> Result<Self, SetupError> {
         let http = Arc::new(HttpClient::new(settings.connect_timeout)?);
         let settings = Arc::new(settings);
         let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
@@ -51,7 +51,7 @@ impl Providers {
     }
 }
 
-impl Wires for Providers {
+impl Adapters for Providers {
     fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
         match adapter {
             Adapter::Stripe => Some(&self.stripe),

@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{Call, CallError, CallLog, Refusal, RefusalKind, Trouble, Try};
+use tollgate_engine::ports::{Call, CallError, CallLog, Rejection, RejectionKind, TransientError, Try};
 
 use crate::{
     failure::{Code, unknown, unsent},
-    http::{Answer, HttpClient, Loss, Request},
-    settings::Settings,
+    http::{Answer, HttpClient, Request, TransportError},
+    settings::ProviderSettings,
     text::fit,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 /// One request of a wire, sent as it is on every try.
-pub(crate) struct Ask {
+pub(crate) struct ApiCall {
     /// The wire's name for it.
     pub(crate) operation: &'static str,
     /// The idempotency key inside it.
@@ -31,7 +31,7 @@ pub(crate) struct Ask {
 }
 
 /// What a wire makes of one answer.
-pub(crate) struct Verdict<T> {
+pub(crate) struct AttemptResult<T> {
     /// What it would mean if there were no other try.
     pub(crate) outcome: Result<T, CallError>,
     /// Whether another try may tell more.
@@ -40,32 +40,32 @@ pub(crate) struct Verdict<T> {
     pub(crate) word: String,
 }
 
-impl<T> Verdict<T> {
-    pub(crate) fn done(value: T) -> Self {
+impl<T> AttemptResult<T> {
+    pub(crate) fn ok(value: T) -> Self {
         Self { outcome: Ok(value), again: false, word: "ok".to_owned() }
     }
 
-    pub(crate) fn end(error: CallError, word: impl Into<String>) -> Self {
+    pub(crate) fn fail(error: CallError, word: impl Into<String>) -> Self {
         Self { outcome: Err(error), again: false, word: word.into() }
     }
 
-    pub(crate) fn again(error: CallError, word: impl Into<String>) -> Self {
+    pub(crate) fn retry(error: CallError, word: impl Into<String>) -> Self {
         Self { outcome: Err(error), again: true, word: word.into() }
     }
 }
 
 /// Everything one call of a port does at a provider: its requests share a deadline, and their logs end up together.
-pub(crate) struct Errand<'a> {
+pub(crate) struct CallSession<'a> {
     http: &'a HttpClient,
-    settings: &'a Settings,
+    settings: &'a ProviderSettings,
     ends: Instant,
     /// Texts of the customer's that no refusal may repeat.
     private: Vec<String>,
     logs: Vec<CallLog>,
 }
 
-impl<'a> Errand<'a> {
-    pub(crate) fn new(http: &'a HttpClient, settings: &'a Settings) -> Self {
+impl<'a> CallSession<'a> {
+    pub(crate) fn new(http: &'a HttpClient, settings: &'a ProviderSettings) -> Self {
         let ends = Instant::now() + settings.deadline;
         Self { http, settings, ends, private: Vec::new(), logs: Vec::new() }
     }
@@ -84,15 +84,15 @@ impl<'a> Errand<'a> {
     /// Sends one request until its answer is clear, or tries or time have run out.
     pub(crate) async fn run<T>(
         &mut self,
-        ask: &Ask,
-        judge: impl Fn(&Answer) -> Verdict<T>,
+        call: &ApiCall,
+        interpret: impl Fn(&Answer) -> AttemptResult<T>,
     ) -> Result<T, CallError> {
         let mut log =
-            CallLog { operation: ask.operation, idempotency_key: ask.key.clone(), tries: Vec::new() };
-        let mut outcome = self.try_until_clear(ask, judge, &mut log.tries).await;
-        if let Err(CallError::Refused(refusal)) = &mut outcome {
+            CallLog { operation: call.operation, idempotency_key: call.key.clone(), tries: Vec::new() };
+        let mut outcome = self.try_until_clear(call, interpret, &mut log.tries).await;
+        if let Err(CallError::Rejected(rejection)) = &mut outcome {
             for private in &self.private {
-                refusal.failure.message = refusal.failure.message.replace(private, "[hidden]");
+                rejection.failure.message = rejection.failure.message.replace(private, "[hidden]");
             }
         }
         self.logs.push(log);
@@ -101,8 +101,8 @@ impl<'a> Errand<'a> {
 
     async fn try_until_clear<T>(
         &self,
-        ask: &Ask,
-        judge: impl Fn(&Answer) -> Verdict<T>,
+        call: &ApiCall,
+        interpret: impl Fn(&Answer) -> AttemptResult<T>,
         tries: &mut Vec<Try>,
     ) -> Result<T, CallError> {
         let mut doubt = None;
@@ -110,17 +110,17 @@ impl<'a> Errand<'a> {
         loop {
             let left = self.ends.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return settled(Err(unsent("there was no time left", None)), doubt.as_ref(), ask.makes);
+                return settled(Err(unsent("there was no time left", None)), doubt.as_ref(), call.makes);
             }
             let timeout = left.min(self.settings.attempt_timeout);
-            let Verdict { outcome, again, .. } = self.try_once(ask, &judge, timeout, tries).await;
+            let AttemptResult { outcome, again, .. } = self.try_once(call, &interpret, timeout, tries).await;
             let pause = self.pause(number, &outcome);
             let enough = number >= self.settings.tries_max || Instant::now() + pause >= self.ends;
             if !again || enough {
-                return settled(outcome, doubt.as_ref(), ask.makes);
+                return settled(outcome, doubt.as_ref(), call.makes);
             }
-            if let Err(CallError::Unknown(trouble)) = outcome {
-                doubt = Some(trouble);
+            if let Err(CallError::Unknown(transient)) = outcome {
+                doubt = Some(transient);
             }
             tokio::time::sleep(pause).await;
             number += 1;
@@ -129,18 +129,22 @@ impl<'a> Errand<'a> {
 
     async fn try_once<T>(
         &self,
-        ask: &Ask,
-        judge: impl Fn(&Answer) -> Verdict<T>,
+        call: &ApiCall,
+        interpret: impl Fn(&Answer) -> AttemptResult<T>,
         timeout: Duration,
         tries: &mut Vec<Try>,
-    ) -> Verdict<T> {
+    ) -> AttemptResult<T> {
         let (at, began) = (now(), Instant::now());
-        let exchange = self.http.send(&ask.request, timeout).await;
+        let exchange = self.http.send(&call.request, timeout).await;
         let took = began.elapsed();
-        let verdict = match &exchange {
-            Ok(answer) => with_retry_after(judge(answer), answer),
-            Err(Loss::Unsent(reason)) => Verdict::again(unsent(reason.as_str(), None), reason.as_str()),
-            Err(Loss::Lost(reason)) => Verdict::again(unknown(reason.as_str()), reason.as_str()),
+        let result = match &exchange {
+            Ok(answer) => with_retry_after(interpret(answer), answer),
+            Err(TransportError::Unsent(reason)) => {
+                AttemptResult::retry(unsent(reason.as_str(), None), reason.as_str())
+            }
+            Err(TransportError::Lost(reason)) => {
+                AttemptResult::retry(unknown(reason.as_str()), reason.as_str())
+            }
         };
         let answer = exchange.as_ref().ok();
         tries.push(Try {
@@ -148,9 +152,9 @@ impl<'a> Errand<'a> {
             took,
             status: answer.map(|answer| answer.status.as_u16()),
             provider_request: answer.and_then(request_id),
-            outcome: verdict.word.clone(),
+            outcome: result.word.clone(),
         });
-        verdict
+        result
     }
 
     /// How long to wait after so many tries: twice as long each time, a random part less, and as long as the provider
@@ -161,8 +165,8 @@ impl<'a> Errand<'a> {
         let millis = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX);
         let pause = Duration::from_millis(rand::random_range(millis / 2..=millis));
         match outcome {
-            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                pause.max(trouble.retry_after.unwrap_or_default())
+            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                pause.max(transient.retry_after.unwrap_or_default())
             }
             _ => pause,
         }
@@ -170,16 +174,20 @@ impl<'a> Errand<'a> {
 }
 
 /// What the last try's outcome means after an earlier try that may have been carried out.
-fn settled<T>(outcome: Result<T, CallError>, doubt: Option<&Trouble>, makes: bool) -> Result<T, CallError> {
+fn settled<T>(
+    outcome: Result<T, CallError>,
+    doubt: Option<&TransientError>,
+    makes: bool,
+) -> Result<T, CallError> {
     let Some(doubt) = doubt else { return outcome };
     let after = |later: &str, retry_after| {
         let reason = format!("{}; then {later}", doubt.reason);
-        Err(CallError::Unknown(Trouble { reason, retry_after }))
+        Err(CallError::Unknown(TransientError { reason, retry_after }))
     };
     match outcome {
-        Err(CallError::Unsent(trouble)) => after(&trouble.reason, trouble.retry_after),
-        Err(CallError::Refused(refusal)) if makes && !speaks_for_every_try(&refusal) => {
-            after(&refusal.failure.code, None)
+        Err(CallError::Unsent(transient)) => after(&transient.reason, transient.retry_after),
+        Err(CallError::Rejected(rejection)) if makes && !speaks_for_every_try(&rejection) => {
+            after(&rejection.failure.code, None)
         }
         other => other,
     }
@@ -187,18 +195,19 @@ fn settled<T>(outcome: Result<T, CallError>, doubt: Option<&Trouble>, makes: boo
 
 /// A decline under the same key is what became of that key. Anything else can be said before the key is looked at:
 /// credentials revoked in between, a passing trouble, or a token that the earlier try itself has used up.
-fn speaks_for_every_try(refusal: &Refusal) -> bool {
+fn speaks_for_every_try(rejection: &Rejection) -> bool {
     let unsure = [Code::CardTokenUsed, Code::ProcessingError];
-    refusal.kind == RefusalKind::Declined && unsure.iter().all(|code| refusal.failure.code != code.as_str())
+    rejection.kind == RejectionKind::Declined
+        && unsure.iter().all(|code| rejection.failure.code != code.as_str())
 }
 
-fn with_retry_after<T>(mut verdict: Verdict<T>, answer: &Answer) -> Verdict<T> {
-    if let Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) = &mut verdict.outcome {
+fn with_retry_after<T>(mut result: AttemptResult<T>, answer: &Answer) -> AttemptResult<T> {
+    if let Err(CallError::Unsent(transient) | CallError::Unknown(transient)) = &mut result.outcome {
         let seconds = answer.header("retry-after").and_then(|text| text.trim().parse().ok());
-        let asked = seconds.map(Duration::from_secs).or(trouble.retry_after);
-        trouble.retry_after = asked.map(|pause| pause.min(RETRY_AFTER_MAX));
+        let asked = seconds.map(Duration::from_secs).or(transient.retry_after);
+        transient.retry_after = asked.map(|pause| pause.min(RETRY_AFTER_MAX));
     }
-    verdict
+    result
 }
 
 fn request_id(answer: &Answer) -> Option<String> {
@@ -216,13 +225,13 @@ mod tests {
     use super::*;
     use crate::failure::{declined, refused};
 
-    fn doubt() -> Trouble {
-        Trouble { reason: "timed out".to_owned(), retry_after: None }
+    fn doubt() -> TransientError {
+        TransientError { reason: "timed out".to_owned(), retry_after: None }
     }
 
     #[test]
     fn what_may_have_been_done_is_not_undone_by_a_later_no() {
-        let credentials = || refused(RefusalKind::Credentials, Code::ProviderCredentials);
+        let credentials = || refused(RejectionKind::Credentials, Code::ProviderCredentials);
         for (later, makes, expected) in [
             (unsent("turned away", None), true, Err(unknown("timed out; then turned away"))),
             (unsent("turned away", None), false, Err(unknown("timed out; then turned away"))),

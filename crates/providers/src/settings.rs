@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How providers are called. The same for every provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct ProviderSettings {
     /// How long one exchange may take, from the first byte out to the last byte in.
     pub attempt_timeout: Duration,
     /// How long everything one call of a port does may take: all tries of all its exchanges together.
@@ -23,7 +23,7 @@ pub struct Settings {
     pub square_version: String,
 }
 
-impl Default for Settings {
+impl Default for ProviderSettings {
     fn default() -> Self {
         Self {
             attempt_timeout: Duration::from_secs(8),

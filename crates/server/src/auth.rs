@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, header};
 use tollgate_domain::tenant::KeyKind;
-use tollgate_engine::{KeyRefusal, LiveKey, Snapshot};
+use tollgate_engine::{KeyRejection, LiveKey, Snapshot};
 use tollgate_vault::{Digest, shape_of_key};
 
 use crate::{app::App, edge::RequestContext, error::ApiError};
@@ -47,13 +47,13 @@ pub(crate) fn authenticate<'s>(
     };
     let key = snapshot.authenticate(Digest::of(text), context.at).map_err(|refusal| {
         let message = match (refusal, shape_of_key(text)) {
-            (KeyRefusal::Expired, _) => {
+            (KeyRejection::Expired, _) => {
                 "This API key was rotated and has expired; use the one that replaced it.".to_owned()
             }
-            (KeyRefusal::Unknown, Ok(_)) => {
+            (KeyRejection::Unknown, Ok(_)) => {
                 "This API key is not known here; it may have been revoked.".to_owned()
             }
-            (KeyRefusal::Unknown, Err(fault)) => {
+            (KeyRejection::Unknown, Err(fault)) => {
                 format!("{}. {HOW_TO_AUTHENTICATE}", capitalized(&fault.to_string()))
             }
         };

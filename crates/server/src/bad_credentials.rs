@@ -5,7 +5,7 @@ use std::{
     net::IpAddr,
 };
 
-use tollgate_engine::{Exhausted, Meter};
+use tollgate_engine::{RateLimitExceeded, RateLimiter};
 
 /// A table of fixed size, so that nobody fills memory by coming from many addresses; two addresses that fall into
 /// one slot share its allowance.
@@ -15,19 +15,19 @@ const PER_SECOND: u64 = 50;
 const BURST: u64 = 1_000;
 
 pub(crate) struct BadCredentials {
-    slots: Box<[Meter]>,
+    slots: Box<[RateLimiter]>,
     hasher: RandomState,
 }
 
 impl Default for BadCredentials {
     fn default() -> Self {
-        Self { slots: (0..SLOTS).map(|_| Meter::default()).collect(), hasher: RandomState::new() }
+        Self { slots: (0..SLOTS).map(|_| RateLimiter::default()).collect(), hasher: RandomState::new() }
     }
 }
 
 impl BadCredentials {
     /// Notes one failure from this address. Valid credentials never come here and are never refused by it.
-    pub(crate) fn note(&self, peer: IpAddr) -> Result<(), Exhausted> {
+    pub(crate) fn note(&self, peer: IpAddr) -> Result<(), RateLimitExceeded> {
         let hash = self.hasher.hash_one(peer);
         let slot = usize::try_from(hash).unwrap_or_default().checked_rem(SLOTS).unwrap_or_default();
         self.slots.get(slot).map_or(Ok(()), |meter| meter.take(PER_SECOND, BURST))

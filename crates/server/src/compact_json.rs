@@ -18,14 +18,14 @@ pub(crate) struct CompactJson {
 
 /// Why a value is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JsonFault {
+pub(crate) enum JsonError {
     RepeatedKey,
     Number,
     Unicode,
     TooDeep,
 }
 
-impl fmt::Display for JsonFault {
+impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RepeatedKey => "has the same key twice in one object",
@@ -43,7 +43,7 @@ enum Open {
 }
 
 /// Makes `json`, whose syntax a parser has checked, compact.
-pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonFault> {
+pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonError> {
     let mut made = CompactJson { text: String::with_capacity(json.len()), holds_secret: false };
     let mut open: Vec<Open> = Vec::new();
     let mut rest = json;
@@ -58,7 +58,7 @@ pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonFault> {
         match first {
             ' ' | '\t' | '\n' | '\r' => continue,
             '"' => {
-                let text: String = serde_json::from_str(token).map_err(|_| JsonFault::Unicode)?;
+                let text: String = serde_json::from_str(token).map_err(|_| JsonError::Unicode)?;
                 made.holds_secret |= contains_secret_key(&text);
                 match serde_json::to_string(&text) {
                     Ok(shortest) if token.contains('\\') => made.text.push_str(&shortest),
@@ -67,7 +67,7 @@ pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonFault> {
                 if let Some(Open::Object { keys, at_key: true }) = open.last_mut()
                     && !keys.insert(text)
                 {
-                    return Err(JsonFault::RepeatedKey);
+                    return Err(JsonError::RepeatedKey);
                 }
                 continue;
             }
@@ -79,11 +79,11 @@ pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonFault> {
                     *at_key = first == ',';
                 }
             }
-            _ if !is_in_range(token) => return Err(JsonFault::Number),
+            _ if !is_in_range(token) => return Err(JsonError::Number),
             _ => {}
         }
         if open.len() > DEEPEST {
-            return Err(JsonFault::TooDeep);
+            return Err(JsonError::TooDeep);
         }
         made.text.push_str(token);
     }
@@ -134,14 +134,14 @@ mod tests {
     #[test]
     fn what_cannot_be_given_back_is_refused() {
         for (json, fault) in [
-            (r#"{"a":1,"a":2}"#.to_owned(), JsonFault::RepeatedKey),
-            (r#"{"b":[{"a":1,"c":{},"\u0061":2}]}"#.to_owned(), JsonFault::RepeatedKey),
-            (r#"{"a":1e400}"#.to_owned(), JsonFault::Number),
-            ("[-1E400]".to_owned(), JsonFault::Number),
-            ("9".repeat(400), JsonFault::Number),
-            (r#"{"a":["\ud800"]}"#.to_owned(), JsonFault::Unicode),
-            (r#"{"\udc00":1}"#.to_owned(), JsonFault::Unicode),
-            (format!("{}{}", "[".repeat(101), "]".repeat(101)), JsonFault::TooDeep),
+            (r#"{"a":1,"a":2}"#.to_owned(), JsonError::RepeatedKey),
+            (r#"{"b":[{"a":1,"c":{},"\u0061":2}]}"#.to_owned(), JsonError::RepeatedKey),
+            (r#"{"a":1e400}"#.to_owned(), JsonError::Number),
+            ("[-1E400]".to_owned(), JsonError::Number),
+            ("9".repeat(400), JsonError::Number),
+            (r#"{"a":["\ud800"]}"#.to_owned(), JsonError::Unicode),
+            (r#"{"\udc00":1}"#.to_owned(), JsonError::Unicode),
+            (format!("{}{}", "[".repeat(101), "]".repeat(101)), JsonError::TooDeep),
         ] {
             assert_eq!(compact(&json), Err(fault), "{json}");
         }

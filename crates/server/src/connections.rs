@@ -25,21 +25,21 @@ pub(crate) struct Connections {
 #[derive(Default)]
 struct Table {
     next: u64,
-    by_address: HashMap<IpAddr, BTreeMap<u64, Arc<Line>>>,
+    by_address: HashMap<IpAddr, BTreeMap<u64, Arc<OpenConnection>>>,
 }
 
 /// One connection.
-pub(crate) struct Line {
+pub(crate) struct OpenConnection {
     number: u64,
     address: IpAddr,
     activity: Activity,
-    given_up: Notify,
+    evicted: Notify,
 }
 
 /// A connection's place; it is free again once this is dropped.
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
-    line: Arc<Line>,
+    line: Arc<OpenConnection>,
 }
 
 impl Connections {
@@ -49,7 +49,7 @@ impl Connections {
 
     /// A place for a connection from this address, if need be that of another one from there without a request under
     /// way. `None` where all of them have one.
-    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionSlot> {
         let address = client_of(peer);
         let mut table = self.table();
         table.next += 1;
@@ -57,13 +57,13 @@ impl Connections {
         let lines = table.by_address.entry(address).or_default();
         if lines.len() >= self.most_per_address {
             self.dropped.inc();
-            lines.remove(&dispensable(lines)?)?.given_up.notify_one();
+            lines.remove(&dispensable(lines)?)?.evicted.notify_one();
         }
-        let line = Line { number, address, activity: Activity::default(), given_up: Notify::new() };
+        let line = OpenConnection { number, address, activity: Activity::default(), evicted: Notify::new() };
         let line = Arc::new(line);
         lines.insert(number, Arc::clone(&line));
         drop(table);
-        Some(Place { connections: Arc::clone(self), line })
+        Some(ConnectionSlot { connections: Arc::clone(self), line })
     }
 
     /// Closes a connection without a request under way, of whoever has the most. False where there is none.
@@ -75,7 +75,7 @@ impl Connections {
         for (_, address) in addresses {
             let Some(lines) = table.by_address.get_mut(&address) else { continue };
             if let Some(line) = dispensable(lines).and_then(|number| lines.remove(&number)) {
-                line.given_up.notify_one();
+                line.evicted.notify_one();
                 self.dropped.inc();
                 return true;
             }
@@ -88,13 +88,13 @@ impl Connections {
     }
 }
 
-impl Place {
-    pub(crate) fn line(&self) -> &Arc<Line> {
+impl ConnectionSlot {
+    pub(crate) fn line(&self) -> &Arc<OpenConnection> {
         &self.line
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut table = self.connections.table();
         let Some(lines) = table.by_address.get_mut(&self.line.address) else { return };
@@ -105,20 +105,20 @@ impl Drop for Place {
     }
 }
 
-impl Line {
+impl OpenConnection {
     pub(crate) fn activity(&self) -> &Activity {
         &self.activity
     }
 
     /// Returns once the connection's place is wanted for another one.
-    pub(crate) async fn given_up(&self) {
-        self.given_up.notified().await;
+    pub(crate) async fn evicted(&self) {
+        self.evicted.notified().await;
     }
 }
 
 /// The one to close first: idle between two requests before one whose request has not arrived, the longest idle before
 /// the others, the oldest before the newest.
-fn dispensable(lines: &BTreeMap<u64, Arc<Line>>) -> Option<u64> {
+fn dispensable(lines: &BTreeMap<u64, Arc<OpenConnection>>) -> Option<u64> {
     let without_request = lines.values().filter(|line| line.activity.phase() != Phase::Busy);
     without_request.map(|line| (line.activity.rank(), Reverse(line.number))).max().map(|(_, number)| number.0)
 }

@@ -1,14 +1,14 @@
 //! Events as receivers get them: made of the very answers the API gives.
 
 use serde::Serialize;
-use tollgate_engine::ports::{EventBodies, EventSubject, OutEvent};
+use tollgate_engine::ports::{Event, EventBodies, EventSubject};
 use utoipa::ToSchema;
 
 use crate::{
-    payment_answer::{self, PaymentReadAnswer},
+    payment_response::{self, PaymentReadResponse},
     reference::{scalars, words},
     timestamp::rfc3339,
-    transaction_answer::TransactionAnswer,
+    transaction_response::TransactionResponse,
 };
 
 /// Writes events' bodies.
@@ -29,24 +29,24 @@ pub(crate) struct EventBody<'a> {
 #[serde(rename_all = "camelCase")]
 pub(crate) enum EventData<'a> {
     #[schema(title = "TransactionEventData")]
-    Transaction(Box<TransactionAnswer>),
+    Transaction(Box<TransactionResponse>),
     #[schema(title = "PaymentEventData")]
-    Payment(Box<PaymentReadAnswer<'a>>),
+    Payment(Box<PaymentReadResponse<'a>>),
 }
 
 /// An event's body.
-pub(crate) fn body<'a>(event: &OutEvent, subject: &'a EventSubject) -> EventBody<'a> {
+pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
         EventSubject::Transaction(transaction) => {
-            EventData::Transaction(Box::new(TransactionAnswer::of(transaction)))
+            EventData::Transaction(Box::new(TransactionResponse::of(transaction)))
         }
-        EventSubject::Payment(payment) => EventData::Payment(Box::new(payment_answer::read_back(payment))),
+        EventSubject::Payment(payment) => EventData::Payment(Box::new(payment_response::read_back(payment))),
     };
     EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
 }
 
 impl EventBodies for ApiEventBodies {
-    fn body(&self, event: &OutEvent, subject: &EventSubject) -> Result<Vec<u8>, String> {
+    fn body(&self, event: &Event, subject: &EventSubject) -> Result<Vec<u8>, String> {
         serde_json::to_vec(&body(event, subject)).map_err(|error| error.to_string())
     }
 }

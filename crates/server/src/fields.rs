@@ -3,7 +3,7 @@
 use std::{borrow::Cow, ops::RangeInclusive};
 
 use serde_json::value::RawValue;
-use tollgate_configuration::Settings;
+use tollgate_configuration::EnvironmentSettings;
 use tollgate_domain::{Currency, PaymentMethod, Principal};
 use tollgate_vault::contains_secret_key;
 
@@ -22,14 +22,14 @@ const RETURN_URL_RULE: &str =
 /// Of a text that must not be kept, nor sent on.
 pub(crate) const SECRET_KEY_RULE: &str =
     "holds one of this service's secret keys; take it out, and rotate that key";
-const LONGEST_EMAIL: usize = 254;
-const LONGEST_URL: usize = 2_000;
+const MAX_EMAIL_LENGTH: usize = 254;
+const MAX_URL_LENGTH: usize = 2_000;
 
 /// Collects what is wrong with a request.
 #[derive(Debug, Default)]
-pub(crate) struct Faults(Vec<Detail>);
+pub(crate) struct FieldErrors(Vec<Detail>);
 
-impl Faults {
+impl FieldErrors {
     /// Notes a fault; the `None` stands in for the value that could not be read.
     pub(crate) fn add<T>(&mut self, field: &'static str, message: impl Into<Cow<'static, str>>) -> Option<T> {
         self.0.push(Detail { field: field.into(), message: message.into() });
@@ -47,7 +47,7 @@ impl Faults {
 }
 
 /// Every value was read, or the faults say why not.
-pub(crate) fn complete<T>(faults: Faults, value: Option<T>) -> Result<T, ApiError> {
+pub(crate) fn complete<T>(faults: FieldErrors, value: Option<T>) -> Result<T, ApiError> {
     match value {
         Some(value) if faults.is_empty() => Ok(value),
         _ => Err(faults.into_error()),
@@ -55,7 +55,7 @@ pub(crate) fn complete<T>(faults: Faults, value: Option<T>) -> Result<T, ApiErro
 }
 
 /// `amountMinor`: a JSON integer or a string of digits; exact beyond 2^53.
-pub(crate) fn amount(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<Principal> {
+pub(crate) fn amount(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<Principal> {
     let Some(raw) = raw else { return faults.add(field, "is required") };
     let read = match JsonText::of(raw) {
         JsonText::String(digits) => Principal::parse(&digits),
@@ -66,7 +66,11 @@ pub(crate) fn amount(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> 
 }
 
 /// `currency`: three letters, active, and USD for ACH.
-pub(crate) fn currency(raw: Raw<'_>, method: Option<PaymentMethod>, faults: &mut Faults) -> Option<Currency> {
+pub(crate) fn currency(
+    raw: Raw<'_>,
+    method: Option<PaymentMethod>,
+    faults: &mut FieldErrors,
+) -> Option<Currency> {
     const FIELD: &str = "currency";
     let Some(raw) = raw else { return faults.add(FIELD, "is required") };
     let read = match JsonText::of(raw) {
@@ -89,7 +93,7 @@ pub(crate) fn word<T>(
     default: T,
     parse: impl FnOnce(&str) -> Option<T>,
     known: &'static str,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<T> {
     let Some(raw) = raw else { return Some(default) };
     let read = match JsonText::of(raw) {
@@ -105,7 +109,7 @@ pub(crate) fn required_text(
     field: &'static str,
     raw: Raw<'_>,
     most: usize,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<String> {
     let Some(raw) = raw else { return faults.add(field, "is required") };
     let is_right = |text: &str| {
@@ -124,7 +128,7 @@ pub(crate) fn optional_text(
     field: &'static str,
     raw: Raw<'_>,
     most: usize,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<String> {
     let raw = raw?;
     let is_strange = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t');
@@ -141,7 +145,7 @@ pub(crate) fn optional_text(
 }
 
 /// A required e-mail address.
-pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     if raw.is_none() {
         return faults.add(field, "is required");
     }
@@ -153,7 +157,7 @@ pub(crate) fn digits(
     field: &'static str,
     raw: Raw<'_>,
     length: RangeInclusive<usize>,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<String> {
     let Some(raw) = raw else { return faults.add(field, "is required") };
     let is_right =
@@ -171,18 +175,18 @@ pub(crate) fn digits(
 }
 
 /// An optional e-mail address: the address alone, without a display name.
-pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     let raw = raw?;
     let plain = email_address::Options::default().without_display_text();
     let is_address = |text: &str| {
-        text.len() <= LONGEST_EMAIL && email_address::EmailAddress::parse_with_options(text, plain).is_ok()
+        text.len() <= MAX_EMAIL_LENGTH && email_address::EmailAddress::parse_with_options(text, plain).is_ok()
     };
     match JsonText::of(raw) {
         JsonText::String(text) if is_address(&text) => Some(text.into_owned()),
         _ => faults.add(
             field,
             format!(
-                "must be an e-mail address of at most {LONGEST_EMAIL} characters, without a display name"
+                "must be an e-mail address of at most {MAX_EMAIL_LENGTH} characters, without a display name"
             ),
         ),
     }
@@ -192,8 +196,8 @@ pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> O
 pub(crate) fn return_url(
     field: &'static str,
     raw: Raw<'_>,
-    settings: &Settings,
-    faults: &mut Faults,
+    settings: &EnvironmentSettings,
+    faults: &mut FieldErrors,
 ) -> Option<String> {
     let raw = raw?;
     let JsonText::String(text) = JsonText::of(raw) else { return faults.add(field, RETURN_URL_RULE) };
@@ -209,7 +213,7 @@ pub(crate) fn return_url(
 
 /// The origin of an address customers may be sent to.
 fn return_origin(text: &str) -> Option<String> {
-    if text.len() > LONGEST_URL || !text.chars().all(|letter| letter.is_ascii_graphic()) {
+    if text.len() > MAX_URL_LENGTH || !text.chars().all(|letter| letter.is_ascii_graphic()) {
         return None;
     }
     let uri: http::Uri = text.parse().ok()?;
@@ -228,7 +232,7 @@ pub(crate) fn whole_number(
     raw: Raw<'_>,
     default: u64,
     most: u64,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<u64> {
     let Some(raw) = raw else { return Some(default) };
     let read = match JsonText::of(raw) {
@@ -242,9 +246,12 @@ pub(crate) fn whole_number(
 mod tests {
     use super::*;
 
-    fn read<T>(json: &str, reader: impl FnOnce(Raw<'_>, &mut Faults) -> Option<T>) -> Result<T, Vec<Detail>> {
+    fn read<T>(
+        json: &str,
+        reader: impl FnOnce(Raw<'_>, &mut FieldErrors) -> Option<T>,
+    ) -> Result<T, Vec<Detail>> {
         let raw: &RawValue = serde_json::from_str(json).unwrap();
-        let mut faults = Faults::default();
+        let mut faults = FieldErrors::default();
         reader(Some(raw), &mut faults).ok_or(faults.0)
     }
 

@@ -4,7 +4,6 @@
 //! its request id, renders failures in the one envelope, counts and logs.
 
 mod admin_api;
-mod answer;
 mod app;
 mod auth;
 mod bad_credentials;
@@ -12,6 +11,7 @@ mod body;
 mod checkout_pages;
 mod client_api;
 mod compact_json;
+mod connection_stream;
 mod connections;
 mod edge;
 mod error;
@@ -27,16 +27,16 @@ mod metadata_field;
 mod metrics;
 mod minor_text;
 mod operations;
-mod payment_answer;
+mod payment_response;
+mod poll_on_wake;
 mod provider_webhooks;
-mod quiet;
 mod reference;
+mod respond;
 mod router;
 mod service;
 mod timestamp;
-mod transaction_answer;
-mod transfer_answer;
-mod wire;
+mod transaction_response;
+mod transfer_response;
 
 pub use app::App;
 pub use event_bodies::ApiEventBodies;

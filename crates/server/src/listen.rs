@@ -15,11 +15,11 @@ use tracing::{debug, info, warn};
 
 use crate::{
     app::App,
-    connections::{Connections, Line, Phase, Place},
+    connection_stream::{AnswerBody, ConnectionStream, MAX_HEAD},
+    connections::{ConnectionSlot, Connections, OpenConnection, Phase},
     edge::Edge,
     event_bodies::ApiEventBodies,
-    quiet::Quiet,
-    wire::{AnswerBody, LARGEST_HEAD, Wire},
+    poll_on_wake::PollOnWake,
 };
 
 /// How many connections are closed where the system gives no more.
@@ -108,7 +108,7 @@ fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut work = JoinSet::new();
     let engine = || Arc::clone(app.engine());
     work.spawn(engine().resolve_until(stopped.clone()));
-    work.spawn(engine().digest_until(stopped.clone()));
+    work.spawn(engine().index_until(stopped.clone()));
     if let Some(courier) = app.courier() {
         work.spawn(engine().deliver_until(Arc::clone(courier), Arc::new(ApiEventBodies), stopped.clone()));
     }
@@ -126,7 +126,7 @@ enum Interruption {
 async fn attend(
     stream: TcpStream,
     peer: SocketAddr,
-    line: &Arc<Line>,
+    line: &Arc<OpenConnection>,
     edge: Arc<Edge>,
     limits: Limits,
     mut stopped: watch::Receiver<bool>,
@@ -136,7 +136,7 @@ async fn attend(
         biased;
         ready = stream.readable() => ready.is_ok(),
         _ = stopped.wait_for(|stopped| *stopped) => false,
-        () = line.given_up() => false,
+        () = line.evicted() => false,
         () = sleep(limits.head_arrival) => false,
     };
     if arrived {
@@ -149,14 +149,15 @@ async fn attend(
 async fn converse(
     stream: TcpStream,
     peer: SocketAddr,
-    line: Arc<Line>,
+    line: Arc<OpenConnection>,
     edge: Arc<Edge>,
     limits: Limits,
     mut stopped: watch::Receiver<bool>,
 ) {
     let (refusing, watched, own) = (Arc::clone(&edge), Arc::clone(&line), Arc::clone(&line));
-    let wire =
-        Wire::new(stream, Arc::clone(&line), move |status, head: &str| refusing.refuse_head(status, head));
+    let wire = ConnectionStream::new(stream, Arc::clone(&line), move |status, head: &str| {
+        refusing.refuse_head(status, head)
+    });
     let service = service_fn(move |request: Request<Incoming>| {
         let (edge, line) = (Arc::clone(&edge), Arc::clone(&line));
         async move {
@@ -167,13 +168,13 @@ async fn converse(
     });
     // Answers are small: one buffer and one plain write cost less than gathering two.
     let mut http = http1::Builder::new();
-    http.keep_alive(true).writev(false).max_header_size(LARGEST_HEAD);
+    http.keep_alive(true).writev(false).max_header_size(MAX_HEAD);
     let connection = http.serve_connection(TokioIo::new(wire), service);
     tokio::pin!(connection);
-    let interruption = Quiet::new(async move {
+    let interruption = PollOnWake::new(async move {
         tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => Interruption::Stop,
-            () = watched.given_up() => Interruption::GivenUp,
+            () = watched.evicted() => Interruption::GivenUp,
             () = watched.activity().stalls(limits.head_arrival, limits.idle) => Interruption::Stall,
         }
     });
@@ -212,7 +213,7 @@ struct Door {
 struct Guest {
     stream: TcpStream,
     peer: SocketAddr,
-    place: Place,
+    place: ConnectionSlot,
     permit: OwnedSemaphorePermit,
 }
 

@@ -6,10 +6,10 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 use tollgate_domain::Timestamp;
 
-use crate::{app::SharedApp, error::ApiError, fields::Faults};
+use crate::{app::SharedApp, error::ApiError, fields::FieldErrors};
 
 pub(crate) const USUAL_LIMIT: u32 = 50;
-pub(crate) const HIGHEST_LIMIT: u32 = 200;
+pub(crate) const MAX_LIMIT: u32 = 200;
 
 /// The path's parameters and the query's fields.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Location {
         let given = self.query.iter().rfind(|(known, value)| known == name && !value.is_empty());
         let Some((_, value)) = given else { return Ok(None) };
         read(value).map(Some).ok_or_else(|| {
-            let mut faults = Faults::default();
+            let mut faults = FieldErrors::default();
             faults.add::<()>(name, rule);
             faults.into_error()
         })
@@ -67,7 +67,7 @@ impl Location {
     /// How many at most.
     pub(crate) fn limit(&self) -> Result<u32, ApiError> {
         let rule = "must be from 1 to 200";
-        let read = |text: &str| text.parse().ok().filter(|limit| (1..=HIGHEST_LIMIT).contains(limit));
+        let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
         Ok(self.query_as("limit", rule, read)?.unwrap_or(USUAL_LIMIT))
     }
 }

@@ -11,26 +11,30 @@ use tollgate_domain::metadata::{Metadata, MetadataValue};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
-    compact_json::{JsonFault, compact, is_in_range},
-    fields::{Faults, Raw, SECRET_KEY_RULE},
+    compact_json::{JsonError, compact, is_in_range},
+    fields::{FieldErrors, Raw, SECRET_KEY_RULE},
     json_text::JsonText,
 };
 
 const FIELD: &str = "metadata";
-const LARGEST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// What stands under `metadata`. What is wrong with it is kept until all fields are judged.
 pub(crate) enum MetadataField {
     /// The pairs of an object.
-    Object { pairs: Vec<(String, MetadataValue)>, holds_secret: bool, fault: Option<JsonFault> },
+    Object { pairs: Vec<(String, MetadataValue)>, holds_secret: bool, fault: Option<JsonError> },
     /// Anything else.
     Other,
 }
 
 /// An object of at most 16 KiB without any of this service's secret keys in it; `body` is what it was read from.
-pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut Faults) -> Option<Metadata> {
+pub(crate) fn metadata(
+    field: Option<MetadataField>,
+    body: &[u8],
+    faults: &mut FieldErrors,
+) -> Option<Metadata> {
     // A body that is no larger than the bound has no larger metadata in it.
-    if body.len() > LARGEST_BYTES && is_too_large(body) {
+    if body.len() > MAX_BYTES && is_too_large(body) {
         return faults.add(FIELD, "must be at most 16384 bytes of JSON");
     }
     match field {
@@ -42,7 +46,7 @@ pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut F
             let given = pairs.len();
             let metadata: Metadata = pairs.into_iter().collect();
             if metadata.iter().count() < given {
-                return faults.add(FIELD, JsonFault::RepeatedKey.to_string());
+                return faults.add(FIELD, JsonError::RepeatedKey.to_string());
             }
             Some(metadata)
         }
@@ -50,7 +54,7 @@ pub(crate) fn metadata(field: Option<MetadataField>, body: &[u8], faults: &mut F
 }
 
 /// The same for a field that was left as it came.
-pub(crate) fn read(raw: Raw<'_>, body: &[u8], faults: &mut Faults) -> Option<Metadata> {
+pub(crate) fn read(raw: Raw<'_>, body: &[u8], faults: &mut FieldErrors) -> Option<Metadata> {
     let field = raw.map(|raw| serde_json::from_str(raw.get()).unwrap_or(MetadataField::Other));
     metadata(field, body, faults)
 }
@@ -68,8 +72,7 @@ fn is_too_large(body: &[u8]) -> bool {
         metadata: Raw<'a>,
     }
     let Ok(Body { metadata: Some(raw) }) = serde_json::from_slice(body) else { return false };
-    raw.get().len() > LARGEST_BYTES
-        && compact(raw.get()).is_ok_and(|compact| compact.text.len() > LARGEST_BYTES)
+    raw.get().len() > MAX_BYTES && compact(raw.get()).is_ok_and(|compact| compact.text.len() > MAX_BYTES)
 }
 
 impl<'de> Deserialize<'de> for MetadataField {
@@ -98,14 +101,14 @@ impl<'de> Visitor<'de> for FieldVisitor {
                 }
                 JsonText::Number(digits) => {
                     if !is_in_range(digits) {
-                        fault = Some(JsonFault::Number);
+                        fault = Some(JsonError::Number);
                     }
                     MetadataValue::Scalar(digits.to_owned())
                 }
                 JsonText::Boolean(truth) => MetadataValue::Scalar(truth.to_string()),
                 JsonText::Null => MetadataValue::Composite,
                 JsonText::BrokenString => {
-                    fault = Some(JsonFault::Unicode);
+                    fault = Some(JsonError::Unicode);
                     MetadataValue::Composite
                 }
                 JsonText::Object(text) | JsonText::Array(text) => {
@@ -162,7 +165,7 @@ mod tests {
     fn read(json: &str) -> Result<Metadata, String> {
         let body = format!(r#"{{"metadata":{json}}}"#);
         let Body { metadata: field } = serde_json::from_str(&body).unwrap();
-        let mut faults = Faults::default();
+        let mut faults = FieldErrors::default();
         metadata(field, body.as_bytes(), &mut faults).ok_or_else(|| format!("{faults:?}"))
     }
 
@@ -198,9 +201,9 @@ mod tests {
 
     #[test]
     fn metadata_is_bounded_without_its_white_space() {
-        let value = "x".repeat(LARGEST_BYTES - 8);
+        let value = "x".repeat(MAX_BYTES - 8);
         let exact = format!(r#"{{"a":"{value}"}}"#);
-        assert_eq!(exact.len(), LARGEST_BYTES);
+        assert_eq!(exact.len(), MAX_BYTES);
         assert!(read(&exact).is_ok());
         assert!(read(&exact.replacen(':', ":    ", 1)).is_ok());
         assert!(read(&exact.replacen('x', "xx", 1)).is_err());
@@ -213,12 +216,12 @@ mod tests {
         let value = "ä".repeat(4_000);
         let escaped = value.replace('ä', "\\u00e4");
         let json = format!(r#"{{"a":"{escaped}"}}"#);
-        assert!(json.len() > LARGEST_BYTES);
+        assert!(json.len() > MAX_BYTES);
         assert!(read(&json).is_ok());
         let raw: &RawValue = serde_json::from_str(&json).unwrap();
         assert_eq!(metadata_text(Some(raw)), format!(r#"{{"a":"{value}"}}"#));
         // What is kept is what counts: digits are kept.
-        assert!(read(&format!(r#"{{"a":0.1{}}}"#, "0".repeat(LARGEST_BYTES))).is_err());
+        assert!(read(&format!(r#"{{"a":0.1{}}}"#, "0".repeat(MAX_BYTES))).is_err());
     }
 
     #[test]

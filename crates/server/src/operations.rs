@@ -12,9 +12,9 @@ use tokio::{
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     app::SharedApp,
     error::ApiError,
+    respond::{self, ApiResult},
 };
 
 /// A probe slower than this is a failed one.
@@ -49,17 +49,17 @@ impl Readiness {
 /// How the process is.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ServiceStatus)]
-pub(crate) struct StatusAnswer {
+pub(crate) struct StatusResponse {
     status: &'static str,
 }
 
 /// The process runs.
-pub(crate) async fn health() -> Answer {
-    answer::ok(&StatusAnswer { status: "ok" })
+pub(crate) async fn health() -> ApiResult {
+    respond::ok(&StatusResponse { status: "ok" })
 }
 
 /// The process would take work: its store answers and can be written to.
-pub(crate) async fn ready(State(app): State<SharedApp>) -> Answer {
+pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
     let shared = Arc::clone(&app);
     app.readiness.probe(&shared).await.map_err(|why| {
         ApiError::store_unavailable(
@@ -67,11 +67,11 @@ pub(crate) async fn ready(State(app): State<SharedApp>) -> Answer {
             why,
         )
     })?;
-    answer::ok(&StatusAnswer { status: "ready" })
+    respond::ok(&StatusResponse { status: "ready" })
 }
 
 /// Prometheus' text.
-pub(crate) async fn metrics(State(app): State<SharedApp>) -> Answer {
+pub(crate) async fn metrics(State(app): State<SharedApp>) -> ApiResult {
     let directory = app.engine.directory();
     let version = i64::try_from(directory.snapshot().version().0).unwrap_or(i64::MAX);
     app.metrics.directory_version.set(version);

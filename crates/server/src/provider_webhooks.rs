@@ -5,26 +5,26 @@ use axum::{
     extract::{Request, State},
 };
 use serde::Serialize;
-use tollgate_engine::{WebhookError, ports::Unverified};
+use tollgate_engine::{WebhookError, ports::SignatureError};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     app::SharedApp,
     body,
     edge::RequestContext,
     error::ApiError,
     error_code::ErrorCode,
     location::{Location, nothing_here},
+    respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = WebhookReceipt)]
-pub(crate) struct WebhookAnswer {
+pub(crate) struct WebhookResponse {
     received: bool,
 }
 
-pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> Answer {
+pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> ApiResult {
     let (mut parts, body) = request.into_parts();
     let context = RequestContext::of(&parts)?;
     let location = Location::of(&mut parts, &app).await?;
@@ -38,18 +38,18 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
         .collect();
     let request = context.id.to_string();
     app.engine.receive_webhook(environment, &provider, &headers, &body, &request).await?;
-    answer::ok(&WebhookAnswer { received: true })
+    respond::ok(&WebhookResponse { received: true })
 }
 
 impl From<WebhookError> for ApiError {
     fn from(error: WebhookError) -> Self {
         match error {
             WebhookError::Missing => nothing_here(),
-            WebhookError::Unverified(Unverified::NoSecret) => Self::new(
+            WebhookError::SignatureError(SignatureError::NoSecret) => Self::new(
                 ErrorCode::ProviderNotConfigured,
                 "This provider's webhook secret is not configured, so nothing it sends can be checked.",
             ),
-            WebhookError::Unverified(why) => {
+            WebhookError::SignatureError(why) => {
                 Self::unauthenticated(format!("The webhook was refused: {why}."))
             }
             WebhookError::Unreadable(_) => Self::malformed("The event is signed, but cannot be read."),

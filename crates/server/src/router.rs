@@ -13,7 +13,6 @@ use crate::{
         explain, keys, organizations, payments as admin_payments, provider_events, providers,
         transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
-    answer::Answer,
     app::SharedApp,
     checkout_pages,
     client_api::{
@@ -22,6 +21,7 @@ use crate::{
     },
     error::ApiError,
     operations, provider_webhooks, reference,
+    respond::ApiResult,
 };
 
 /// One operation of the API: its name in metrics, its method, its path.
@@ -126,11 +126,11 @@ pub(crate) fn router(app: SharedApp) -> Router {
         .with_state(app)
 }
 
-async fn unknown_path() -> Answer {
+async fn unknown_path() -> ApiResult {
     Err(ApiError::not_found("There is nothing at this path."))
 }
 
-async fn other_method(request: Request) -> Answer {
+async fn other_method(request: Request) -> ApiResult {
     Err(ApiError::method_not_allowed(OperationTable::new().methods(request.uri().path())))
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::node::{ADMIN_TOKEN, Answer, Cluster, NoAnswer};
 
-const OPERATORS_PATIENCE: Duration = Duration::from_mins(1);
+const OPERATOR_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(crate) fn request(method: Method, path: &str, credential: &str, body: Option<&Value>) -> Request<Body> {
     let text = body.map(Value::to_string).unwrap_or_default();
@@ -30,7 +30,7 @@ impl Cluster {
         body: Option<&Value>,
     ) -> Result<Answer, NoAnswer> {
         let node = self.any_node();
-        self.ask(node, request(method, path, ADMIN_TOKEN, body), OPERATORS_PATIENCE).await
+        self.ask(node, request(method, path, ADMIN_TOKEN, body), OPERATOR_TIMEOUT).await
     }
 
     /// An operator who does not give up: again until it is answered with success.

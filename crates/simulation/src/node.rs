@@ -22,7 +22,7 @@ use tollgate_vault::{AdminToken, MasterKey, Secret};
 use crate::{
     life::{Life, NodeClock, NodeHost},
     plants,
-    providers::ModelWires,
+    providers::ModelAdapters,
     receivers::ModelCourier,
     store::UnreliableStore,
     world::{World, lock},
@@ -149,7 +149,7 @@ impl Cluster {
             Arc::new(store),
             Arc::new(NodeClock(Arc::clone(life))),
             &master_key,
-            Arc::new(ModelWires::new(life)),
+            Arc::new(ModelAdapters::new(life)),
             options,
         );
         let engine = engine.await.map_err(|error| error.to_string())?;
@@ -160,7 +160,7 @@ impl Cluster {
         let courier = Arc::new(ModelCourier(Arc::clone(life)));
         life.run(Arc::clone(engine().directory()).follow_every(pace.follow));
         life.run(engine().resolve_until(stopped.clone()));
-        life.run(engine().digest_until(stopped.clone()));
+        life.run(engine().index_until(stopped.clone()));
         life.run(engine().deliver_until(courier, Arc::new(ApiEventBodies), stopped));
         // Nobody tells a node to stop here: it dies.
         std::mem::forget(stop);

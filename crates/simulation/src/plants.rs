@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tollgate_domain::card::Preparation;
 use tollgate_engine::ports::{
-    CardPayment, Delta, DirectoryVersion, EventsFrom, OutEvent, PaymentChange, Transfer, TransferChange,
+    CardPayment, Delta, DirectoryVersion, Event, EventsFrom, PaymentChange, Transfer, TransferChange,
 };
 use tollgate_server::Service;
 use tollgate_vault::Digest;
@@ -119,7 +119,7 @@ pub(crate) fn transfer_change<'a>(
             Some(Cow::Owned(TransferChange { posting: None, ..change.clone() }))
         }
         Some(Plant::UntoldChange) if world.strikes(100) => {
-            Some(Cow::Owned(TransferChange { tells: None, ..change.clone() }))
+            Some(Cow::Owned(TransferChange { new_events: None, ..change.clone() }))
         }
         _ => Some(Cow::Borrowed(change)),
     }
@@ -129,10 +129,10 @@ pub(crate) fn transfer_change<'a>(
 pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Cow<'a, PaymentChange> {
     let mut changed = change.clone();
     match world.plant {
-        Some(Plant::UntoldChange) if world.strikes(100) => changed.tells.clear(),
+        Some(Plant::UntoldChange) if world.strikes(100) => changed.new_events.clear(),
         Some(Plant::DoublyTold) => {
-            let again = changed.tells.first().copied();
-            changed.tells.extend(again.map(|told| {
+            let again = changed.new_events.first().copied();
+            changed.new_events.extend(again.map(|told| {
                 let mut bytes = told.id.to_bytes();
                 bytes[15] ^= 1;
                 tollgate_engine::ports::NewEvent {
@@ -187,7 +187,7 @@ pub(crate) fn directory(world: &World, since: DirectoryVersion, mut delta: Delta
 }
 
 /// A page of events as it would be by ids.
-pub(crate) fn by_id(from: EventsFrom, limit: u32, mut all: Vec<OutEvent>) -> Vec<OutEvent> {
+pub(crate) fn by_id(from: EventsFrom, limit: u32, mut all: Vec<Event>) -> Vec<Event> {
     all.sort_by_key(|event| event.id);
     match from {
         EventsFrom::After(after) => all.retain(|event| event.id > after),
@@ -239,9 +239,9 @@ impl Handler {
         if opens {
             return self.service.answer(peer, Request::from_parts(head, Body::from(bytes))).await;
         }
-        let refusal =
+        let rejection =
             Response::builder().status(400).body(Body::from(r#"{"error":{"code":"invalid_body"}}"#));
-        refusal.unwrap_or_default()
+        rejection.unwrap_or_default()
     }
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::time::sleep;
-use tollgate_engine::ports::{Courier, Letter, Receipt, Undelivered};
+use tollgate_engine::ports::{Courier, DeliveryError, OutboundRequest, OutboundResponse};
 
 use crate::{life::Life, plants::Plant};
 
@@ -18,7 +18,7 @@ pub(crate) fn endpoint_url(index: usize) -> String {
 
 #[async_trait]
 impl Courier for ModelCourier {
-    async fn carry(&self, letter: Letter) -> Result<Receipt, Undelivered> {
+    async fn send(&self, outbound: OutboundRequest) -> Result<OutboundResponse, DeliveryError> {
         let life = &self.0;
         let world = &life.world;
         life.survives("carry").await;
@@ -28,31 +28,31 @@ impl Courier for ModelCourier {
         // One that fails may have read the letter all the same.
         let arrives = !fails || world.chance(500);
         if arrives && !(world.is_planted(Plant::DeliveryForgotten) && world.strikes(50)) {
-            self.arrive(&letter);
+            self.arrive(&outbound);
         }
         if fails && world.chance(300) {
             sleep(Duration::from_secs(15)).await;
-            return Err(Undelivered::Failed("it did not answer in time".to_owned()));
+            return Err(DeliveryError::Failed("it did not answer in time".to_owned()));
         }
         life.survives("carry").await;
         let status = if fails { *world.pick(&[500, 503, 404, 429]) } else { 200 };
-        Ok(Receipt { status, retry_after: None })
+        Ok(OutboundResponse { status, retry_after: None })
     }
 }
 
 impl ModelCourier {
-    fn arrive(&self, letter: &Letter) {
+    fn arrive(&self, outbound: &OutboundRequest) {
         let world = &self.0.world;
         let header =
-            |name: &str| letter.headers.iter().find(|(known, _)| *known == name).map(|(_, text)| text);
+            |name: &str| outbound.headers.iter().find(|(known, _)| *known == name).map(|(_, text)| text);
         let id = header("webhook-id").cloned().unwrap_or_default();
         let mut book = world.book();
-        let place = (0..book.receivers.len()).find(|index| letter.url == endpoint_url(*index));
+        let place = (0..book.receivers.len()).find(|index| outbound.url == endpoint_url(*index));
         let Some(receiver) = place.and_then(|place| book.receivers.get_mut(place)) else { return };
-        let before = receiver.insert(id.clone(), letter.body.clone());
+        let before = receiver.insert(id.clone(), outbound.body.clone());
         drop(book);
-        self.0.note(format_args!("delivers {id} to {}", letter.url));
-        if before.is_some_and(|before| before != letter.body) {
+        self.0.note(format_args!("delivers {id} to {}", outbound.url));
+        if before.is_some_and(|before| before != outbound.body) {
             world.violate("an event reads the same however often", id);
         }
     }

@@ -90,12 +90,12 @@ through! {
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
         Read timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
-        Write receive_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
-        Claim claim_events(now: Timestamp, until: Timestamp, limit: u32) -> Vec<StoredEvent>;
-        Write settle_event(environment: EnvironmentId, settled: &SettledEvent) -> bool;
-        Read events(
-            environment: EnvironmentId, state: Option<EventState>, before: Option<&EventPlace>, limit: u32
-        ) -> Vec<StoredEvent>;
+        Write receive_provider_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
+        Claim claim_provider_events(now: Timestamp, until: Timestamp, limit: u32) -> Vec<StoredProviderEvent>;
+        Write settle_provider_event(environment: EnvironmentId, settled: &SettledProviderEvent) -> bool;
+        Read provider_events(
+            environment: EnvironmentId, state: Option<ProviderEventState>, before: Option<&ProviderEventCursor>, limit: u32
+        ) -> Vec<StoredProviderEvent>;
         Read exceptions(
             environment: EnvironmentId, open_only: bool, before: Option<ExceptionId>, limit: u32
         ) -> Vec<StoredException>;
@@ -105,7 +105,7 @@ through! {
         Write resolve_exception(
             environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
         ) -> bool;
-        Write retry_event(environment: EnvironmentId, provider: &str, id: &str, now: Timestamp) -> bool;
+        Write retry_stored_provider_event(environment: EnvironmentId, provider: &str, id: &str, now: Timestamp) -> bool;
         Claim claim_follow_ups(
             now: Timestamp, until: Timestamp, limit: u32
         ) -> Vec<(EnvironmentId, PaymentId)>;
@@ -114,7 +114,7 @@ through! {
         ) -> bool;
         Write insert_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry],
-            tells: &[NewEvent]
+            new_events: &[NewEvent]
         ) -> Inserted;
     }
 
@@ -197,7 +197,7 @@ through! {
         Read endpoint(environment: EnvironmentId, id: EndpointId) -> Option<Endpoint>;
         Write change_endpoint(environment: EnvironmentId, endpoint: &Endpoint) -> EndpointChanged;
         Write remove_endpoint(environment: EnvironmentId, id: EndpointId) -> bool;
-        Read out_event(environment: EnvironmentId, id: EventId) -> Option<OutEvent>;
+        Read find_event(environment: EnvironmentId, id: EventId) -> Option<Event>;
         Read deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
         ) -> Vec<EventDelivery>;
@@ -210,28 +210,28 @@ through! {
         Write resend(environment: EnvironmentId, resend: Resend, now: Timestamp, limit: u32) -> Resent;
     }
 
-    async fn out_events(
+    async fn list_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Option<Vec<OutEvent>>, StoreError> {
+    ) -> Result<Option<Vec<Event>>, StoreError> {
         if self.life.world.is_planted(plants::Plant::FollowedById) {
-            let all = self.inner.out_events(environment, query, EventsFrom::Oldest, u32::MAX >> 1).await?;
+            let all = self.inner.list_events(environment, query, EventsFrom::Oldest, u32::MAX >> 1).await?;
             return Ok(all.map(|all| plants::by_id(from, limit, all)));
         }
-        let listing = self.inner.out_events(environment, query, from, limit);
+        let listing = self.inner.list_events(environment, query, from, limit);
         self.call("out_events", Kind::Read, listing).await
     }
 }
 
 through! {
-    RecordStore {
-        Claim digest_events(limit: u32) -> u32;
+    ReportingStore {
+        Claim index_events(limit: u32) -> u32;
         Read find_payments(
-            environment: EnvironmentId, term: &str, before: Option<FoundPlace>, limit: u32
-        ) -> Vec<Found>;
+            environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
+        ) -> Vec<SearchHit>;
         Read activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
         Read past_payments(
             environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32

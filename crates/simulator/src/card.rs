@@ -19,7 +19,7 @@ pub(crate) enum Reason {
 
 /// What happens when a card is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Behaviour {
+pub(crate) enum Behavior {
     Approve,
     Decline(Reason),
     /// The customer must prove who they are first; then it is approved.
@@ -37,7 +37,7 @@ pub(crate) struct Card {
     pub(crate) last4: String,
     pub(crate) exp_month: i64,
     pub(crate) exp_year: i64,
-    pub(crate) behaviour: Behaviour,
+    pub(crate) behaviour: Behavior,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(crate) enum Mistake {
 
 impl Card {
     /// A card that needs no number: what the named test methods stand for.
-    pub(crate) fn named(last4: &str, behaviour: Behaviour) -> Self {
+    pub(crate) fn named(last4: &str, behaviour: Behavior) -> Self {
         Self { brand: Brand::Visa, last4: last4.to_owned(), exp_month: 8, exp_year: 2030, behaviour }
     }
 
@@ -95,7 +95,7 @@ impl Card {
     }
 }
 
-fn look_up(number: &str) -> (Brand, Behaviour) {
+fn look_up(number: &str) -> (Brand, Behavior) {
     let brand = match number.as_bytes() {
         [b'5', ..] => Brand::Mastercard,
         [b'3', ..] => Brand::Amex,
@@ -105,18 +105,18 @@ fn look_up(number: &str) -> (Brand, Behaviour) {
     let behaviour = match number {
         "4242424242424242" | "4111111111111111" | "4532759734545858" | "5555555555554444"
         | "5105105105105100" | "378282246310005" | "6011111111111117" | "6011000990139424" => {
-            Behaviour::Approve
+            Behavior::Approve
         }
-        "4000000000000002" => Behaviour::Decline(Reason::Generic),
-        "4000000000009995" => Behaviour::Decline(Reason::InsufficientFunds),
-        "4000000000000069" => Behaviour::Decline(Reason::Expired),
-        "4000000000000127" => Behaviour::Decline(Reason::WrongCvc),
-        "4000000000000119" => Behaviour::Decline(Reason::Processing),
-        "4000000000009987" => Behaviour::Decline(Reason::Lost),
-        "4000000000009979" => Behaviour::Decline(Reason::Stolen),
-        "4000002500003155" | "4000002760003184" | "4000000000003220" => Behaviour::Authenticate,
-        "4000000000007726" => Behaviour::RefundLater,
-        _ => Behaviour::Decline(Reason::NotATestCard),
+        "4000000000000002" => Behavior::Decline(Reason::Generic),
+        "4000000000009995" => Behavior::Decline(Reason::InsufficientFunds),
+        "4000000000000069" => Behavior::Decline(Reason::Expired),
+        "4000000000000127" => Behavior::Decline(Reason::WrongCvc),
+        "4000000000000119" => Behavior::Decline(Reason::Processing),
+        "4000000000009987" => Behavior::Decline(Reason::Lost),
+        "4000000000009979" => Behavior::Decline(Reason::Stolen),
+        "4000002500003155" | "4000002760003184" | "4000000000003220" => Behavior::Authenticate,
+        "4000000000007726" => Behavior::RefundLater,
+        _ => Behavior::Decline(Reason::NotATestCard),
     };
     (brand, behaviour)
 }
@@ -135,7 +135,7 @@ fn passes_luhn(number: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(number: &str, expiry: (&str, &str), cvc: &str, expected: Result<Behaviour, Mistake>) {
+    fn check(number: &str, expiry: (&str, &str), cvc: &str, expected: Result<Behavior, Mistake>) {
         let typed = Typed {
             number: number.to_owned(),
             exp_month: expiry.0.to_owned(),
@@ -147,11 +147,11 @@ mod tests {
 
     #[test]
     fn typed_cards() {
-        check("4242 4242 4242 4242", ("12", "34"), "123", Ok(Behaviour::Approve));
-        check("4000 0000 0000 0002", ("1", "2040"), "123", Ok(Behaviour::Decline(Reason::Generic)));
-        check("4000 0000 0000 9995", ("12", "34"), "123", Ok(Behaviour::Decline(Reason::InsufficientFunds)));
-        check("4000002500003155", ("12", "34"), "1234", Ok(Behaviour::Authenticate));
-        check("4012888888881881", ("12", "34"), "123", Ok(Behaviour::Decline(Reason::NotATestCard)));
+        check("4242 4242 4242 4242", ("12", "34"), "123", Ok(Behavior::Approve));
+        check("4000 0000 0000 0002", ("1", "2040"), "123", Ok(Behavior::Decline(Reason::Generic)));
+        check("4000 0000 0000 9995", ("12", "34"), "123", Ok(Behavior::Decline(Reason::InsufficientFunds)));
+        check("4000002500003155", ("12", "34"), "1234", Ok(Behavior::Authenticate));
+        check("4012888888881881", ("12", "34"), "123", Ok(Behavior::Decline(Reason::NotATestCard)));
         check("4242424242424241", ("12", "34"), "123", Err(Mistake::Number));
         check("4242424242424242", ("13", "34"), "123", Err(Mistake::Month));
         check("4242424242424242", ("12", "20"), "123", Err(Mistake::Year));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::collection::lock;
 use crate::config::Wire;
-use crate::shelf::lock;
 
 /// How many requests for faults may wait at once.
 const FAULTS_MAX: usize = 1_000;
@@ -101,16 +101,16 @@ impl Fault {
 
 /// What strikes one call: at most one fault in the exchange itself and one in its webhooks.
 #[derive(Debug, Default)]
-pub(crate) struct Strike {
+pub(crate) struct DueFaults {
     pub(crate) exchange: Option<Fault>,
     pub(crate) webhooks: Option<Fault>,
 }
 
 /// The faults still waiting for a call.
 #[derive(Debug, Default)]
-pub(crate) struct FaultBook(Mutex<Vec<Fault>>);
+pub(crate) struct FaultQueue(Mutex<Vec<Fault>>);
 
-impl FaultBook {
+impl FaultQueue {
     /// `false`: too many wait already.
     pub(crate) fn add(&self, fault: Fault) -> bool {
         let mut waiting = lock(&self.0);
@@ -129,9 +129,9 @@ impl FaultBook {
         lock(&self.0).clear();
     }
 
-    pub(crate) fn take(&self, wire: Wire, operation: &str) -> Strike {
+    pub(crate) fn take(&self, wire: Wire, operation: &str) -> DueFaults {
         let mut waiting = lock(&self.0);
-        let mut strike = Strike::default();
+        let mut strike = DueFaults::default();
         for fault in waiting.iter_mut().filter(|fault| fault.wire == wire) {
             let place =
                 if fault.kind.is_about_webhooks() { &mut strike.webhooks } else { &mut strike.exchange };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::shelf::{Shelf, lock};
+use crate::collection::{Collection, lock};
 
 /// An answer kept for replay.
 #[derive(Debug, Clone)]
@@ -36,11 +36,11 @@ pub(crate) enum Claim {
 
 /// The keys of one wire.
 #[derive(Debug)]
-pub(crate) struct Keys(Mutex<Shelf<Entry>>);
+pub(crate) struct Keys(Mutex<Collection<Entry>>);
 
 impl Keys {
     pub(crate) fn new(keys_max: usize) -> Self {
-        Self(Mutex::new(Shelf::new(keys_max)))
+        Self(Mutex::new(Collection::new(keys_max)))
     }
 
     pub(crate) fn claim(&self, key: &str, fingerprint: &str) -> Claim {

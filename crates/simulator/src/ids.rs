@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::shelf::lock;
+use crate::collection::lock;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

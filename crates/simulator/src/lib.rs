@@ -11,8 +11,9 @@
 #![recursion_limit = "256"]
 
 mod calendar;
+mod call_handler;
 mod card;
-mod conduct;
+mod collection;
 mod config;
 mod control;
 mod faults;
@@ -20,7 +21,6 @@ mod idempotency;
 mod ids;
 mod increase;
 mod page;
-mod shelf;
 mod signature;
 mod simulator;
 mod square;

@@ -8,15 +8,15 @@ use std::time::Duration;
 use axum::Router;
 use tokio::sync::watch;
 
+use crate::collection::lock;
 use crate::config::{Config, WebhookTarget, Wire};
-use crate::faults::{Fault, FaultBook, Kind};
+use crate::faults::{Fault, FaultQueue, Kind};
 use crate::idempotency::Keys;
 use crate::ids::Ids;
 use crate::increase::IncreaseState;
-use crate::shelf::lock;
 use crate::square::SquareState;
 use crate::stripe::StripeState;
-use crate::webhooks::{Delivery, Notice, Queue, Sender, deliver_forever};
+use crate::webhooks::{Delivery, Queue, Sender, WebhookEvent, deliver_forever};
 use crate::{control, increase, square, stripe};
 
 /// How many webhook targets there may be.
@@ -40,7 +40,7 @@ struct Inner {
     config: Config,
     public_url: Mutex<String>,
     ids: Ids,
-    faults: FaultBook,
+    faults: FaultQueue,
     targets: Mutex<Vec<WebhookTarget>>,
     queue: Queue,
     stop: watch::Sender<bool>,
@@ -61,7 +61,7 @@ impl Simulator {
         Self(Arc::new(Inner {
             public_url: Mutex::new(config.public_url.clone()),
             ids: Ids::new(config.seed),
-            faults: FaultBook::default(),
+            faults: FaultQueue::default(),
             targets: Mutex::new(config.webhooks.clone()),
             queue: Queue::default(),
             stop: watch::Sender::new(false),
@@ -164,13 +164,18 @@ impl Simulator {
     }
 
     /// Sends what happened to whoever listens, bent by a fault where one was asked for.
-    pub(crate) async fn announce(&self, wire: Wire, mut notices: Vec<Notice>, fault: Option<&Fault>) {
+    pub(crate) async fn announce(
+        &self,
+        wire: Wire,
+        mut webhook_events: Vec<WebhookEvent>,
+        fault: Option<&Fault>,
+    ) {
         let kind = fault.map(|fault| fault.kind);
-        if kind == Some(Kind::WebhookNever) || notices.is_empty() {
+        if kind == Some(Kind::WebhookNever) || webhook_events.is_empty() {
             return;
         }
         if kind == Some(Kind::WebhookOutOfOrder) {
-            notices.reverse();
+            webhook_events.reverse();
         }
         let pause = match fault {
             Some(fault) if fault.kind == Kind::WebhookLate => fault.delay(),
@@ -178,7 +183,7 @@ impl Simulator {
         };
         let targets = self.targets(wire);
         let mut sender = Sender::default();
-        for notice in notices {
+        for notice in webhook_events {
             for target in targets.iter().filter(|target| target.wants(&notice.kind)) {
                 let (target, notice) = (target.clone(), notice.clone());
                 let delivery = Delivery { target, notice, attempts: 0, first_tried: None };
@@ -223,7 +228,7 @@ impl Simulator {
         &self.0.ids
     }
 
-    pub(crate) fn faults(&self) -> &FaultBook {
+    pub(crate) fn faults(&self) -> &FaultQueue {
         &self.0.faults
     }
 

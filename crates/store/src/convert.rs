@@ -25,10 +25,10 @@ use tollgate_engine::ports::{LedgerLine, StoreError};
 /// A stored value that this version cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the database holds a {0} that this version cannot read")]
-pub(crate) struct Damaged(pub(crate) &'static str);
+pub(crate) struct CorruptRow(pub(crate) &'static str);
 
-impl From<Damaged> for StoreError {
-    fn from(damaged: Damaged) -> Self {
+impl From<CorruptRow> for StoreError {
+    fn from(damaged: CorruptRow) -> Self {
         Self::Broken(damaged.to_string())
     }
 }
@@ -40,8 +40,8 @@ pub(crate) fn is_unstorable(text: &str) -> bool {
 }
 
 /// A count that never goes below zero.
-pub(crate) fn count(stored: i64) -> Result<u64, Damaged> {
-    u64::try_from(stored).map_err(|_| Damaged("negative version"))
+pub(crate) fn count(stored: i64) -> Result<u64, CorruptRow> {
+    u64::try_from(stored).map_err(|_| CorruptRow("negative version"))
 }
 
 /// A version to compare with stored ones; none is ever as large as the largest.
@@ -49,32 +49,32 @@ pub(crate) fn version(wanted: u64) -> i64 {
     i64::try_from(wanted).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn amount(stored: i64) -> Result<Minor, Damaged> {
-    u64::try_from(stored).ok().and_then(Minor::new).ok_or(Damaged("negative amount"))
+pub(crate) fn amount(stored: i64) -> Result<Minor, CorruptRow> {
+    u64::try_from(stored).ok().and_then(Minor::new).ok_or(CorruptRow("negative amount"))
 }
 
-pub(crate) fn currency(stored: &str) -> Result<Currency, Damaged> {
-    Currency::parse(stored).ok_or(Damaged("currency"))
+pub(crate) fn currency(stored: &str) -> Result<Currency, CorruptRow> {
+    Currency::parse(stored).ok_or(CorruptRow("currency"))
 }
 
-pub(crate) fn account(stored: &str) -> Result<Account, Damaged> {
-    Account::parse(stored).ok_or(Damaged("ledger account"))
+pub(crate) fn account(stored: &str) -> Result<Account, CorruptRow> {
+    Account::parse(stored).ok_or(CorruptRow("ledger account"))
 }
 
-pub(crate) fn cause(stored: &str) -> Result<PostingCause, Damaged> {
-    PostingCause::parse(stored).ok_or(Damaged("cause of a posting"))
+pub(crate) fn cause(stored: &str) -> Result<PostingCause, CorruptRow> {
+    PostingCause::parse(stored).ok_or(CorruptRow("cause of a posting"))
 }
 
-pub(crate) fn key_kind(stored: &str) -> Result<KeyKind, Damaged> {
-    KeyKind::parse(stored).ok_or(Damaged("kind of key"))
+pub(crate) fn key_kind(stored: &str) -> Result<KeyKind, CorruptRow> {
+    KeyKind::parse(stored).ok_or(CorruptRow("kind of key"))
 }
 
-pub(crate) fn environment_name(stored: &str) -> Result<EnvironmentName, Damaged> {
-    EnvironmentName::parse(stored).ok_or(Damaged("environment name"))
+pub(crate) fn environment_name(stored: &str) -> Result<EnvironmentName, CorruptRow> {
+    EnvironmentName::parse(stored).ok_or(CorruptRow("environment name"))
 }
 
-pub(crate) fn digest(stored: &[u8]) -> Result<[u8; 32], Damaged> {
-    stored.try_into().map_err(|_| Damaged("key digest"))
+pub(crate) fn digest(stored: &[u8]) -> Result<[u8; 32], CorruptRow> {
+    stored.try_into().map_err(|_| CorruptRow("key digest"))
 }
 
 /// The wallet that these account balances make up; an account without a row holds nothing.
@@ -86,11 +86,11 @@ pub(crate) struct Wallet {
 
 impl Wallet {
     /// Takes in one account's stored balance.
-    pub(crate) fn hold(&mut self, account: Account, stored: i64) -> Result<(), Damaged> {
+    pub(crate) fn hold(&mut self, account: Account, stored: i64) -> Result<(), CorruptRow> {
         match account {
             // The outside world's side is negative by what has come in.
             Account::Funding => {
-                let funded = stored.checked_neg().ok_or(Damaged("funding balance"))?;
+                let funded = stored.checked_neg().ok_or(CorruptRow("funding balance"))?;
                 self.funded = amount(funded)?;
             }
             Account::Available => self.balances.available = amount(stored)?,
@@ -103,7 +103,7 @@ impl Wallet {
     }
 
     /// Takes in one more entry of an account that was held before.
-    pub(crate) fn add(&mut self, account: Account, amount_minor: i64) -> Result<(), Damaged> {
+    pub(crate) fn add(&mut self, account: Account, amount_minor: i64) -> Result<(), CorruptRow> {
         let stored = match account {
             Account::Funding => -self.funded.signed(),
             Account::Available => self.balances.available.signed(),
@@ -112,7 +112,7 @@ impl Wallet {
             Account::PlatformFees => self.balances.platform_fees.signed(),
             Account::OrganizationFees => self.balances.organization_fees.signed(),
         };
-        self.hold(account, stored.checked_add(amount_minor).ok_or(Damaged("ledger balance"))?)
+        self.hold(account, stored.checked_add(amount_minor).ok_or(CorruptRow("ledger balance"))?)
     }
 
     pub(crate) fn balances(&self) -> Balances {

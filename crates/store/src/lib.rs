@@ -24,9 +24,9 @@ pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// For `sqlite:` databases.
-    pub sqlite: sqlite::Settings,
+    pub sqlite: sqlite::SqliteSettings,
     /// For `postgres:` databases.
-    pub postgres: postgres::Settings,
+    pub postgres: postgres::PostgresSettings,
 }
 
 /// Why a database cannot be used, in words for whoever starts the service.

@@ -13,7 +13,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{
     Changed, DeliveryState, DirectoryVersion, EndpointEffect, Moved, OutboxStore as _, PaymentStore as _,
-    RecordStore as _, Reserved, Store, StoreError, TransferStore as _,
+    ReportingStore as _, Reserved, Store, StoreError, TransferStore as _,
 };
 use tollgate_store::{
     OpenError, Options,
@@ -27,7 +27,7 @@ use tollgate_store::{
         upgrade,
         wallet::books_balance,
     },
-    sqlite::{Settings, SqliteStore},
+    sqlite::{SqliteSettings, SqliteStore},
 };
 
 tollgate_store::conformance_suite!(super::on_a_fresh_database);
@@ -50,12 +50,13 @@ impl Folder {
     }
 
     async fn open(&self) -> Arc<SqliteStore> {
-        Arc::new(SqliteStore::open(&self.path(), &Settings::default()).await.unwrap())
+        Arc::new(SqliteStore::open(&self.path(), &SqliteSettings::default()).await.unwrap())
     }
 
     /// As [`Folder::open`], but gives up on a locked file soon.
     async fn open_impatient(&self) -> Arc<SqliteStore> {
-        let settings = Settings { busy_timeout: Duration::from_millis(150), ..Settings::default() };
+        let settings =
+            SqliteSettings { busy_timeout: Duration::from_millis(150), ..SqliteSettings::default() };
         Arc::new(SqliteStore::open(&self.path(), &settings).await.unwrap())
     }
 
@@ -159,7 +160,7 @@ async fn a_transaction_lost_midway_is_unavailable_and_recovers() {
 async fn a_second_handle_is_refused() {
     let folder = Folder::new();
     let store = folder.open().await;
-    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
+    let error = SqliteStore::open(&folder.path(), &SqliteSettings::default()).await.unwrap_err();
     let sentence = error.to_string();
     assert!(matches!(error, OpenError::InUse { .. }));
     assert!(sentence.contains("tollgate.db is in use by another process"), "{sentence}");
@@ -167,7 +168,10 @@ async fn a_second_handle_is_refused() {
     // Nor by another name of the same file.
     let link = folder.0.path().join("link.db");
     std::os::unix::fs::symlink(folder.path(), &link).unwrap();
-    assert!(matches!(SqliteStore::open(&link, &Settings::default()).await, Err(OpenError::InUse { .. })));
+    assert!(matches!(
+        SqliteStore::open(&link, &SqliteSettings::default()).await,
+        Err(OpenError::InUse { .. })
+    ));
     drop(store);
     folder.open().await;
 }
@@ -200,11 +204,11 @@ async fn looking_for_work_writes_nothing_while_there_is_none() {
     let nodes = nodes(&store);
     let environment = nodes.environment().await.id;
     nodes.payment_with(&nodes.new_order(environment), &due(at(10))).await;
-    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(10)).await.unwrap();
+    nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(10)).await.unwrap();
     let before = store.commits();
     for _ in 0..10 {
         assert!(store.claim_payments(at(9), at(100), 5).await.unwrap().is_empty());
-        assert!(store.claim_events(at(9), at(100), 5).await.unwrap().is_empty());
+        assert!(store.claim_provider_events(at(9), at(100), 5).await.unwrap().is_empty());
     }
     // Not even while another process holds the lock that writing needs.
     let stranger = folder.stranger();
@@ -213,7 +217,7 @@ async fn looking_for_work_writes_nothing_while_there_is_none() {
     stranger.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.commits(), before);
     assert_eq!(store.claim_payments(at(10), at(100), 5).await.unwrap().len(), 1);
-    assert_eq!(store.claim_events(at(10), at(100), 5).await.unwrap().len(), 1);
+    assert_eq!(store.claim_provider_events(at(10), at(100), 5).await.unwrap().len(), 1);
     assert_eq!(store.commits(), before + 2);
 }
 
@@ -224,7 +228,7 @@ async fn what_cannot_be_read_is_named() {
     let nodes = nodes(&store);
     let environment = nodes.environment().await.id;
     let id = nodes.payment_with(&nodes.new_full_order(environment), &due(at(1))).await;
-    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     nodes.change(environment, id, &nodes.full_change(0, "evt_1")).await;
     let stranger = folder.stranger();
     stranger.execute_batch("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF").unwrap();
@@ -258,7 +262,7 @@ async fn what_cannot_be_read_is_named() {
             "provider_events" => {
                 // Lists look for states by name; a claim meets whatever is due.
                 stranger.execute_batch("UPDATE provider_events SET due_at = 0").unwrap();
-                store.claim_events(at(1), at(2), 5).await.unwrap_err()
+                store.claim_provider_events(at(1), at(2), 5).await.unwrap_err()
             }
             "reconciliation_exceptions" => store.exceptions(environment, false, None, 5).await.unwrap_err(),
             _ => store.payment(environment, id).await.unwrap_err(),
@@ -366,14 +370,14 @@ async fn another_schema_is_refused() {
         .stranger()
         .execute("INSERT INTO schema_migrations VALUES (999, 'from the future', 'x', 0)", [])
         .unwrap();
-    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
+    let error = SqliteStore::open(&folder.path(), &SqliteSettings::default()).await.unwrap_err();
     assert!(matches!(error, OpenError::SchemaNewer { database: 999, .. }), "{error}");
     assert!(error.to_string().contains("start a newer tollgate"), "{error}");
 
     let folder = Folder::new();
     drop(folder.open().await);
     folder.stranger().execute("UPDATE schema_migrations SET checksum = 'x'", []).unwrap();
-    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err();
+    let error = SqliteStore::open(&folder.path(), &SqliteSettings::default()).await.unwrap_err();
     assert!(matches!(error, OpenError::SchemaDiffers { version: 1, .. }), "{error}");
 }
 
@@ -393,14 +397,14 @@ async fn looking_for_work_commits_nothing() {
     let nodes = nodes(&store);
     let environment = nodes.environment().await.id;
     let endpoint = nodes.endpoint(environment, &["*"]).await;
-    let event = nodes.told(environment, SUCCEEDED).await;
+    let event = nodes.append_event(environment, SUCCEEDED).await;
     let rests = attempted(DeliveryState::Waiting, Some(event.at), EndpointEffect::Rests(at(9_000)));
     nodes.settle(environment, endpoint.id, event.id, &rests).await;
-    assert_eq!(store.digest_events(9).await.unwrap(), 1);
+    assert_eq!(store.index_events(9).await.unwrap(), 1);
     let before = store.commits();
     for _ in 0..3 {
         assert!(store.claim_deliveries(at(8_000), at(9_000), 5, 5).await.unwrap().is_empty());
-        assert_eq!(store.digest_events(9).await.unwrap(), 0);
+        assert_eq!(store.index_events(9).await.unwrap(), 0);
     }
     assert_eq!(store.commits(), before);
 }
@@ -409,11 +413,11 @@ async fn looking_for_work_commits_nothing() {
 async fn a_file_that_cannot_be_used_is_named() {
     let folder = Folder::new();
     let nowhere = folder.0.path().join("missing").join("tollgate.db");
-    let error = SqliteStore::open(&nowhere, &Settings::default()).await.unwrap_err().to_string();
+    let error = SqliteStore::open(&nowhere, &SqliteSettings::default()).await.unwrap_err().to_string();
     assert!(error.contains("missing/tollgate.db") && error.contains("folder exists"), "{error}");
 
     std::fs::write(folder.path(), "this is no database, only a text of some length").unwrap();
-    let error = SqliteStore::open(&folder.path(), &Settings::default()).await.unwrap_err().to_string();
+    let error = SqliteStore::open(&folder.path(), &SqliteSettings::default()).await.unwrap_err().to_string();
     assert!(error.contains("not a database"), "{error}");
 }
 

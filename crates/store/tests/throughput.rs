@@ -41,7 +41,7 @@ async fn sqlite() {
     for wallets in [1, 1_000] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tollgate.db");
-        let store = sqlite::SqliteStore::open(&path, &sqlite::Settings::default()).await.unwrap();
+        let store = sqlite::SqliteStore::open(&path, &sqlite::SqliteSettings::default()).await.unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
         measure("SQLite", &Nodes::new(Arc::clone(&store), store), wallets, async || writers()).await;
     }
@@ -52,7 +52,7 @@ async fn sqlite() {
 async fn postgresql() {
     for wallets in [1, 1_000] {
         server::with_database(async |database| {
-            let store: Arc<dyn Store> = database.open_with(&postgres::Settings::default()).await;
+            let store: Arc<dyn Store> = database.open_with(&postgres::PostgresSettings::default()).await;
             let sessions = async || {
                 let sql = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()";
                 let rows = database.stranger.query(sql, &[]).await.unwrap();
@@ -177,7 +177,7 @@ async fn one(nodes: &Nodes, environment: EnvironmentId, what: What) {
     let mut sent = TransferChange {
         state: Some(TransactionState { status, provider_reference, ..TransactionState::pending() }),
         entries: lines(nodes),
-        tells: Some(nodes.new_tell(EventKind::Transaction(status))),
+        new_events: Some(nodes.new_outbox_event(EventKind::Transaction(status))),
         ..nodes.transfer_change(0, sending())
     };
     sent.progress.due = Some(new.order.created_at);

@@ -2,10 +2,10 @@
 
 mod admin_client;
 pub(crate) mod apply;
-mod ask;
 pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod confirm;
 mod diff;
 pub(crate) mod doctor;
 mod document;
@@ -20,14 +20,14 @@ pub(crate) mod keys;
 mod listen;
 mod moment;
 mod money;
-mod notes;
 mod output;
+mod payment_detail;
 pub(crate) mod payments;
 pub(crate) mod providers;
 pub(crate) mod quote;
 mod reasons;
+mod sandbox_file;
 mod session;
-mod story;
 mod table;
 pub(crate) mod tenants;
 pub(crate) mod trigger;
@@ -40,14 +40,14 @@ use session::{Options, Session};
 
 /// A command of this kind: what every one of them takes, and what is its own.
 #[derive(Debug, Args)]
-pub(crate) struct Asked<T: Args> {
+pub(crate) struct CommandArgs<T: Args> {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
     what: T,
 }
 
-impl<T: Args> Asked<T> {
+impl<T: Args> CommandArgs<T> {
     /// Finds the server and has the command done.
     pub(crate) async fn run<F>(self, command: impl FnOnce(Session, T) -> F) -> Result<(), Failure>
     where

@@ -113,6 +113,6 @@ failure_from!(
     tollgate_engine::KeyError,
     tollgate_engine::ConfigureError,
     tollgate_engine::MoveError,
-    tollgate_vault::MasterKeyFault,
-    tollgate_vault::AdminTokenFault,
+    tollgate_vault::MasterKeyError,
+    tollgate_vault::AdminTokenError,
 );

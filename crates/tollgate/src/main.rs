@@ -16,8 +16,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
-    Asked, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys, payments,
-    providers, quote, tenants, trigger, wallet,
+    CommandArgs, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys,
+    payments, providers, quote, tenants, trigger, wallet,
 };
 use failure::Failure;
 
@@ -61,41 +61,41 @@ enum Command {
         what: Generated,
     },
     /// Put a configuration document in force: shows what changes, and asks.
-    Apply(Asked<apply::Apply>),
+    Apply(CommandArgs<apply::Apply>),
     /// Print the configuration in force, as `apply` takes it back.
-    Export(Asked<export::Export>),
+    Export(CommandArgs<export::Export>),
     /// The configuration's history, and the way back.
-    Config(Asked<config::Config>),
+    Config(CommandArgs<config::Config>),
     /// What is configured, what it lacks, where its webhooks go.
-    Providers(Asked<providers::Providers>),
+    Providers(CommandArgs<providers::Providers>),
     /// List and create organizations.
-    Organizations(Asked<tenants::Organizations>),
+    Organizations(CommandArgs<tenants::Organizations>),
     /// List and create applications.
-    Applications(Asked<tenants::Applications>),
+    Applications(CommandArgs<tenants::Applications>),
     /// List and create environments.
-    Environments(Asked<tenants::Environments>),
+    Environments(CommandArgs<tenants::Environments>),
     /// List, issue, rotate and revoke keys.
-    Keys(Asked<keys::Keys>),
+    Keys(CommandArgs<keys::Keys>),
     /// List payments, and tell one's whole story.
-    Payments(Asked<payments::Payments>),
+    Payments(CommandArgs<payments::Payments>),
     /// What a payment would cost.
-    Quote(Asked<quote::Payment>),
+    Quote(CommandArgs<quote::Payment>),
     /// The same, rule by rule and step by step.
-    Explain(Asked<quote::Payment>),
+    Explain(CommandArgs<quote::Payment>),
     /// What the wallets hold; fund them, withdraw, read their ledger.
-    Wallet(Asked<wallet::Wallet>),
+    Wallet(CommandArgs<wallet::Wallet>),
     /// Where a provider and the books disagree.
-    Exceptions(Asked<exceptions::Exceptions>),
+    Exceptions(CommandArgs<exceptions::Exceptions>),
     /// What callers are told; send it again, or listen to it.
-    Events(Asked<events::Events>),
+    Events(CommandArgs<events::Events>),
     /// The addresses that are told.
-    Endpoints(Asked<endpoints::Endpoints>),
+    Endpoints(CommandArgs<endpoints::Endpoints>),
     /// Look for what would hurt later: disk, clocks, providers, work nobody gets round to.
-    Doctor(Asked<doctor::Doctor>),
+    Doctor(CommandArgs<doctor::Doctor>),
     /// Recompute every balance from its entries; fails where anything is off.
-    Audit(Asked<audit::Audit>),
+    Audit(CommandArgs<audit::Audit>),
     /// Have the sandbox's simulated providers pay, settle, return, refund, dispute.
-    Trigger(Asked<trigger::Trigger>),
+    Trigger(CommandArgs<trigger::Trigger>),
     /// Print a shell's completions.
     Completions(completions::Completions),
 }

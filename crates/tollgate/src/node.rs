@@ -17,7 +17,7 @@ use tollgate_store::{DatabaseUrl, OpenError, Options};
 use tollgate_vault::{AdminToken, MasterKey};
 use tracing::{info, warn};
 
-use crate::{failure::Failure, settings::Settings};
+use crate::{failure::Failure, settings::ServerSettings};
 
 /// How often, and how far apart, a database server that does not answer yet is tried at start.
 const OPEN_TRIES: u32 = 30;
@@ -40,18 +40,22 @@ pub(crate) async fn bind(listen: &str) -> Result<(TcpListener, SocketAddr), Fail
 
 /// Opens the store and starts the engine on it.
 pub(crate) async fn engine(
-    settings: &Settings,
+    settings: &ServerSettings,
     address: SocketAddr,
     master_key: &MasterKey,
 ) -> Result<Engine, Failure> {
-    let wires = Arc::new(Providers::new(settings.providers.clone())?);
+    let adapters = Arc::new(Providers::new(settings.providers.clone())?);
     let store = open(&settings.database).await?;
     let options = settings.engine_options(address);
-    Ok(Engine::start(store, Arc::new(SystemClock), master_key, wires, options).await?)
+    Ok(Engine::start(store, Arc::new(SystemClock), master_key, adapters, options).await?)
 }
 
 /// Puts HTTP, the operator's pages and a courier of events around the engine.
-pub(crate) fn app(settings: &Settings, engine: Engine, admin_token: AdminToken) -> Result<App, Failure> {
+pub(crate) fn app(
+    settings: &ServerSettings,
+    engine: Engine,
+    admin_token: AdminToken,
+) -> Result<App, Failure> {
     let courier = HttpCourier::new(settings.courier()).map_err(|error| {
         Failure::new(format!("cannot prepare encrypted connections to receivers: {error}"))
     })?;

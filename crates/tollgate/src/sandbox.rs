@@ -23,7 +23,7 @@ use tollgate_engine::{Engine, MoveOrder, Origin};
 use tollgate_simulator::{Config, IncreaseKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire};
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
-use crate::{failure::Failure, logging, node, settings::Settings, welcome};
+use crate::{failure::Failure, logging, node, settings::ServerSettings, welcome};
 
 /// A million dollars of play money.
 const OPENING_BALANCE_MINOR: u64 = 100_000_000;
@@ -39,7 +39,7 @@ pub(crate) struct Access {
 }
 
 pub(crate) async fn run() -> Result<(), Failure> {
-    let settings = Settings::load(None)?.with_private_endpoints()?;
+    let settings = ServerSettings::load(None)?.with_private_endpoints()?;
     let _log = logging::start(&settings.log)?;
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen).await?;
@@ -109,7 +109,7 @@ fn simulator_config(base_url: &str) -> Config {
 }
 
 /// Makes what is missing. Every step may be repeated, so a start that was cut off is finished by the next.
-async fn prepare(engine: &Engine, settings: &Settings, address: SocketAddr) -> Result<Access, Failure> {
+async fn prepare(engine: &Engine, settings: &ServerSettings, address: SocketAddr) -> Result<Access, Failure> {
     let path = settings.data_dir.join("sandbox.json");
     let kept = read_kept(&path)?;
     let environment = demo_environment(engine).await?;
@@ -222,7 +222,7 @@ fn opens(engine: &Engine, environment: EnvironmentId, kind: KeyKind, key: &Secre
 }
 
 /// From the settings, or kept beside the database.
-fn master_key(settings: &Settings) -> Result<MasterKey, Failure> {
+fn master_key(settings: &ServerSettings) -> Result<MasterKey, Failure> {
     if settings.master_key.is_some() {
         return settings.required_master_key();
     }

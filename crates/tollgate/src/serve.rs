@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{failure::Failure, logging, node, sandbox::create_private_dir, settings::Settings};
+use crate::{failure::Failure, logging, node, sandbox::create_private_dir, settings::ServerSettings};
 
 pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
-    let settings = Settings::load(config.as_deref())?;
+    let settings = ServerSettings::load(config.as_deref())?;
     let master_key = settings.required_master_key()?;
     let admin_token = settings.required_admin_token()?;
     let _log = logging::start(&settings.log)?;

@@ -51,7 +51,7 @@ struct File {
 
 /// The settings, checked as far as they can be without starting.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct ServerSettings {
     pub(crate) listen: String,
     pub(crate) data_dir: PathBuf,
     pub(crate) database: DatabaseUrl,
@@ -60,14 +60,14 @@ pub(crate) struct Settings {
     pub(crate) log: String,
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
-    pub(crate) providers: tollgate_providers::Settings,
+    pub(crate) providers: tollgate_providers::ProviderSettings,
     request_deadline: Duration,
     resolver: ResolverOptions,
     outbox: OutboxOptions,
     pub(crate) limits: Limits,
 }
 
-impl Settings {
+impl ServerSettings {
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, Failure> {
         let file = file.map_or_else(|| Ok(File::default()), read)?;
         let outbox = outbox(&file)?;
@@ -118,11 +118,11 @@ impl Settings {
     }
 
     /// How events are carried.
-    pub(crate) fn courier(&self) -> tollgate_courier::Settings {
-        let usual = tollgate_courier::Settings::default();
+    pub(crate) fn courier(&self) -> tollgate_courier::CourierSettings {
+        let usual = tollgate_courier::CourierSettings::default();
         let OutboxOptions { timeout, allow_private, .. } = self.outbox;
         let connect_timeout = usual.connect_timeout.min(timeout);
-        tollgate_courier::Settings { timeout, allow_private, connect_timeout }
+        tollgate_courier::CourierSettings { timeout, allow_private, connect_timeout }
     }
 
     /// The same settings, with receivers of events on this machine allowed unless somebody decided otherwise.
@@ -179,7 +179,10 @@ fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
 }
 
 /// When the resolver acts: whoever took something must be done with its provider calls before somebody else takes it.
-fn resolver(file: &File, providers: &tollgate_providers::Settings) -> Result<ResolverOptions, Failure> {
+fn resolver(
+    file: &File,
+    providers: &tollgate_providers::ProviderSettings,
+) -> Result<ResolverOptions, Failure> {
     let usual = ResolverOptions::default();
     let options = ResolverOptions {
         poll: millis("TOLLGATE_RESOLVER_POLL_MS", file.resolver_poll_ms, usual.poll)?,
@@ -223,8 +226,11 @@ fn limits(file: &File) -> Result<Limits, Failure> {
 }
 
 /// How providers are called: a deadline leaves room for a second try.
-fn providers(timeout: Option<u64>, deadline: Option<u64>) -> Result<tollgate_providers::Settings, Failure> {
-    let usual = tollgate_providers::Settings::default();
+fn providers(
+    timeout: Option<u64>,
+    deadline: Option<u64>,
+) -> Result<tollgate_providers::ProviderSettings, Failure> {
+    let usual = tollgate_providers::ProviderSettings::default();
     let attempt_timeout = millis("TOLLGATE_PROVIDER_TIMEOUT_MS", timeout, usual.attempt_timeout)?;
     let deadline = millis("TOLLGATE_PROVIDER_DEADLINE_MS", deadline, usual.deadline)?;
     if attempt_timeout > deadline {
@@ -235,7 +241,7 @@ fn providers(timeout: Option<u64>, deadline: Option<u64>) -> Result<tollgate_pro
             deadline.as_millis(),
         )));
     }
-    Ok(tollgate_providers::Settings { attempt_timeout, deadline, ..usual })
+    Ok(tollgate_providers::ProviderSettings { attempt_timeout, deadline, ..usual })
 }
 
 /// An address without anything behind it but a path.

@@ -3,10 +3,10 @@
 use tollgate_simulator::{Config, Simulator};
 use tracing::info;
 
-use crate::{failure::Failure, logging, node, settings::Settings};
+use crate::{failure::Failure, logging, node, settings::ServerSettings};
 
 pub(crate) async fn run(listen: String) -> Result<(), Failure> {
-    let _log = logging::start(&Settings::load(None)?.log)?;
+    let _log = logging::start(&ServerSettings::load(None)?.log)?;
     let (listener, address) = node::bind(&listen).await?;
     let origin = format!("http://{address}");
     let config = Config { public_url: origin.clone(), ..Config::default() };

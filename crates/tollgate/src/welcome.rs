@@ -2,9 +2,9 @@
 
 use std::io::{IsTerminal, stdout};
 
-use crate::{sandbox::Access, settings::Settings};
+use crate::{sandbox::Access, settings::ServerSettings};
 
-pub(crate) fn print(access: &Access, settings: &Settings) {
+pub(crate) fn print(access: &Access, settings: &ServerSettings) {
     let (bold, plain) = if stdout().is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     let Access { base_url, environment, .. } = access;
     let secret_key = access.secret_key.expose();

@@ -6,7 +6,7 @@ use crate::{
 
 const PREFIX: &str = "adm_";
 /// Shorter ones could be guessed over the network.
-const LEAST_LENGTH: usize = 16;
+const MIN_LENGTH: usize = 16;
 
 /// What is kept of the operator's token: its digest.
 #[derive(Debug, Clone, Copy)]
@@ -16,10 +16,10 @@ pub struct AdminToken {
 
 /// Why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum AdminTokenFault {
+pub enum AdminTokenError {
     /// Too short to be safe as a setting.
     #[error(
-        "an admin token needs at least {LEAST_LENGTH} characters; `tollgate generate admin-token` makes one"
+        "an admin token needs at least {MIN_LENGTH} characters; `tollgate generate admin-token` makes one"
     )]
     TooShort,
     /// It has the shape of a generated token, but the checksum tells of a typo or a cut.
@@ -37,13 +37,13 @@ impl AdminToken {
     }
 
     /// Takes the operator's setting.
-    pub fn from_setting(token: &Secret) -> Result<Self, AdminTokenFault> {
+    pub fn from_setting(token: &Secret) -> Result<Self, AdminTokenError> {
         let text = token.expose();
-        if text.len() < LEAST_LENGTH {
-            return Err(AdminTokenFault::TooShort);
+        if text.len() < MIN_LENGTH {
+            return Err(AdminTokenError::TooShort);
         }
         if is_mistyped(text) {
-            return Err(AdminTokenFault::Mistyped);
+            return Err(AdminTokenError::Mistyped);
         }
         Ok(Self { digest: Digest::of(text) })
     }
@@ -54,13 +54,13 @@ impl AdminToken {
     }
 
     /// Compares what a caller presented, in constant time.
-    pub fn verify(&self, presented: &str) -> Result<(), AdminTokenFault> {
+    pub fn verify(&self, presented: &str) -> Result<(), AdminTokenError> {
         if self.digest == Digest::of(presented) {
             Ok(())
         } else if is_mistyped(presented) {
-            Err(AdminTokenFault::Mistyped)
+            Err(AdminTokenError::Mistyped)
         } else {
-            Err(AdminTokenFault::Unknown)
+            Err(AdminTokenError::Unknown)
         }
     }
 }
@@ -79,10 +79,10 @@ mod tests {
         let kept = AdminToken::from_setting(&token).unwrap();
         assert_eq!(kept.verify(token.expose()), Ok(()));
         let (cut, _) = token.expose().split_at(token.expose().len() - 1);
-        assert_eq!(kept.verify(cut), Err(AdminTokenFault::Mistyped));
+        assert_eq!(kept.verify(cut), Err(AdminTokenError::Mistyped));
         let other = AdminToken::generate().unwrap();
-        assert_eq!(kept.verify(other.expose()), Err(AdminTokenFault::Unknown));
-        assert_eq!(kept.verify(""), Err(AdminTokenFault::Unknown));
+        assert_eq!(kept.verify(other.expose()), Err(AdminTokenError::Unknown));
+        assert_eq!(kept.verify(""), Err(AdminTokenError::Unknown));
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(kept.verify("a long text of my own"), Ok(()));
         assert_eq!(
             AdminToken::from_setting(&Secret::new("too short")).unwrap_err(),
-            AdminTokenFault::TooShort
+            AdminTokenError::TooShort
         );
     }
 }

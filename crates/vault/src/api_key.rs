@@ -26,7 +26,7 @@ impl IssuedKey {
 
 /// Why a text cannot be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ApiKeyFault {
+pub enum ApiKeyError {
     /// It has not the shape of a key.
     #[error("the credential does not have the shape of an API key")]
     Malformed,
@@ -36,20 +36,20 @@ pub enum ApiKeyFault {
 }
 
 /// What a text claims to be by its shape; says nothing about whether such a key exists.
-pub fn shape_of_key(text: &str) -> Result<KeyKind, ApiKeyFault> {
+pub fn shape_of_key(text: &str) -> Result<KeyKind, ApiKeyError> {
     let kind = KeyKind::ALL
         .into_iter()
         .find(|kind| text.strip_prefix(kind.prefix()).is_some_and(|rest| rest.starts_with('_')))
-        .ok_or(ApiKeyFault::Malformed)?;
+        .ok_or(ApiKeyError::Malformed)?;
     let mut parts = text.splitn(3, '_').skip(1);
     let (Some(environment), Some(tail)) = (parts.next(), parts.next()) else {
-        return Err(ApiKeyFault::Malformed);
+        return Err(ApiKeyError::Malformed);
     };
     if !EnvironmentName::is_valid(environment) || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(ApiKeyFault::Malformed);
+        return Err(ApiKeyError::Malformed);
     }
     if tail.len() != checksum::TAIL_LENGTH || !checksum::verify(text) {
-        return Err(ApiKeyFault::Mistyped);
+        return Err(ApiKeyError::Mistyped);
     }
     Ok(kind)
 }
@@ -102,10 +102,10 @@ mod tests {
             let mut bytes = text.clone().into_bytes();
             bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
             let typo = String::from_utf8(bytes).unwrap();
-            assert_eq!(shape_of_key(&typo).unwrap_err(), ApiKeyFault::Mistyped);
+            assert_eq!(shape_of_key(&typo).unwrap_err(), ApiKeyError::Mistyped);
         }
         let (cut, _) = text.split_at(text.len() - 1);
-        assert_eq!(shape_of_key(cut).unwrap_err(), ApiKeyFault::Mistyped);
+        assert_eq!(shape_of_key(cut).unwrap_err(), ApiKeyError::Mistyped);
         for other in [
             "",
             "sk",
@@ -118,7 +118,7 @@ mod tests {
             "sk__abc",
             "sk_test_a b",
         ] {
-            assert_eq!(shape_of_key(other).unwrap_err(), ApiKeyFault::Malformed, "{other}");
+            assert_eq!(shape_of_key(other).unwrap_err(), ApiKeyError::Malformed, "{other}");
         }
     }
 

@@ -22,15 +22,15 @@ const NONCE_LENGTH: usize = 12;
 const TAG_LENGTH: usize = 16;
 /// The most a token can be made of. Metadata of 16 KiB and the rest of a customer is half of it; earlier versions wrote
 /// metadata as a text within the text, at up to twice its size, and what they made opens as well.
-const LARGEST_CONTENT: usize = 36 * 1024;
+const MAX_CONTENT: usize = 36 * 1024;
 
 /// The length of the longest token there can be: what is made is never longer, and what is longer is not looked at.
-pub const LONGEST_TOKEN: usize = {
+pub const MAX_TOKEN_LENGTH: usize = {
     let longest_header = HEADER_HEAD.len() + "4294967295".len() + HEADER_TAIL.len();
     let dots = 4;
     base64_length(longest_header)
         + base64_length(NONCE_LENGTH)
-        + base64_length(LARGEST_CONTENT)
+        + base64_length(MAX_CONTENT)
         + base64_length(TAG_LENGTH)
         + dots
 };
@@ -42,7 +42,7 @@ const fn base64_length(bytes: usize) -> usize {
 /// Why a text is not a token that opens here. Whoever sent it learns no more than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the token was not made for this environment, was altered, or its key is retired")]
-pub struct TokenRefused;
+pub struct InvalidToken;
 
 /// The key of one environment and generation.
 #[derive(Clone)]
@@ -64,17 +64,17 @@ impl MasterKey {
 }
 
 /// The generation a token says its key is of, if it is one of ours at all.
-pub fn token_generation(token: &str) -> Result<u32, TokenRefused> {
-    if token.len() > LONGEST_TOKEN {
-        return Err(TokenRefused);
+pub fn token_generation(token: &str) -> Result<u32, InvalidToken> {
+    if token.len() > MAX_TOKEN_LENGTH {
+        return Err(InvalidToken);
     }
     let header = token.split('.').next().unwrap_or_default();
-    let decoded = BASE64URL_NOPAD.decode(header.as_bytes()).map_err(|_| TokenRefused)?;
-    let text = std::str::from_utf8(&decoded).map_err(|_| TokenRefused)?;
+    let decoded = BASE64URL_NOPAD.decode(header.as_bytes()).map_err(|_| InvalidToken)?;
+    let text = std::str::from_utf8(&decoded).map_err(|_| InvalidToken)?;
     let digits = text.strip_prefix(HEADER_HEAD).and_then(|rest| rest.strip_suffix(HEADER_TAIL));
-    let generation = digits.and_then(|digits| digits.parse().ok()).ok_or(TokenRefused)?;
+    let generation = digits.and_then(|digits| digits.parse().ok()).ok_or(InvalidToken)?;
     // One way to write a number is enough.
-    if header_text(generation) == text { Ok(generation) } else { Err(TokenRefused) }
+    if header_text(generation) == text { Ok(generation) } else { Err(InvalidToken) }
 }
 
 const HEADER_HEAD: &str = r#"{"alg":"dir","enc":"A256GCM","kid":""#;
@@ -87,7 +87,7 @@ fn header_text(generation: u32) -> String {
 impl TokenKey {
     /// Makes a token of these bytes, unless there are more of them than a token that opens can have.
     pub fn seal(&self, content: &[u8]) -> Result<String, SealError> {
-        if content.len() > LARGEST_CONTENT {
+        if content.len() > MAX_CONTENT {
             return Err(SealError::TooLarge);
         }
         let nonce = random_bytes::<NONCE_LENGTH>()?;
@@ -101,20 +101,20 @@ impl TokenKey {
     }
 
     /// The bytes a token was made of.
-    pub fn open(&self, token: &str) -> Result<Zeroizing<Vec<u8>>, TokenRefused> {
+    pub fn open(&self, token: &str) -> Result<Zeroizing<Vec<u8>>, InvalidToken> {
         if token_generation(token)? != self.generation {
-            return Err(TokenRefused);
+            return Err(InvalidToken);
         }
         let parts: Vec<&str> = token.split('.').collect();
-        let [header, "", nonce, ciphertext, tag] = parts.as_slice() else { return Err(TokenRefused) };
-        let decode = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| TokenRefused);
-        let nonce: [u8; NONCE_LENGTH] = decode(nonce)?.try_into().map_err(|_| TokenRefused)?;
-        let tag: [u8; TAG_LENGTH] = decode(tag)?.try_into().map_err(|_| TokenRefused)?;
+        let [header, "", nonce, ciphertext, tag] = parts.as_slice() else { return Err(InvalidToken) };
+        let decode = |part: &str| BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| InvalidToken);
+        let nonce: [u8; NONCE_LENGTH] = decode(nonce)?.try_into().map_err(|_| InvalidToken)?;
+        let tag: [u8; TAG_LENGTH] = decode(tag)?.try_into().map_err(|_| InvalidToken)?;
         let mut sealed = decode(ciphertext)?;
         sealed.extend_from_slice(&tag);
         let payload = Payload { msg: &sealed, aad: header.as_bytes() };
         let opened = self.cipher().decrypt(&Nonce::from(nonce), payload);
-        opened.map(Zeroizing::new).map_err(|_| TokenRefused)
+        opened.map(Zeroizing::new).map_err(|_| InvalidToken)
     }
 
     /// The key itself, for checks by another implementation.
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(token_generation(&token), Ok(3));
         assert_eq!(key("env_1", 3).open(&token).unwrap().as_slice(), b"content");
         for other in [key("env_2", 3), key("env_1", 2)] {
-            assert_eq!(other.open(&token), Err(TokenRefused));
+            assert_eq!(other.open(&token), Err(InvalidToken));
         }
         assert_ne!(key("env_1", 3).seal(b"content").unwrap(), token, "every token has its own nonce");
     }
@@ -159,15 +159,15 @@ mod tests {
     fn whatever_is_made_opens_up_to_the_last_byte() {
         for generation in [1, 4_294_967_295] {
             let key = key("env_1", generation);
-            for length in [0, 1, 2, 24_576, LARGEST_CONTENT - 1, LARGEST_CONTENT] {
+            for length in [0, 1, 2, 24_576, MAX_CONTENT - 1, MAX_CONTENT] {
                 let content = vec![b'x'; length];
                 let token = key.seal(&content).unwrap();
-                assert!(token.len() <= LONGEST_TOKEN, "{length}");
+                assert!(token.len() <= MAX_TOKEN_LENGTH, "{length}");
                 assert_eq!(key.open(&token).unwrap().as_slice(), content);
             }
-            let longest = key.seal(&vec![b'x'; LARGEST_CONTENT]).unwrap().len();
-            assert!(generation == 1 || longest == LONGEST_TOKEN, "{longest}");
-            assert!(matches!(key.seal(&vec![b'x'; LARGEST_CONTENT + 1]), Err(SealError::TooLarge)));
+            let longest = key.seal(&vec![b'x'; MAX_CONTENT]).unwrap().len();
+            assert!(generation == 1 || longest == MAX_TOKEN_LENGTH, "{longest}");
+            assert!(matches!(key.seal(&vec![b'x'; MAX_CONTENT + 1]), Err(SealError::TooLarge)));
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
             "",
         ] {
             let forged = format!("{}.{rest}", BASE64URL_NOPAD.encode(header.as_bytes()));
-            assert_eq!(right.open(&forged), Err(TokenRefused), "{header}");
+            assert_eq!(right.open(&forged), Err(InvalidToken), "{header}");
         }
         for token in [
             "",
@@ -200,9 +200,9 @@ mod tests {
             &token.replacen("..", ".x.", 1),
             &format!("{token}."),
             &format!("{token}="),
-            &"a".repeat(LONGEST_TOKEN + 1),
+            &"a".repeat(MAX_TOKEN_LENGTH + 1),
         ] {
-            assert_eq!(right.open(token), Err(TokenRefused), "{token}");
+            assert_eq!(right.open(token), Err(InvalidToken), "{token}");
         }
     }
 }

@@ -13,12 +13,12 @@ mod seal;
 mod secret;
 mod signing_secret;
 
-pub use admin_token::{AdminToken, AdminTokenFault};
-pub use api_key::{ApiKeyFault, IssuedKey, contains_secret_key, shape_of_key};
-pub use customer_token::{LONGEST_TOKEN, TokenKey, TokenRefused, token_generation};
+pub use admin_token::{AdminToken, AdminTokenError};
+pub use api_key::{ApiKeyError, IssuedKey, contains_secret_key, shape_of_key};
+pub use customer_token::{InvalidToken, MAX_TOKEN_LENGTH, TokenKey, token_generation};
 pub use digest::Digest;
 pub use keyed_digest::Digester;
 pub use random::{RandomnessUnavailable, fill_random, random_bytes};
-pub use seal::{MasterKey, MasterKeyFault, SealError, Sealer};
+pub use seal::{MasterKey, MasterKeyError, SealError, Sealer};
 pub use secret::Secret;
 pub use signing_secret::{NoSigningSecret, SigningSecret};

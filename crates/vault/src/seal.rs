@@ -20,7 +20,7 @@ use crate::{
     secret::Secret,
 };
 
-const LEAST_LENGTH: usize = 32;
+const MIN_LENGTH: usize = 32;
 const NONCE_LENGTH: usize = 12;
 const VERSION: &str = "v1";
 
@@ -32,19 +32,19 @@ pub struct MasterKey {
 
 /// Why a master key is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum MasterKeyFault {
+pub enum MasterKeyError {
     /// Too short to be safe.
     #[error(
-        "a master key needs at least {LEAST_LENGTH} characters of randomness; `tollgate generate master-key` makes one"
+        "a master key needs at least {MIN_LENGTH} characters of randomness; `tollgate generate master-key` makes one"
     )]
     TooShort,
 }
 
 impl MasterKey {
     /// Takes the operator's setting: any random text of at least 32 characters.
-    pub fn from_setting(text: &Secret) -> Result<Self, MasterKeyFault> {
-        if text.expose().trim().len() < LEAST_LENGTH {
-            return Err(MasterKeyFault::TooShort);
+    pub fn from_setting(text: &Secret) -> Result<Self, MasterKeyError> {
+        if text.expose().trim().len() < MIN_LENGTH {
+            return Err(MasterKeyError::TooShort);
         }
         Ok(Self { material: Secret::new(text.expose().trim()) })
     }

@@ -9,13 +9,13 @@ use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
-use tollgate_engine::ports::{Receipt, Undelivered};
+use tollgate_engine::ports::{DeliveryError, OutboundResponse};
 
-use crate::support::{Listener, Names, carry, courier};
+use crate::support::{Listener, Names, courier, send};
 
-async fn answered(answer: &str) -> Result<Receipt, Undelivered> {
+async fn answered(answer: &str) -> Result<OutboundResponse, DeliveryError> {
     let listener = Listener::open("127.0.0.1:0", answer).await;
-    carry(&courier(true, &Arc::default()), &format!("http://{}/", listener.address)).await
+    send(&courier(true, &Arc::default()), &format!("http://{}/", listener.address)).await
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn the_request_is_as_it_should_be() {
         request
     });
     let url = format!("http://{address}/a%20b/c?d=e&f=%2F");
-    let carried = carry(&courier(true, &Arc::default()), &url).await;
+    let carried = send(&courier(true, &Arc::default()), &url).await;
     assert_eq!(carried.map(|receipt| receipt.status), Ok(204));
     let request = reading.await.unwrap();
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
@@ -64,7 +64,7 @@ async fn statuses_and_wishes_for_patience_are_told() {
         ("HTTP/1.1 503 Later\r\nretry-after: soon\r\ncontent-length: 0\r\n\r\n", 503, None),
         ("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n", 410, None),
     ] {
-        let expected = Receipt { status, retry_after: seconds.map(Duration::from_secs) };
+        let expected = OutboundResponse { status, retry_after: seconds.map(Duration::from_secs) };
         assert_eq!(answered(answer).await, Ok(expected), "{answer}");
     }
 }
@@ -81,7 +81,7 @@ async fn what_is_no_answer_is_a_failure() {
     let endless_head = format!("HTTP/1.1 200 OK\r\nx: {}", "a".repeat(100_000));
     for answer in ["", "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nconten", &endless_head] {
         let carried = answered(answer).await;
-        assert!(matches!(carried, Err(Undelivered::Failed(_))), "{carried:?}");
+        assert!(matches!(carried, Err(DeliveryError::Failed(_))), "{carried:?}");
     }
 }
 
@@ -91,17 +91,17 @@ async fn nobody_is_waited_for_for_ever() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let started = Instant::now();
-    let carried = carry(&courier(true, &Arc::default()), &url).await;
-    let Err(Undelivered::Failed(note)) = carried else { panic!("{carried:?}") };
+    let carried = send(&courier(true, &Arc::default()), &url).await;
+    let Err(DeliveryError::Failed(note)) = carried else { panic!("{carried:?}") };
     assert_eq!(note, "no whole answer within 1500 ms");
     assert!(started.elapsed() < Duration::from_secs(15));
     // It says nothing during the TLS handshake either, which is sooner given up.
     let url = format!("https://{}/", silent.local_addr().unwrap());
-    let carried = carry(&courier(true, &Arc::default()), &url).await;
-    let Err(Undelivered::Failed(note)) = carried else { panic!("{carried:?}") };
+    let carried = send(&courier(true, &Arc::default()), &url).await;
+    let Err(DeliveryError::Failed(note)) = carried else { panic!("{carried:?}") };
     assert_eq!(note, "no connection within 700 ms");
     // Nobody is there.
     drop(silent);
-    let carried = carry(&courier(true, &Arc::new(Names::default())), &url).await;
-    assert!(matches!(carried, Err(Undelivered::Failed(_))), "{carried:?}");
+    let carried = send(&courier(true, &Arc::new(Names::default())), &url).await;
+    assert!(matches!(carried, Err(DeliveryError::Failed(_))), "{carried:?}");
 }

@@ -14,9 +14,9 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 use tollgate_courier::HttpCourier;
-use tollgate_engine::ports::Undelivered;
+use tollgate_engine::ports::DeliveryError;
 
-use crate::support::{Names, carry, client_config, settings};
+use crate::support::{Names, client_config, send, settings};
 
 #[tokio::test]
 async fn a_receiver_is_believed_by_its_certificate() {
@@ -59,11 +59,11 @@ async fn a_receiver_is_believed_by_its_certificate() {
         (&believing, "other.example", false),
         (&doubting, "shop.example", false),
     ] {
-        let carried = carry(courier, &format!("https://{host}:{port}/")).await;
+        let carried = send(courier, &format!("https://{host}:{port}/")).await;
         match carried {
             Ok(receipt) => assert!(is_believed && receipt.status == 200, "{host}"),
             Err(error) => {
-                assert!(!is_believed && matches!(error, Undelivered::Failed(_)), "{host}: {error}");
+                assert!(!is_believed && matches!(error, DeliveryError::Failed(_)), "{host}: {error}");
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tollgate_engine::ports::Undelivered;
+use tollgate_engine::ports::DeliveryError;
 
-use crate::support::{Listener, Names, carry, courier};
+use crate::support::{Listener, Names, courier, send};
 
 /// Spellings of this machine's own addresses, at which somebody listens. With `allowed` they do connect, so that the
 /// refusals are worth something.
@@ -94,14 +94,14 @@ async fn no_spelling_of_an_address_that_is_not_public_is_connected_to() {
             format!("http://{host}:{port}/"),
             format!("https://user:word@{host}:{port}/?a=b"),
         ] {
-            let carried = carry(&strict, &url).await;
-            assert!(matches!(carried, Err(Undelivered::Refused(_))), "{url}: {carried:?}");
+            let carried = send(&strict, &url).await;
+            assert!(matches!(carried, Err(DeliveryError::Refused(_))), "{url}: {carried:?}");
         }
     }
     assert_eq!((listener.connections(), names.asked()), (0, 0));
     let lax = courier(true, &names);
     for host in OURSELVES {
-        let carried = carry(&lax, &format!("http://{host}:{port}/")).await;
+        let carried = send(&lax, &format!("http://{host}:{port}/")).await;
         assert_eq!(carried.map(|receipt| receipt.status), Ok(200), "{host}");
     }
     assert_eq!(listener.connections(), OURSELVES.len());
@@ -140,12 +140,12 @@ async fn no_name_that_leads_there_is_connected_to() {
         "private.example",
     ];
     for host in hosts {
-        let carried = carry(&strict, &format!("https://{host}:{port}/")).await;
-        assert!(matches!(carried, Err(Undelivered::Refused(_))), "{host}: {carried:?}");
+        let carried = send(&strict, &format!("https://{host}:{port}/")).await;
+        assert!(matches!(carried, Err(DeliveryError::Refused(_))), "{host}: {carried:?}");
     }
     assert_eq!((listener.connections(), names.asked()), (0, hosts.len()));
-    let carried = carry(&strict, "https://nowhere.example/").await;
-    assert!(matches!(carried, Err(Undelivered::Failed(_))), "{carried:?}");
+    let carried = send(&strict, "https://nowhere.example/").await;
+    assert!(matches!(carried, Err(DeliveryError::Failed(_))), "{carried:?}");
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn the_address_that_was_looked_at_is_the_one_that_is_connected_to() {
     // Whoever asks twice is led elsewhere by the second answer.
     let names = Arc::new(Names::default().with("turns.example", &[&["127.0.0.1"], &["127.0.0.2"]]));
     let url = format!("http://turns.example:{}/", listener.address.port());
-    let carried = carry(&courier(true, &names), &url).await;
+    let carried = send(&courier(true, &names), &url).await;
     assert_eq!(carried.map(|receipt| receipt.status), Ok(200));
     assert_eq!((listener.connections(), names.asked()), (1, 1));
 }
@@ -169,7 +169,7 @@ async fn redirects_lead_nowhere() {
         );
         let front = Listener::open("127.0.0.1:0", &answer).await;
         let names = Arc::new(Names::default());
-        let carried = carry(&courier(true, &names), &format!("http://{}/", front.address)).await;
+        let carried = send(&courier(true, &names), &format!("http://{}/", front.address)).await;
         assert_eq!(carried.map(|receipt| receipt.status), Ok(status));
         assert_eq!(front.connections(), 1);
     }
@@ -196,8 +196,8 @@ async fn other_schemes_and_what_is_no_address_are_refused() {
             "https://[::1/",
             "javascript:alert(1)",
         ] {
-            let carried = carry(&courier, url).await;
-            assert!(matches!(carried, Err(Undelivered::Refused(_))), "{url}: {carried:?}");
+            let carried = send(&courier, url).await;
+            assert!(matches!(carried, Err(DeliveryError::Refused(_))), "{url}: {carried:?}");
         }
     }
     assert_eq!(names.asked(), 0);

@@ -17,8 +17,8 @@ use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
-use tollgate_courier::{HttpCourier, Resolver, Settings};
-use tollgate_engine::ports::{Courier as _, Letter, Receipt, Undelivered};
+use tollgate_courier::{CourierSettings, HttpCourier, Resolver};
+use tollgate_engine::ports::{Courier as _, DeliveryError, OutboundRequest, OutboundResponse};
 
 /// Answers every request with the same words.
 pub struct Listener {
@@ -89,8 +89,8 @@ pub fn client_config(roots: RootCertStore) -> ClientConfig {
         .with_no_client_auth()
 }
 
-pub fn settings(allow_private: bool) -> Settings {
-    Settings {
+pub fn settings(allow_private: bool) -> CourierSettings {
+    CourierSettings {
         allow_private,
         timeout: Duration::from_millis(1_500),
         connect_timeout: Duration::from_millis(700),
@@ -102,7 +102,7 @@ pub fn courier(allow_private: bool, names: &Arc<Names>) -> HttpCourier {
     HttpCourier::with(settings(allow_private), names, client_config(RootCertStore::empty()))
 }
 
-pub async fn carry(courier: &HttpCourier, url: &str) -> Result<Receipt, Undelivered> {
+pub async fn send(courier: &HttpCourier, url: &str) -> Result<OutboundResponse, DeliveryError> {
     let headers = vec![("content-type", "application/json".to_owned()), ("webhook-id", "evt_1".to_owned())];
-    courier.carry(Letter { url: url.to_owned(), headers, body: b"{}".to_vec() }).await
+    courier.send(OutboundRequest { url: url.to_owned(), headers, body: b"{}".to_vec() }).await
 }

@@ -27,7 +27,7 @@ struct Check {
 }
 
 /// The checks made so far for one payment, by number.
-pub(super) struct Verdicts(Vec<Option<bool>>);
+pub(super) struct CheckResults(Vec<Option<bool>>);
 
 impl Checks {
     /// No checks yet, for this many rules.
@@ -70,12 +70,12 @@ impl Checks {
     }
 
     /// No verdicts yet, for one payment.
-    pub(super) fn verdicts(&self) -> Verdicts {
-        Verdicts(vec![None; self.distinct.len()])
+    pub(super) fn verdicts(&self) -> CheckResults {
+        CheckResults(vec![None; self.distinct.len()])
     }
 
     /// Whether the position satisfies the rule.
-    pub(super) fn pass(&self, rule: usize, position: &Position, verdicts: &mut Verdicts) -> bool {
+    pub(super) fn pass(&self, rule: usize, position: &Position, verdicts: &mut CheckResults) -> bool {
         let numbers = self.of_rule.get(rule).and_then(|range| self.numbers.get(range.clone()));
         numbers.unwrap_or_default().iter().all(|number| {
             let Some(verdict) = verdicts.0.get_mut(*number) else { return false };

@@ -6,7 +6,7 @@ use super::Facts;
 use crate::{
     currency::Currency,
     metadata::MetadataValue,
-    money::{LARGEST_CONFIGURED_MINOR, Principal},
+    money::{MAX_CONFIGURED_MINOR, Principal},
     payment::Flow,
 };
 
@@ -213,23 +213,23 @@ impl Condition {
     /// metadata key is there and equals nothing: it satisfies `ne`, `notIn` and `exists: true`, nothing else.
     pub fn holds(&self, facts: &Facts<'_>) -> bool {
         match self.found(facts) {
-            Found::Missing => matches!(self.test, Test::Ne(_) | Test::NotIn(_) | Test::Exists(false)),
-            Found::Composite => matches!(self.test, Test::Ne(_) | Test::NotIn(_) | Test::Exists(true)),
-            Found::Amount(amount) => self.holds_for_amount(amount),
-            Found::Text(text) => self.holds_for_text(text),
+            FieldValue::Missing => matches!(self.test, Test::Ne(_) | Test::NotIn(_) | Test::Exists(false)),
+            FieldValue::Composite => matches!(self.test, Test::Ne(_) | Test::NotIn(_) | Test::Exists(true)),
+            FieldValue::Amount(amount) => self.holds_for_amount(amount),
+            FieldValue::Text(text) => self.holds_for_text(text),
         }
     }
 
     /// What the payment has in the condition's field.
-    pub(super) fn found<'a>(&self, facts: &'a Facts<'_>) -> Found<'a> {
+    pub(super) fn found<'a>(&self, facts: &'a Facts<'_>) -> FieldValue<'a> {
         match &self.field {
-            Field::Amount => Found::Amount(facts.amount.minor()),
-            Field::Currency => Found::Text(facts.currency.code()),
-            Field::Flow => facts.flow.map_or(Found::Missing, |flow| Found::Text(flow.as_str())),
+            Field::Amount => FieldValue::Amount(facts.amount.minor()),
+            Field::Currency => FieldValue::Text(facts.currency.code()),
+            Field::Flow => facts.flow.map_or(FieldValue::Missing, |flow| FieldValue::Text(flow.as_str())),
             Field::Metadata(key) => match facts.metadata.get(key) {
-                None => Found::Missing,
-                Some(MetadataValue::Composite) => Found::Composite,
-                Some(MetadataValue::Scalar(text)) => Found::Text(text),
+                None => FieldValue::Missing,
+                Some(MetadataValue::Composite) => FieldValue::Composite,
+                Some(MetadataValue::Scalar(text)) => FieldValue::Text(text),
             },
         }
     }
@@ -271,7 +271,7 @@ impl Condition {
 }
 
 /// What a payment has in a field.
-pub(super) enum Found<'a> {
+pub(super) enum FieldValue<'a> {
     Missing,
     /// An object, a list or null.
     Composite,
@@ -290,7 +290,7 @@ fn check_amount(test: &Test) -> Result<Box<[u64]>, InvalidTest> {
         return Err(InvalidTest::OpNotTaken { field: "amountMinor", op: test.op(), allowed: AMOUNT_OPS });
     }
     if let Some(bound) = test.bound()
-        && !(0..=i128::from(LARGEST_CONFIGURED_MINOR)).contains(&bound)
+        && !(0..=i128::from(MAX_CONFIGURED_MINOR)).contains(&bound)
     {
         return Err(InvalidTest::AmountOutOfRange { bound });
     }

@@ -5,26 +5,26 @@
 
 use std::sync::Arc;
 
-use super::{Condition, Decision, Facts, Matched, RoutingTable, Rule, Unroutable, condition::Found};
+use super::{Condition, Decision, Facts, Matched, RoutingTable, Rule, Unroutable, condition::FieldValue};
 
 /// The whole walk through a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Every rule of the table, in order.
-    pub rules: Vec<RuleVerdict>,
+    pub rules: Vec<RuleResult>,
     /// Where it led.
     pub decision: Result<Decision, Unroutable>,
 }
 
 /// What became of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleVerdict {
+pub struct RuleResult {
     /// The rule's id.
     pub id: Arc<str>,
     /// Whether it won, and if not, why.
     pub outcome: RuleOutcome,
     /// Every condition of a rule that was tried, also those behind the first that failed; empty otherwise.
-    pub conditions: Vec<ConditionVerdict>,
+    pub conditions: Vec<ConditionResult>,
 }
 
 /// Whether a rule won, and if not, why.
@@ -42,7 +42,7 @@ pub enum RuleOutcome {
 
 /// What became of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConditionVerdict {
+pub struct ConditionResult {
     /// The condition's id.
     pub id: Arc<str>,
     /// The field as a configuration writes it.
@@ -62,7 +62,7 @@ impl RoutingTable {
         let mut rules = Vec::with_capacity(self.rules().len());
         for rule in self.rules() {
             let verdict = if !self.enabled() || winner.is_some() {
-                RuleVerdict {
+                RuleResult {
                     id: Arc::clone(&rule.id),
                     outcome: RuleOutcome::NotTried,
                     conditions: Vec::new(),
@@ -92,25 +92,25 @@ impl RoutingTable {
     }
 }
 
-fn try_rule(rule: &Rule, facts: &Facts<'_>) -> RuleVerdict {
+fn try_rule(rule: &Rule, facts: &Facts<'_>) -> RuleResult {
     let id = Arc::clone(&rule.id);
     if !rule.enabled {
-        return RuleVerdict { id, outcome: RuleOutcome::Disabled, conditions: Vec::new() };
+        return RuleResult { id, outcome: RuleOutcome::Disabled, conditions: Vec::new() };
     }
     let conditions: Vec<_> =
         rule.conditions.iter().map(|condition| try_condition(condition, facts)).collect();
     let matched = conditions.iter().all(|verdict| verdict.holds);
-    RuleVerdict { id, outcome: if matched { RuleOutcome::Matched } else { RuleOutcome::Failed }, conditions }
+    RuleResult { id, outcome: if matched { RuleOutcome::Matched } else { RuleOutcome::Failed }, conditions }
 }
 
-fn try_condition(condition: &Condition, facts: &Facts<'_>) -> ConditionVerdict {
+fn try_condition(condition: &Condition, facts: &Facts<'_>) -> ConditionResult {
     let found = match condition.found(facts) {
-        Found::Missing => None,
-        Found::Composite => Some("an object, a list or null".to_owned()),
-        Found::Amount(amount) => Some(amount.to_string()),
-        Found::Text(text) => Some(text.to_owned()),
+        FieldValue::Missing => None,
+        FieldValue::Composite => Some("an object, a list or null".to_owned()),
+        FieldValue::Amount(amount) => Some(amount.to_string()),
+        FieldValue::Text(text) => Some(text.to_owned()),
     };
-    ConditionVerdict {
+    ConditionResult {
         id: Arc::clone(condition.id()),
         field: condition.field().to_string(),
         op: condition.test().op(),

@@ -4,15 +4,16 @@ use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     ServiceReference,
-    ach::AchSighting,
+    ach::AchProviderReport,
     id::{EnvironmentId, TransferId},
 };
 
-use super::{AchProvider, MOST_ROUNDS, draft::Draft};
+use super::{AchProvider, MAX_ROUNDS, update::TransferUpdate};
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, EventState, Notice, Refusal, RefusalKind, SettledEvent, StoreError, StoredEvent,
+        Call, CallError, ProviderEventState, Rejection, RejectionKind, SettledProviderEvent, StoreError,
+        StoredProviderEvent, WebhookNotice,
     },
     snapshot::EnvironmentView,
 };
@@ -32,14 +33,14 @@ impl Engine {
         &self,
         view: &EnvironmentView,
         provider: &Provider,
-        stored: &StoredEvent,
-        notice: &Notice,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
     ) -> Result<TransferEvent, StoreError> {
         let Ok(found) = self.ach_provider(view, &provider.name) else {
             return Ok(TransferEvent::Waiting("the provider is not configured completely".to_owned()));
         };
         let Some(object) = notice.objects.first() else { return Ok(TransferEvent::Unmatched) };
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             // Looked up before the provider is asked, so that what is read is never older than what is known.
             let known = self.known_transfer(stored.environment, &found, object, None).await?;
             let before = match known {
@@ -50,19 +51,19 @@ impl Engine {
                 self.check_account(stored.environment, transfer.order.account.as_ref(), found.provider)
             });
             if let Some(check) = check.as_ref().filter(|check| check.is_unreachable()) {
-                return Ok(TransferEvent::Waiting(check.trouble().reason));
+                return Ok(TransferEvent::Waiting(check.transient_error().reason));
             }
             let call = found.wire.read(found.provider, object).await;
             // Another account does not show the transfer, which says nothing about it.
             if let Some(check) = check.filter(|check| !check.is_unchanged())
-                && matches!(&call.outcome, Err(CallError::Refused(_)))
+                && matches!(&call.outcome, Err(CallError::Rejected(_)))
             {
-                return Ok(TransferEvent::Waiting(check.trouble().reason));
+                return Ok(TransferEvent::Waiting(check.transient_error().reason));
             }
             let before = match (before, &call.outcome) {
                 (Some(before), _) => Some(before),
-                (None, Ok(sighting)) => {
-                    let id = self.known_transfer(stored.environment, &found, object, Some(sighting)).await?;
+                (None, Ok(report)) => {
+                    let id = self.known_transfer(stored.environment, &found, object, Some(report)).await?;
                     match id {
                         Some(id) => self.store.transfer(stored.environment, id).await?,
                         None => None,
@@ -72,28 +73,28 @@ impl Engine {
             };
             let Some(transfer) = before else {
                 return Ok(match call.outcome {
-                    Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                        TransferEvent::Waiting(trouble.reason)
+                    Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                        TransferEvent::Waiting(transient.reason)
                     }
-                    Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
-                        TransferEvent::Waiting(not_let_in(&refusal))
+                    Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+                        TransferEvent::Waiting(not_let_in(&rejection))
                     }
-                    Ok(_) | Err(CallError::Refused(_)) => TransferEvent::Unmatched,
+                    Ok(_) | Err(CallError::Rejected(_)) => TransferEvent::Unmatched,
                 });
             };
-            let mut draft = Draft::of(self, transfer, Some(&stored.event.request));
-            let note = match note_reading(&mut draft, &call, notice) {
+            let mut update = TransferUpdate::of(self, transfer, Some(&stored.event.request));
+            let note = match note_reading(&mut update, &call, notice) {
                 Ok(note) => note,
                 Err(waiting) => return Ok(TransferEvent::Waiting(waiting)),
             };
-            draft.settle(SettledEvent {
+            update.settle(SettledProviderEvent {
                 provider: stored.event.provider.clone(),
                 id: stored.event.id.clone(),
-                state: EventState::Applied,
+                state: ProviderEventState::Applied,
                 due: None,
                 note,
             });
-            if draft.commit().await?.is_some() {
+            if update.commit().await?.is_some() {
                 return Ok(TransferEvent::Done);
             }
         }
@@ -106,12 +107,12 @@ impl Engine {
         environment: EnvironmentId,
         found: &AchProvider<'_>,
         object: &str,
-        sighting: Option<&AchSighting>,
+        report: Option<&AchProviderReport>,
     ) -> Result<Option<TransferId>, StoreError> {
         if let Some(id) = self.store.transfer_of_object(environment, &found.provider.name, object).await? {
             return Ok(Some(id));
         }
-        let reference = sighting.and_then(|sighting| sighting.reference.as_deref());
+        let reference = report.and_then(|report| report.reference.as_deref());
         Ok(match reference.and_then(|reference| reference.parse().ok()) {
             Some(ServiceReference::Ach(id)) => Some(id),
             Some(ServiceReference::Card(_)) | None => None,
@@ -120,26 +121,32 @@ impl Engine {
 }
 
 /// Takes in what was read; `Err` says why the event has to wait.
-fn note_reading(draft: &mut Draft<'_>, call: &Call<AchSighting>, notice: &Notice) -> Result<String, String> {
-    draft.called(&call.logs);
+fn note_reading(
+    update: &mut TransferUpdate<'_>,
+    call: &Call<AchProviderReport>,
+    notice: &WebhookNotice,
+) -> Result<String, String> {
+    update.record_calls(&call.logs);
     let note = match &call.outcome {
-        Ok(sighting) => {
-            draft.sight(sighting, &notice.event);
+        Ok(report) => {
+            update.apply_report(report, &notice.event);
             String::new()
         }
         // Until the credentials are corrected; what the event told of must not be lost meanwhile.
-        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
-            return Err(not_let_in(refusal));
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+            return Err(not_let_in(rejection));
         }
-        Err(CallError::Refused(refusal)) => {
-            format!("the provider does not show the transfer: {}", refusal.failure.code)
+        Err(CallError::Rejected(rejection)) => {
+            format!("the provider does not show the transfer: {}", rejection.failure.code)
         }
-        Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => return Err(trouble.reason.clone()),
+        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+            return Err(transient.reason.clone());
+        }
     };
-    draft.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
+    update.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
     Ok(note)
 }
 
-fn not_let_in(refusal: &Refusal) -> String {
-    format!("waits for the provider: {}", refusal.failure.code)
+fn not_let_in(rejection: &Rejection) -> String {
+    format!("waits for the provider: {}", rejection.failure.code)
 }

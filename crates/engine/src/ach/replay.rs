@@ -8,9 +8,9 @@ use tollgate_domain::{
 };
 
 use super::{
-    MOST_ROUNDS,
-    draft::Draft,
-    transfer::{TransferError, TransferMade, TransferRequest},
+    MAX_ROUNDS,
+    transfer::{TransferCreated, TransferError, TransferRequest},
+    update::TransferUpdate,
 };
 use crate::{
     engine::Engine,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A request that may repeat an earlier one.
-pub(super) struct Repetition<'a> {
+pub(super) struct ReplayRequest<'a> {
     pub(super) environment: EnvironmentId,
     pub(super) id: TransferId,
     pub(super) request: &'a TransferRequest,
@@ -30,9 +30,9 @@ impl Engine {
     /// The transfer this key has made; where it has made none, why it makes none now.
     pub(super) async fn replay_or(
         &self,
-        repetition: &Repetition<'_>,
+        repetition: &ReplayRequest<'_>,
         otherwise: TransferError,
-    ) -> Result<TransferMade, TransferError> {
+    ) -> Result<TransferCreated, TransferError> {
         match self.store.transfer(repetition.environment, repetition.id).await? {
             Some(known) => self.replay(repetition, known).await?.ok_or(otherwise),
             None => Err(otherwise),
@@ -42,33 +42,33 @@ impl Engine {
     /// The answer to a key that was used for `known`; `None` where that was taken back meanwhile.
     pub(super) async fn replay(
         &self,
-        repetition: &Repetition<'_>,
+        repetition: &ReplayRequest<'_>,
         known: Transfer,
-    ) -> Result<Option<TransferMade>, TransferError> {
-        let Repetition { environment, request, .. } = *repetition;
+    ) -> Result<Option<TransferCreated>, TransferError> {
+        let ReplayRequest { environment, request, .. } = *repetition;
         let differing = self.differences(environment, &known.fingerprints, request);
         if !differing.is_empty() {
             return Err(TransferError::KeyReused(differing));
         }
         let Some(known) = self.keep(repetition, known).await? else { return Ok(None) };
-        TransferMade { transfer: known, replayed: true }.unless_rejected().map(Some)
+        TransferCreated { transfer: known, replayed: true }.unless_rejected().map(Some)
     }
 
     /// Makes sure that a transfer stays which is about to be shown: as long as nothing has changed since its
     /// reservation, that may still be taken back.
     async fn keep(
         &self,
-        repetition: &Repetition<'_>,
+        repetition: &ReplayRequest<'_>,
         known: Transfer,
     ) -> Result<Option<Transfer>, StoreError> {
         let mut known = known;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if known.revision > 0 || known.state.status != Status::Pending {
                 return Ok(Some(known));
             }
-            let mut draft = Draft::of(self, known, Some(repetition.request_id));
-            draft.line("replayed", json!({}));
-            if let Some(kept) = draft.commit_by(repetition.deadline).await? {
+            let mut update = TransferUpdate::of(self, known, Some(repetition.request_id));
+            update.line("replayed", json!({}));
+            if let Some(kept) = update.commit_by(repetition.deadline).await? {
                 return Ok(Some(kept));
             }
             match self.store.transfer(repetition.environment, repetition.id).await? {

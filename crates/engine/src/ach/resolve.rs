@@ -5,17 +5,17 @@ use tollgate_domain::{
     transaction::Status,
 };
 
-use super::{AchProvider, draft::Draft};
+use super::{AchProvider, update::TransferUpdate};
 use crate::{
     engine::Engine,
     failpoint::{failpoint, planted},
-    ports::{CallError, CallLog, StoreError, Transfer, Trouble},
+    ports::{CallError, CallLog, StoreError, Transfer, TransientError},
     provider_account::AccountCheck,
 };
 
 impl Engine {
     /// One look at one transfer. Where somebody else changes it meanwhile, that was the better look.
-    pub(crate) async fn look_after_transfer(
+    pub(crate) async fn resolve_transfer(
         &self,
         environment: EnvironmentId,
         id: TransferId,
@@ -27,9 +27,9 @@ impl Engine {
             view.as_deref().map(|view| self.provider_of_transfer(view, &order.provider, &order.adapter));
         let Some(Ok(provider)) = found else {
             let reason = format!("the provider {} is not configured completely", order.provider);
-            let mut draft = Draft::of(self, transfer, None);
-            draft.try_again(&Trouble { reason, retry_after: None });
-            draft.commit().await?;
+            let mut update = TransferUpdate::of(self, transfer, None);
+            update.try_again(&TransientError { reason, retry_after: None });
+            update.commit().await?;
             return Ok(());
         };
         let check = self.check_account(environment, order.account.as_ref(), provider.provider);
@@ -51,10 +51,10 @@ impl Engine {
         check: &AccountCheck,
         logs: &[CallLog],
     ) -> Result<(), StoreError> {
-        let mut draft = Draft::of(self, transfer, None);
-        draft.called(logs);
-        draft.wait_for_account(check);
-        draft.commit().await?;
+        let mut update = TransferUpdate::of(self, transfer, None);
+        update.record_calls(logs);
+        update.wait_for_account(check);
+        update.commit().await?;
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let transfer = if transfer.revision == 0 {
             // Whoever reserved it may still be at it. From here on it cannot be taken back any more.
-            let Some(kept) = Draft::of(self, transfer, None).commit().await? else { return Ok(()) };
+            let Some(kept) = TransferUpdate::of(self, transfer, None).commit().await? else { return Ok(()) };
             kept
         } else {
             transfer
@@ -96,27 +96,27 @@ impl Engine {
                 self.record_sending(transfer, &call, None).await?;
             }
             (outcome, _) => {
-                let mut draft = Draft::of(self, transfer, None);
-                draft.called(&asked.logs);
+                let mut update = TransferUpdate::of(self, transfer, None);
+                update.record_calls(&asked.logs);
                 match outcome {
-                    Ok(Some(sighting)) => draft.sight(&sighting, "resolver"),
-                    Ok(None) => draft.try_again(&Trouble {
+                    Ok(Some(report)) => update.apply_report(&report, "resolver"),
+                    Ok(None) => update.try_again(&TransientError {
                         reason: "the provider never took it, and its bank details do not open any more"
                             .to_owned(),
                         retry_after: None,
                     }),
-                    Err(CallError::Refused(refusal)) => draft.try_again(&Trouble {
+                    Err(CallError::Rejected(rejection)) => update.try_again(&TransientError {
                         reason: format!(
                             "the provider does not show its transfers: {}",
-                            refusal.failure.message
+                            rejection.failure.message
                         ),
                         retry_after: None,
                     }),
-                    Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                        draft.try_again(&trouble);
+                    Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                        update.try_again(&transient);
                     }
                 }
-                draft.commit().await?;
+                update.commit().await?;
             }
         }
         Ok(())
@@ -129,27 +129,27 @@ impl Engine {
         object: &str,
     ) -> Result<(), StoreError> {
         let call = provider.wire.read(provider.provider, object).await;
-        let mut draft = Draft::of(self, transfer, None);
+        let mut update = TransferUpdate::of(self, transfer, None);
         match call.outcome {
-            Ok(sighting) => {
-                draft.sight(&sighting, "resolver");
+            Ok(report) => {
+                update.apply_report(&report, "resolver");
                 // A look that tells nothing new is not worth a line.
-                if draft.tells() {
-                    draft.called(&call.logs);
+                if update.is_notable() {
+                    update.record_calls(&call.logs);
                 }
             }
             Err(error) => {
-                draft.called(&call.logs);
-                draft.try_again(&match error {
-                    CallError::Unsent(trouble) | CallError::Unknown(trouble) => trouble,
-                    CallError::Refused(refusal) => Trouble {
-                        reason: format!("the provider does not show it: {}", refusal.failure.message),
+                update.record_calls(&call.logs);
+                update.try_again(&match error {
+                    CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
+                    CallError::Rejected(rejection) => TransientError {
+                        reason: format!("the provider does not show it: {}", rejection.failure.message),
                         retry_after: None,
                     },
                 });
             }
         }
-        draft.commit().await?;
+        update.commit().await?;
         Ok(())
     }
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::time::Instant;
 use tollgate_domain::{
-    ach::AchSighting,
+    ach::AchProviderReport,
     id::PostingId,
     ledger::TransferStep,
     transaction::{Failure, Status},
 };
 
 use super::{
-    MOST_ROUNDS,
-    draft::Draft,
-    transfer::{TransferError, TransferMade},
+    MAX_ROUNDS,
+    transfer::{TransferCreated, TransferError},
+    update::TransferUpdate,
 };
 use crate::{
     engine::Engine,
     failpoint::planted,
     ports::{
-        Call, CallError, Changed, Refusal, RefusalKind, ReservationCancel, StoreError, Transfer,
-        TransferPosting, Trouble,
+        Call, CallError, Changed, Rejection, RejectionKind, ReservationCancel, StoreError, Transfer,
+        TransferPosting, TransientError,
     },
     record::RECORD_TIMEOUT,
     timeline,
@@ -33,11 +33,11 @@ impl Engine {
     pub(super) async fn answer_sending(
         self: &Arc<Self>,
         transfer: Transfer,
-        call: Call<AchSighting>,
+        call: Call<AchProviderReport>,
         request_id: &str,
-    ) -> Result<TransferMade, TransferError> {
-        if let Err(CallError::Refused(refusal)) = &call.outcome
-            && matches!(refusal.kind, RefusalKind::Credentials | RefusalKind::Missing)
+    ) -> Result<TransferCreated, TransferError> {
+        if let Err(CallError::Rejected(rejection)) = &call.outcome
+            && matches!(rejection.kind, RejectionKind::Credentials | RejectionKind::Missing)
         {
             match self.cancel_reservation(&transfer, &call, request_id).await {
                 Ok(Changed::Done | Changed::Missing) => {
@@ -57,7 +57,7 @@ impl Engine {
             async move { engine.record_sending(transfer, &call, Some(&request)).await }
         };
         let recorded = self.record(transfer.order.id.to_string(), write).await;
-        TransferMade { transfer: recorded.unwrap_or(transfer), replayed: false }.unless_rejected()
+        TransferCreated { transfer: recorded.unwrap_or(transfer), replayed: false }.unless_rejected()
     }
 
     /// Takes the reservation back of a transfer that the provider did not even look at: nothing is recorded against the
@@ -65,7 +65,7 @@ impl Engine {
     async fn cancel_reservation(
         &self,
         transfer: &Transfer,
-        call: &Call<AchSighting>,
+        call: &Call<AchProviderReport>,
         request_id: &str,
     ) -> Result<Changed, StoreError> {
         let order = &transfer.order;
@@ -85,42 +85,42 @@ impl Engine {
             entries: self.entries(lines, Some(request_id))?,
         };
         let canceling = || self.store.cancel_reservation(order.environment, order.id, &cancel);
-        self.until_known(Instant::now() + RECORD_TIMEOUT, canceling).await
+        self.retry_until_known(Instant::now() + RECORD_TIMEOUT, canceling).await
     }
 
     /// Writes down what became of sending; a transfer that a webhook or the resolver moved meanwhile is decided afresh.
     pub(super) async fn record_sending(
         &self,
         transfer: Transfer,
-        call: &Call<AchSighting>,
+        call: &Call<AchProviderReport>,
         request: Option<&str>,
     ) -> Result<Transfer, StoreError> {
         let (environment, id, transaction) =
             (transfer.order.environment, transfer.order.id, transfer.transaction);
         let mut seen = transfer;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let is_pending = seen.state.status == Status::Pending;
-            let mut draft = Draft::of(self, seen, request);
-            draft.called(&call.logs);
+            let mut update = TransferUpdate::of(self, seen, request);
+            update.record_calls(&call.logs);
             match &call.outcome {
-                Ok(sighting) => draft.sight(sighting, "transfer"),
-                Err(CallError::Refused(refusal)) if is_pending && decides(refusal) => {
-                    draft.refuse(refusal.failure.clone());
+                Ok(report) => update.apply_report(report, "transfer"),
+                Err(CallError::Rejected(rejection)) if is_pending && decides(rejection) => {
+                    update.reject(rejection.failure.clone());
                 }
-                Err(CallError::Refused(refusal)) if is_pending => draft.try_again(&Trouble {
-                    reason: format!("the provider did not take it: {}", refusal.failure.message),
+                Err(CallError::Rejected(rejection)) if is_pending => update.try_again(&TransientError {
+                    reason: format!("the provider did not take it: {}", rejection.failure.message),
                     retry_after: None,
                 }),
                 Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
                     let (code, message) = ("timed_out".to_owned(), "It took too long.".to_owned());
-                    draft.refuse(Failure { code, message });
+                    update.reject(Failure { code, message });
                 }
-                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) if is_pending => {
-                    draft.try_again(trouble);
+                Err(CallError::Unsent(transient) | CallError::Unknown(transient)) if is_pending => {
+                    update.try_again(transient);
                 }
                 Err(_) => {}
             }
-            if let Some(recorded) = draft.commit().await? {
+            if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);
             }
             let again = self.store.transfer(environment, id).await?;
@@ -133,9 +133,9 @@ impl Engine {
 
 /// Whether a refusal is the provider's decision about the transfer. That we are not let in, or that our own account is not
 /// found there, says nothing about it.
-fn decides(refusal: &Refusal) -> bool {
-    match refusal.kind {
-        RefusalKind::Declined | RefusalKind::Invalid => true,
-        RefusalKind::Credentials | RefusalKind::Missing | RefusalKind::State => false,
+fn decides(rejection: &Rejection) -> bool {
+    match rejection.kind {
+        RejectionKind::Declined | RejectionKind::Invalid => true,
+        RejectionKind::Credentials | RejectionKind::Missing | RejectionKind::State => false,
     }
 }

@@ -14,8 +14,8 @@ use tollgate_domain::{
 use tollgate_vault::{RandomnessUnavailable, SealError};
 
 use super::{
-    AchProvider, MOST_ROUNDS,
-    replay::Repetition,
+    AchProvider, MAX_ROUNDS,
+    replay::ReplayRequest,
     tokens::{CustomerToken, TokenError},
 };
 use crate::{
@@ -60,14 +60,14 @@ pub struct TransferRequest {
 
 /// A transfer, made now or before.
 #[derive(Debug)]
-pub struct TransferMade {
+pub struct TransferCreated {
     /// The transfer.
     pub transfer: Transfer,
     /// Whether it was made before.
     pub replayed: bool,
 }
 
-impl TransferMade {
+impl TransferCreated {
     /// A transfer that the provider never took is answered as rejected: at first, in a replay, and where the resolver
     /// was the one to learn of it.
     pub(super) fn unless_rejected(self) -> Result<Self, TransferError> {
@@ -158,17 +158,17 @@ impl Engine {
     }
 
     /// Makes a transfer, once per key.
-    pub async fn make_transfer(
+    pub async fn create_transfer(
         self: &Arc<Self>,
         view: &EnvironmentView,
         request: TransferRequest,
         request_id: &str,
-    ) -> Result<TransferMade, TransferError> {
+    ) -> Result<TransferCreated, TransferError> {
         let deadline = Instant::now() + self.options.request_deadline;
         let id = self.transfer_reference(view, &request.idempotency_key);
         let environment = view.environment.id;
-        let repetition = Repetition { environment, id, request: &request, request_id, deadline };
-        for _ in 0..MOST_ROUNDS {
+        let repetition = ReplayRequest { environment, id, request: &request, request_id, deadline };
+        for _ in 0..MAX_ROUNDS {
             let planned = self.plan(view, id, &request, request_id).await;
             let (provider, order) = match planned {
                 Ok(planned) => planned,
@@ -197,10 +197,10 @@ impl Engine {
                     tokio::time::sleep(Duration::from_millis(30)).await;
                     let _ = store.reserve_transfer(environment, &later).await;
                 });
-                return Ok(TransferMade { transfer: begun(new), replayed: false });
+                return Ok(TransferCreated { transfer: begun(new), replayed: false });
             }
             let reserving = || self.store.reserve_transfer(environment, &new);
-            let transfer = match self.until_known(deadline, reserving).await? {
+            let transfer = match self.retry_until_known(deadline, reserving).await? {
                 Reserved::Created => begun(new),
                 // Our own call, whose answer was lost on the way.
                 Reserved::Existing(known) if known.transaction == new.transaction => *known,

@@ -5,27 +5,27 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
-    card::{Attempt, AttemptState, CardOrder, Occasion},
+    card::{Attempt, AttemptState, CardOrder, Trigger},
     transaction::Status,
 };
 
 use super::{
-    CardProvider, MOST_ROUNDS,
+    CardProvider, MAX_ROUNDS,
     confirm::{ConfirmError, Confirmed, EXPIRED, check_open, is_paid, not_configured, too_busy},
-    draft::Draft,
-    look::open_attempt,
+    provider_report::open_attempt,
+    update::PaymentUpdate,
 };
 use crate::{
     engine::Engine,
     failpoint::failpoint,
-    ports::{Call, CallError, CardPayment, Charge, Confirmation, RefusalKind, StoreError},
+    ports::{Call, CallError, CardPayment, Charge, Confirmation, RejectionKind, StoreError},
 };
 
 /// How often a card may be tried on one preparation: enough for any customer, too few for testing stolen cards.
-const MOST_ATTEMPTS: usize = 30;
+const MAX_ATTEMPTS: usize = 30;
 /// How long a call waits for another that charges the same payment, and how often it looks.
-const PATIENCE: Duration = Duration::from_secs(15);
-const LOOK: Duration = Duration::from_millis(40);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
+const CHECK_INTERVAL: Duration = Duration::from_millis(40);
 
 /// What a confirm means for a payment as it is.
 enum Plan {
@@ -49,7 +49,7 @@ impl Engine {
         request: &str,
     ) -> Result<Confirmed, ConfirmError> {
         let digest = self.source_digest(order, &charge.source);
-        let patience = Instant::now() + PATIENCE;
+        let queue_deadline = Instant::now() + QUEUE_TIMEOUT;
         let mut seen = payment;
         let mut rounds = 0;
         loop {
@@ -58,17 +58,17 @@ impl Engine {
             match plan(&seen, &digest) {
                 Plan::Replay => return Ok(Confirmed { payment: seen, replayed: true }),
                 // Still open: whoever charges, or the resolver, will know.
-                Plan::Wait if Instant::now() >= patience => {
-                    let mut draft = Draft::of(self, seen, Some(request));
-                    draft.in_doubt(None);
-                    if !draft.moves() {
-                        return Ok(Confirmed { payment: draft.payment().clone(), replayed: true });
+                Plan::Wait if Instant::now() >= queue_deadline => {
+                    let mut update = PaymentUpdate::of(self, seen, Some(request));
+                    update.in_doubt(None);
+                    if !update.moves() {
+                        return Ok(Confirmed { payment: update.payment().clone(), replayed: true });
                     }
-                    if let Some(payment) = draft.commit().await? {
+                    if let Some(payment) = update.commit().await? {
                         return Ok(Confirmed { payment, replayed: true });
                     }
                 }
-                Plan::Wait => sleep(LOOK).await,
+                Plan::Wait => sleep(CHECK_INTERVAL).await,
                 Plan::Exhausted => {
                     return Err(ConfirmError::NotConfirmable(
                         "Too many cards were declined for this payment; prepare a new one.",
@@ -89,7 +89,7 @@ impl Engine {
                         return Ok(Confirmed { payment, replayed: false });
                     }
                     rounds += 1;
-                    if rounds > MOST_ROUNDS {
+                    if rounds > MAX_ROUNDS {
                         return Err(too_busy());
                     }
                 }
@@ -110,18 +110,18 @@ impl Engine {
     ) -> Result<Option<CardPayment>, ConfirmError> {
         let sealed_source = Some(self.seal_source(&seen.order, charge)?);
         let account = Some(self.configured_account(seen.order.environment, provider.provider));
-        let mut draft = Draft::of(self, seen, Some(request));
-        let created_at = draft.now();
-        if created_at >= draft.payment().order.expires_at {
+        let mut update = PaymentUpdate::of(self, seen, Some(request));
+        let created_at = update.now();
+        if created_at >= update.payment().order.expires_at {
             return Err(EXPIRED);
         }
-        draft.line("confirm", json!({ "attempt": charge.number }));
+        update.line("confirm", json!({ "attempt": charge.number }));
         let state = AttemptState::Open;
         let number = charge.number;
-        draft.attempt(Attempt { number, source_digest, sealed_source, state, account, created_at });
-        draft.progress().tries = 0;
-        draft.lease();
-        Ok(draft.commit().await?)
+        update.attempt(Attempt { number, source_digest, sealed_source, state, account, created_at });
+        update.progress().tries = 0;
+        update.lease();
+        Ok(update.commit().await?)
     }
 
     /// The payment as it stands after a charge. A store that fails now leaves the outcome in doubt, and what became of the
@@ -130,7 +130,7 @@ impl Engine {
         self: &Arc<Self>,
         begun: CardPayment,
         number: u32,
-        call: Call<tollgate_domain::card::Sighting>,
+        call: Call<tollgate_domain::card::ProviderReport>,
         request: &str,
     ) -> Result<CardPayment, ConfirmError> {
         let is_about_credentials = is_about_credentials(&call.outcome);
@@ -144,21 +144,21 @@ impl Engine {
             return Err(not_configured(&begun, Vec::new()));
         }
         Ok(recorded.unwrap_or_else(|| {
-            let mut draft = Draft::of(self, begun, None);
-            draft.in_doubt(None);
-            draft.payment().clone()
+            let mut update = PaymentUpdate::of(self, begun, None);
+            update.in_doubt(None);
+            update.payment().clone()
         }))
     }
 
     /// Gives back an attempt that was surely not sent, so that its card may be charged again.
     async fn release(&self, payment: CardPayment, number: u32) -> Result<(), StoreError> {
-        let mut draft = Draft::of(self, payment, None);
-        if open_attempt(draft.payment()).is_some_and(|attempt| attempt.number == number) {
-            draft.close_attempt(AttemptState::Unsent);
-            draft.look_later();
+        let mut update = PaymentUpdate::of(self, payment, None);
+        if open_attempt(update.payment()).is_some_and(|attempt| attempt.number == number) {
+            update.close_attempt(AttemptState::Unsent);
+            update.schedule_next_check();
         }
         // Where somebody else changed the payment, the resolver finds that nothing was charged.
-        draft.commit().await?;
+        update.commit().await?;
         Ok(())
     }
 
@@ -167,19 +167,19 @@ impl Engine {
         &self,
         payment: CardPayment,
         number: u32,
-        call: &Call<tollgate_domain::card::Sighting>,
+        call: &Call<tollgate_domain::card::ProviderReport>,
         request: Option<&str>,
     ) -> Result<CardPayment, StoreError> {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let mut seen = payment;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let is_open = open_attempt(&seen).is_some_and(|attempt| attempt.number == number);
-            let mut draft = Draft::of(self, seen, request);
-            draft.called(&call.logs);
+            let mut update = PaymentUpdate::of(self, seen, request);
+            update.record_calls(&call.logs);
             if is_open {
-                note_charge(&mut draft, call);
+                note_charge(&mut update, call);
             }
-            if let Some(recorded) = draft.commit().await? {
+            if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);
             }
             let again = self.store.payment(environment, id).await?;
@@ -190,36 +190,36 @@ impl Engine {
 }
 
 fn is_about_credentials<T>(outcome: &Result<T, CallError>) -> bool {
-    matches!(outcome, Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials)
+    matches!(outcome, Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials)
 }
 
-fn note_charge(draft: &mut Draft<'_>, call: &Call<tollgate_domain::card::Sighting>) {
+fn note_charge(update: &mut PaymentUpdate<'_>, call: &Call<tollgate_domain::card::ProviderReport>) {
     if !is_about_credentials(&call.outcome) {
-        draft.progress().confirmed = true;
+        update.progress().confirmed = true;
     }
     match &call.outcome {
-        Ok(sighting) => {
-            draft.charge_seen(sighting, Occasion::Confirm, "confirm");
-            draft.look_later();
+        Ok(report) => {
+            update.apply_charge_report(report, Trigger::Confirm, "confirm");
+            update.schedule_next_check();
         }
         // The first to send it was not let in, so that nothing was charged and nothing is held against the card. (After
         // an answer was lost this says nothing, and the resolver does not come here with it.)
-        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
-            draft.close_attempt(AttemptState::Unsent);
-            let status = draft.payment().transaction.as_ref().map(|transaction| transaction.state.status);
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+            update.close_attempt(AttemptState::Unsent);
+            let status = update.payment().transaction.as_ref().map(|transaction| transaction.state.status);
             if status.is_some_and(Status::is_open) {
                 // Somebody who waited for this charge was answered that its outcome is not known.
-                draft.charge_failed(refusal.failure.clone());
+                update.charge_failed(rejection.failure.clone());
             }
-            draft.look_later();
+            update.schedule_next_check();
         }
-        Err(CallError::Refused(refusal)) => {
-            draft.close_attempt(AttemptState::Declined);
-            draft.charge_failed(refusal.failure.clone());
-            draft.look_later();
+        Err(CallError::Rejected(rejection)) => {
+            update.close_attempt(AttemptState::Declined);
+            update.charge_failed(rejection.failure.clone());
+            update.schedule_next_check();
         }
         // The attempt stays open, and its key with it: the resolver asks again.
-        Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(trouble),
+        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
     }
 }
 
@@ -239,7 +239,7 @@ fn plan(payment: &CardPayment, digest: &[u8; 32]) -> Plan {
     if let Some(unsent) = unsent {
         return Plan::Begin(unsent.number);
     }
-    if payment.attempts.len() >= MOST_ATTEMPTS {
+    if payment.attempts.len() >= MAX_ATTEMPTS {
         return Plan::Exhausted;
     }
     let last = payment.attempts.iter().map(|attempt| attempt.number).max().unwrap_or(0);

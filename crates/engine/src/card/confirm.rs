@@ -5,20 +5,20 @@ use std::sync::Arc;
 use serde_json::json;
 use tollgate_domain::{
     Flow, ServiceReference, Timestamp,
-    card::{Occasion, Preparation, Sighting},
+    card::{Preparation, ProviderReport, Trigger},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
 use tollgate_vault::{SealError, Secret};
 
 use super::{
-    CardProvider, MOST_ROUNDS,
-    draft::Draft,
-    look::{open_attempt, sent_to},
+    CardProvider, MAX_ROUNDS,
+    provider_report::{open_attempt, sent_to},
+    update::PaymentUpdate,
 };
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, CardPayment, Confirmation, RefusalKind, StoreError, Subject},
+    ports::{Call, CallError, CardPayment, Confirmation, RejectionKind, StoreError, Subject},
     snapshot::EnvironmentView,
 };
 
@@ -95,7 +95,7 @@ pub enum ConfirmError {
 struct Look {
     /// The payment as it was before the provider was asked.
     seen: CardPayment,
-    call: Call<Sighting>,
+    call: Call<ProviderReport>,
     client_status: Option<String>,
     asked_at: Timestamp,
     /// Whether it was read after its end.
@@ -192,7 +192,7 @@ impl Engine {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let asked_at = self.clock.now();
         let mut seen = payment;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if seen.progress.confirmed && is_paid(&seen) {
                 return Ok(Confirmed { payment: seen, replayed: true });
             }
@@ -214,16 +214,16 @@ impl Engine {
                 async move { engine.record_look(&look).await }
             };
             let recorded = self.record(id.to_string(), write).await;
-            if let Err(CallError::Refused(refusal)) = &look.call.outcome
+            if let Err(CallError::Rejected(rejection)) = &look.call.outcome
                 && recorded.as_ref().is_none_or(|looked| looked.payment.is_some())
             {
                 // What other credentials do not see says nothing about the payment.
-                let is_unseen = refusal.kind == RefusalKind::Missing
+                let is_unseen = rejection.kind == RejectionKind::Missing
                     && !self.check_account(environment, sent_to(&seen), provider.provider).is_unchanged();
-                return Err(match refusal.kind {
-                    RefusalKind::Credentials => not_configured(&seen, Vec::new()),
+                return Err(match rejection.kind {
+                    RejectionKind::Credentials => not_configured(&seen, Vec::new()),
                     _ if is_unseen => not_configured(&seen, Vec::new()),
-                    _ => ConfirmError::Rejected(refusal.failure.clone()),
+                    _ => ConfirmError::Rejected(rejection.failure.clone()),
                 });
             }
             // The store fails, and the provider was asked: the answer is about the payment.
@@ -241,47 +241,47 @@ impl Engine {
                 return Ok(Confirmed { payment: seen, replayed: true });
             }
         }
-        let mut draft = Draft::of(self, seen, None);
-        if draft.payment().transaction.is_none() {
-            draft.transaction(TransactionState::pending());
+        let mut update = PaymentUpdate::of(self, seen, None);
+        if update.payment().transaction.is_none() {
+            update.transaction(TransactionState::pending());
         }
-        Ok(Confirmed { payment: draft.payment().clone(), replayed: false })
+        Ok(Confirmed { payment: update.payment().clone(), replayed: false })
     }
 
     /// Writes down what the provider said when it was asked, if nobody else has changed the payment meanwhile.
     async fn record_look(&self, look: &Look) -> Result<Looked, StoreError> {
-        let mut draft = Draft::of(self, look.seen.clone(), Some(&look.request));
-        draft.line_at(look.asked_at, "confirm", json!({ "clientStatus": look.client_status }));
-        draft.called(&look.call.logs);
-        let is_first = !std::mem::replace(&mut draft.progress().confirmed, true);
+        let mut update = PaymentUpdate::of(self, look.seen.clone(), Some(&look.request));
+        update.line_at(look.asked_at, "confirm", json!({ "clientStatus": look.client_status }));
+        update.record_calls(&look.call.logs);
+        let is_first = !std::mem::replace(&mut update.progress().confirmed, true);
         let mut is_refused = false;
         match &look.call.outcome {
-            Ok(sighting) if look.is_late => {
-                draft.sight(sighting, Occasion::Notice, "confirm");
-                draft.look_later();
+            Ok(report) if look.is_late => {
+                update.apply_report(report, Trigger::Other, "confirm");
+                update.schedule_next_check();
             }
-            Ok(sighting) => {
-                draft.sight(sighting, Occasion::Confirm, "confirm");
-                if draft.disagrees() && draft.payment().transaction.is_none() {
+            Ok(report) => {
+                update.apply_report(report, Trigger::Confirm, "confirm");
+                if update.has_discrepancies() && update.payment().transaction.is_none() {
                     // The caller gets a transaction to refer to; a person decides what it is.
-                    draft.transaction(TransactionState::pending());
+                    update.transaction(TransactionState::pending());
                 }
-                draft.look_later();
+                update.schedule_next_check();
             }
-            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                if draft.payment().transaction.is_none() {
-                    draft.transaction(TransactionState::pending());
+            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                if update.payment().transaction.is_none() {
+                    update.transaction(TransactionState::pending());
                 }
-                draft.try_again(trouble);
+                update.try_again(transient);
             }
-            Err(CallError::Refused(_)) => {
-                draft.progress().confirmed = !is_first;
+            Err(CallError::Rejected(_)) => {
+                update.progress().confirmed = !is_first;
                 is_refused = true;
             }
         }
-        let replayed = !is_first && !draft.moves();
-        let is_news = !replayed || draft.disagrees() || is_refused;
-        Ok(Looked { payment: draft.commit().await?, replayed, is_news })
+        let replayed = !is_first && !update.moves();
+        let is_news = !replayed || update.has_discrepancies() || is_refused;
+        Ok(Looked { payment: update.commit().await?, replayed, is_news })
     }
 
     pub(super) async fn stored_payment(

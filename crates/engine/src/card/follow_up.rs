@@ -2,15 +2,15 @@
 //! where there is nothing new.
 
 use tollgate_domain::{
-    card::Occasion,
+    card::Trigger,
     id::{EnvironmentId, PaymentId},
     transaction::Dispute,
 };
 
 use super::{
     CardProvider,
-    draft::Draft,
-    look::{sent_to, subject},
+    provider_report::{sent_to, subject},
+    update::PaymentUpdate,
 };
 use crate::{
     engine::Engine,
@@ -39,9 +39,9 @@ impl Engine {
         };
         if !is_checked {
             // No caller waits for it: it is asked for again later, and does not show as waiting.
-            let mut draft = Draft::of(self, payment, None);
-            draft.follow_up_again();
-            draft.commit().await?;
+            let mut update = PaymentUpdate::of(self, payment, None);
+            update.follow_up_again();
+            update.commit().await?;
         }
         Ok(())
     }
@@ -55,25 +55,25 @@ impl Engine {
         let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(false) };
         let Call { outcome, mut logs } =
             provider.cards.read(provider.provider, &payment.order, subject).await;
-        let Ok(sighting) = outcome else { return Ok(false) };
-        let mut draft = Draft::of(self, payment, None);
-        draft.sight(&sighting, Occasion::Notice, "resolver");
-        let known = draft.payment().transaction.as_ref().and_then(|it| it.state.dispute.clone());
+        let Ok(report) = outcome else { return Ok(false) };
+        let mut update = PaymentUpdate::of(self, payment, None);
+        update.apply_report(&report, Trigger::Other, "resolver");
+        let known = update.payment().transaction.as_ref().and_then(|it| it.state.dispute.clone());
         let open = known.filter(|known| !known.is_closed()).map(|known| known.id);
-        if (sighting.disputed || open.is_some()) && !draft.disagrees() {
-            let call = self.current_dispute(provider, draft.payment(), open.as_deref()).await;
+        if (report.disputed || open.is_some()) && !update.has_discrepancies() {
+            let call = self.current_dispute(provider, update.payment(), open.as_deref()).await;
             if let Some(Call { outcome, logs: more }) = call {
                 logs.extend(more);
                 if let Ok(Some(news)) = outcome {
-                    draft.dispute(news);
+                    update.dispute(news);
                 }
             }
         }
-        if draft.moves() || draft.disagrees() {
-            draft.called(&logs);
+        if update.moves() || update.has_discrepancies() {
+            update.record_calls(&logs);
         }
-        draft.look_later();
-        draft.commit().await?;
+        update.schedule_next_check();
+        update.commit().await?;
         Ok(true)
     }
 

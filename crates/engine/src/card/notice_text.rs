@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tollgate_domain::{Minor, transaction::Dispute};
 
-use crate::ports::Notice;
+use crate::ports::WebhookNotice;
 
-pub(super) fn write(notice: &Notice) -> String {
+pub(super) fn write(notice: &WebhookNotice) -> String {
     let dispute = notice.dispute.as_ref().map(|dispute| {
         json!({
             "id": dispute.id,
@@ -29,11 +29,11 @@ pub(super) fn write(notice: &Notice) -> String {
 }
 
 /// `None` for a text this version did not write.
-pub(super) fn read(text: &str) -> Option<Notice> {
+pub(super) fn read(text: &str) -> Option<WebhookNotice> {
     let value: Value = serde_json::from_str(text).ok()?;
     let dispute = value.get("dispute").filter(|dispute| !dispute.is_null());
     let objects = value.get("objects")?.as_array()?;
-    Some(Notice {
+    Some(WebhookNotice {
         event: words(&value, "event")?,
         kind: words(&value, "kind")?,
         relevant: value.get("relevant")?.as_bool()?,
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_notice_goes_round() {
-        let full = Notice {
+        let full = WebhookNotice {
             event: "evt_1".to_owned(),
             kind: "charge.dispute.created".to_owned(),
             relevant: true,
@@ -84,7 +84,7 @@ mod tests {
                 amount: Minor::new(5),
             }),
         };
-        for notice in [full, Notice::default()] {
+        for notice in [full, WebhookNotice::default()] {
             assert_eq!(read(&write(&notice)), Some(notice));
         }
         assert_eq!(read("{}"), None);

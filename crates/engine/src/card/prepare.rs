@@ -14,13 +14,13 @@ use tollgate_domain::{
 };
 use tollgate_vault::RandomnessUnavailable;
 
-use super::{CardProvider, MOST_ROUNDS, draft::Draft};
+use super::{CardProvider, MAX_ROUNDS, update::PaymentUpdate};
 use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        Call, CallError, CardPayment, Component, Inserted, Prepared, Progress, RefusalKind, StoreError,
-        Trouble,
+        Call, CallError, CardPayment, Component, Inserted, Prepared, Progress, RejectionKind, StoreError,
+        TransientError,
     },
     quote::{QuoteRequest, quote},
     record::RECORD_TIMEOUT,
@@ -217,12 +217,12 @@ impl Engine {
         };
         let prepared = match call.outcome {
             Ok(prepared) => prepared,
-            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
+            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
                 return Err(unusable(&payment.order));
             }
-            Err(CallError::Refused(refusal)) => return Err(PrepareError::Rejected(refusal.failure)),
-            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                return Err(unavailable(&trouble));
+            Err(CallError::Rejected(rejection)) => return Err(PrepareError::Rejected(rejection.failure)),
+            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                return Err(unavailable(&transient));
             }
         };
         let component = match payment.order.flow {
@@ -238,14 +238,14 @@ impl Engine {
     async fn insert(&self, order: CardOrder, progress: Progress) -> Result<CardPayment, PrepareError> {
         // Where no provider has to be asked, it can be paid at once.
         let is_prepared = progress.preparation == Preparation::Prepared;
-        let tells = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
+        let new_events = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
         let inserting =
-            || self.store.insert_payment(order.environment, &order, &progress, &[], tells.as_slice());
+            || self.store.insert_payment(order.environment, &order, &progress, &[], new_events.as_slice());
         let deadline = Instant::now() + self.options.request_deadline;
-        match self.until_known(deadline, inserting).await? {
+        match self.retry_until_known(deadline, inserting).await? {
             Inserted::Done => {
-                if tells.is_some() {
-                    self.outbox_news.notify_one();
+                if new_events.is_some() {
+                    self.outbox_notify.notify_one();
                 }
                 Ok(CardPayment { revision: 0, order, progress, transaction: None, attempts: Vec::new() })
             }
@@ -265,14 +265,14 @@ impl Engine {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let request = payment.order.request.clone();
         let mut seen = payment;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if seen.progress.preparation != Preparation::Preparing || seen.progress.object.is_some() {
                 break;
             }
-            let mut draft = Draft::of(self, seen, Some(&request));
-            draft.called(&call.logs);
-            note_preparation(&mut draft, call);
-            if let Some(recorded) = draft.commit().await? {
+            let mut update = PaymentUpdate::of(self, seen, Some(&request));
+            update.record_calls(&call.logs);
+            note_preparation(&mut update, call);
+            if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);
             }
             let again = self.store.payment(environment, id).await?;
@@ -282,29 +282,29 @@ impl Engine {
     }
 }
 
-fn note_preparation(draft: &mut Draft<'_>, call: &Call<Prepared>) {
+fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
     match &call.outcome {
         Ok(prepared) => {
-            let now = draft.now();
-            let progress = draft.progress();
+            let now = update.now();
+            let progress = update.progress();
             progress.object = Some(prepared.object.clone());
             progress.checkout_url.clone_from(&prepared.checkout_url);
             progress.prepared_at = Some(now);
-            draft.objects([prepared.object.clone()].into_iter().chain(prepared.also.iter().cloned()));
-            draft.preparation(Preparation::Prepared, None);
-            draft.look_later();
+            update.objects([prepared.object.clone()].into_iter().chain(prepared.also.iter().cloned()));
+            update.preparation(Preparation::Prepared, None);
+            update.schedule_next_check();
         }
-        Err(CallError::Refused(refusal)) => {
-            draft.preparation(Preparation::Refused, Some(&refusal.failure));
-            draft.look_later();
+        Err(CallError::Rejected(rejection)) => {
+            update.preparation(Preparation::Refused, Some(&rejection.failure));
+            update.schedule_next_check();
         }
-        Err(CallError::Unsent(trouble)) => {
+        Err(CallError::Unsent(transient)) => {
             // The provider never saw it, so there is nothing to take back.
-            draft.line("trouble", json!({ "reason": trouble.reason }));
-            draft.preparation(Preparation::Withdrawn, None);
-            draft.look_later();
+            update.line("trouble", json!({ "reason": transient.reason }));
+            update.preparation(Preparation::Withdrawn, None);
+            update.schedule_next_check();
         }
-        Err(CallError::Unknown(trouble)) => draft.try_again(trouble),
+        Err(CallError::Unknown(transient)) => update.try_again(transient),
     }
 }
 
@@ -327,6 +327,6 @@ fn unusable(order: &CardOrder) -> PrepareError {
     PrepareError::NotConfigured { provider: order.provider.clone(), missing: Vec::new() }
 }
 
-fn unavailable(trouble: &Trouble) -> PrepareError {
-    PrepareError::Unavailable { retry_after: trouble.retry_after.unwrap_or(USUAL_RETRY_AFTER) }
+fn unavailable(transient: &TransientError) -> PrepareError {
+    PrepareError::Unavailable { retry_after: transient.retry_after.unwrap_or(USUAL_RETRY_AFTER) }
 }

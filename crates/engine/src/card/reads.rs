@@ -10,8 +10,8 @@ use tollgate_domain::{
 use crate::{
     engine::Engine,
     ports::{
-        CardPayment, Entry, EventPlace, EventState, PaymentFilter, Resolution, StoreError, StoredEvent,
-        StoredException, TransactionFilter,
+        CardPayment, Entry, PaymentFilter, ProviderEventCursor, ProviderEventState, Resolution, StoreError,
+        StoredException, StoredProviderEvent, TransactionFilter,
     },
 };
 
@@ -104,12 +104,12 @@ impl Engine {
     pub async fn provider_events(
         &self,
         environment: EnvironmentId,
-        state: Option<EventState>,
-        before: Option<&EventPlace>,
+        state: Option<ProviderEventState>,
+        before: Option<&ProviderEventCursor>,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, ReadError> {
+    ) -> Result<Vec<StoredProviderEvent>, ReadError> {
         self.store.environment(environment).await?.ok_or(ReadError::Missing)?;
-        Ok(self.store.events(environment, state, before, limit).await?)
+        Ok(self.store.provider_events(environment, state, before, limit).await?)
     }
 
     /// Has a parked event of a provider tried again.
@@ -119,7 +119,8 @@ impl Engine {
         provider: &str,
         id: &str,
     ) -> Result<(), ReadError> {
-        let is_retried = self.store.retry_event(environment, provider, id, self.clock.now()).await?;
+        let is_retried =
+            self.store.retry_stored_provider_event(environment, provider, id, self.clock.now()).await?;
         is_retried.then_some(()).ok_or(ReadError::Missing)
     }
 

@@ -4,19 +4,21 @@ use std::time::Duration;
 
 use tollgate_domain::{
     Timestamp,
-    card::{Attempt, AttemptState, Occasion, Preparation, Sighting, Standing},
+    card::{Attempt, AttemptState, Preparation, ProviderReport, ProviderStatus, Trigger},
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
 
 use super::{
-    CardProvider, MOST_ROUNDS,
-    draft::Draft,
-    look::{open_attempt, sent_to, subject},
+    CardProvider, MAX_ROUNDS,
+    provider_report::{open_attempt, sent_to, subject},
+    update::PaymentUpdate,
 };
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, CallLog, CardPayment, Refusal, RefusalKind, StoreError, Subject, Trouble},
+    ports::{
+        Call, CallError, CallLog, CardPayment, Rejection, RejectionKind, StoreError, Subject, TransientError,
+    },
     provider_account::AccountCheck,
 };
 
@@ -29,7 +31,7 @@ const CLOCK_SKEW_MILLIS: i64 = 5 * 60 * 1_000;
 
 impl Engine {
     /// One look at one payment. Where somebody else changes it meanwhile, that was the better look.
-    pub(crate) async fn look_after_payment(
+    pub(crate) async fn resolve_payment(
         &self,
         environment: EnvironmentId,
         id: PaymentId,
@@ -40,9 +42,9 @@ impl Engine {
         let Some(Ok(provider)) = found else {
             let provider = &payment.order.provider;
             let reason = format!("the provider {provider} is not configured completely");
-            let mut draft = Draft::of(self, payment, None);
-            draft.try_again(&Trouble { reason, retry_after: None });
-            draft.commit().await?;
+            let mut update = PaymentUpdate::of(self, payment, None);
+            update.try_again(&TransientError { reason, retry_after: None });
+            update.commit().await?;
             return Ok(());
         };
         let check = self.check_account(environment, sent_to(&payment), provider.provider);
@@ -67,10 +69,10 @@ impl Engine {
         check: &AccountCheck,
         logs: &[CallLog],
     ) -> Result<(), StoreError> {
-        let mut draft = Draft::of(self, payment, None);
-        draft.called(logs);
-        draft.wait_for_account(check);
-        draft.commit().await?;
+        let mut update = PaymentUpdate::of(self, payment, None);
+        update.record_calls(logs);
+        update.wait_for_account(check);
+        update.commit().await?;
         Ok(())
     }
 
@@ -87,31 +89,31 @@ impl Engine {
                 return self.hold_payment(payment, check, &[]).await;
             }
             let call = provider.cards.prepare(provider.provider, &payment.order).await;
-            let mut draft = Draft::of(self, payment, None);
-            draft.called(&call.logs);
+            let mut update = PaymentUpdate::of(self, payment, None);
+            update.record_calls(&call.logs);
             let made = match call.outcome {
                 Ok(prepared) => {
-                    draft.progress().object = Some(prepared.object.clone());
-                    draft.objects([prepared.object].into_iter().chain(prepared.also));
-                    draft.lease();
+                    update.progress().object = Some(prepared.object.clone());
+                    update.objects([prepared.object].into_iter().chain(prepared.also));
+                    update.lease();
                     true
                 }
                 // That we are not let in says nothing about what was made when we were.
-                Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials => {
-                    draft.try_again(&in_doubt(&refusal));
+                Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+                    update.try_again(&in_doubt(&rejection));
                     false
                 }
-                Err(CallError::Refused(refusal)) => {
-                    draft.preparation(Preparation::Refused, Some(&refusal.failure));
-                    draft.look_later();
+                Err(CallError::Rejected(rejection)) => {
+                    update.preparation(Preparation::Refused, Some(&rejection.failure));
+                    update.schedule_next_check();
                     false
                 }
-                Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => {
-                    draft.try_again(&trouble);
+                Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                    update.try_again(&transient);
                     false
                 }
             };
-            match draft.commit().await? {
+            match update.commit().await? {
                 Some(recorded) if made => payment = recorded,
                 _ => return Ok(()),
             }
@@ -129,10 +131,10 @@ impl Engine {
         if payment.progress.object.is_some() {
             return self.withdraw(provider, payment, Preparation::Expired, check).await;
         }
-        let mut draft = Draft::of(self, payment, None);
-        end(&mut draft, Preparation::Expired, None);
-        draft.look_later();
-        draft.commit().await?;
+        let mut update = PaymentUpdate::of(self, payment, None);
+        end(&mut update, Preparation::Expired, None);
+        update.schedule_next_check();
+        update.commit().await?;
         Ok(())
     }
 
@@ -151,15 +153,15 @@ impl Engine {
             return self.hold_payment(payment, check, &call.logs).await;
         }
         let (began, mut seen) = (payment.progress.preparation, payment);
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             // The provider's webhook that it is closed can be faster than its answer; that we asked is still recorded.
             let is_ended = seen.progress.preparation != began;
-            let mut draft = Draft::of(self, seen, None);
-            draft.called(&call.logs);
+            let mut update = PaymentUpdate::of(self, seen, None);
+            update.record_calls(&call.logs);
             if !is_ended {
-                note_withdrawal(&mut draft, &call.outcome, end);
+                note_withdrawal(&mut update, &call.outcome, end);
             }
-            if draft.commit().await?.is_some() {
+            if update.commit().await?.is_some() {
                 break;
             }
             let Some(again) = self.store.payment(environment, id).await? else { break };
@@ -195,33 +197,34 @@ impl Engine {
         if !is_same && matches!(call.outcome, Ok(None)) {
             return self.hold_payment(payment, check, &call.logs).await;
         }
-        let mut draft = Draft::of(self, payment, None);
-        draft.called(&call.logs);
+        let mut update = PaymentUpdate::of(self, payment, None);
+        update.record_calls(&call.logs);
         match call.outcome {
-            Ok(Some(sighting)) if !matches!(sighting.standing, Standing::Failed(_)) || is_listed => {
-                draft.charge_seen(&sighting, Occasion::Notice, "resolver");
-                draft.look_later();
+            Ok(Some(report)) if !matches!(report.provider_status, ProviderStatus::Failed(_)) || is_listed => {
+                update.apply_charge_report(&report, Trigger::Other, "resolver");
+                update.schedule_next_check();
             }
             // What failed may be an earlier attempt.
             Ok(_) if !is_listed => {
                 let reason = "the provider does not list the charge yet".to_owned();
-                draft.try_again(&Trouble { reason, retry_after: None });
+                update.try_again(&TransientError { reason, retry_after: None });
             }
             Ok(_) => {
-                draft.close_attempt(AttemptState::Declined);
-                draft.charge_failed(Failure {
+                update.close_attempt(AttemptState::Declined);
+                update.charge_failed(Failure {
                     code: "not_charged".to_owned(),
                     message: "The charge never reached the provider; try the card again.".to_owned(),
                 });
-                draft.look_later();
+                update.schedule_next_check();
             }
-            Err(CallError::Refused(refusal)) => {
-                let reason = format!("the provider does not show its payments: {}", refusal.failure.message);
-                draft.try_again(&Trouble { reason, retry_after: None });
+            Err(CallError::Rejected(rejection)) => {
+                let reason =
+                    format!("the provider does not show its payments: {}", rejection.failure.message);
+                update.try_again(&TransientError { reason, retry_after: None });
             }
-            Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(&trouble),
+            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(&transient),
         }
-        draft.commit().await?;
+        update.commit().await?;
         Ok(())
     }
 
@@ -241,94 +244,101 @@ impl Engine {
         {
             return self.hold_payment(payment, check, &[]).await;
         }
-        let mut draft = Draft::of(self, payment, None);
-        let ended = Some(draft.payment().progress.preparation)
+        let mut update = PaymentUpdate::of(self, payment, None);
+        let ended = Some(update.payment().progress.preparation)
             .filter(|preparation| !matches!(preparation, Preparation::Preparing | Preparation::Prepared));
         match call {
             None => {
                 // Nothing is there that could still be paid.
                 if let Some(ended) = ended {
-                    end(&mut draft, ended, None);
+                    end(&mut update, ended, None);
                 }
-                draft.look_later();
+                update.schedule_next_check();
             }
-            Some(Call { outcome: Err(CallError::Refused(refusal)), logs })
-                if refusal.kind == RefusalKind::Missing && ended.is_some() =>
+            Some(Call { outcome: Err(CallError::Rejected(rejection)), logs })
+                if rejection.kind == RejectionKind::Missing && ended.is_some() =>
             {
-                draft.called(&logs);
-                end(&mut draft, ended.unwrap_or(Preparation::Expired), None);
-                draft.look_later();
+                update.record_calls(&logs);
+                end(&mut update, ended.unwrap_or(Preparation::Expired), None);
+                update.schedule_next_check();
             }
-            Some(Call { outcome: Ok(sighting), logs }) => {
-                draft.sight(&sighting, Occasion::Notice, "resolver");
+            Some(Call { outcome: Ok(report), logs }) => {
+                update.apply_report(&report, Trigger::Other, "resolver");
                 // A look that tells nothing new is not worth a line: an unpaid checkout is looked at for a day.
-                if draft.moves() || draft.disagrees() {
-                    draft.called(&logs);
+                if update.moves() || update.has_discrepancies() {
+                    update.record_calls(&logs);
                 }
-                draft.look_later();
+                update.schedule_next_check();
             }
             Some(Call { outcome: Err(error), logs }) => {
-                draft.called(&logs);
-                let trouble = match error {
-                    CallError::Unsent(trouble) | CallError::Unknown(trouble) => trouble,
-                    CallError::Refused(refusal) => Trouble {
-                        reason: format!("the provider does not show it: {}", refusal.failure.message),
+                update.record_calls(&logs);
+                let transient = match error {
+                    CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
+                    CallError::Rejected(rejection) => TransientError {
+                        reason: format!("the provider does not show it: {}", rejection.failure.message),
                         retry_after: None,
                     },
                 };
-                draft.try_again(&trouble);
+                update.try_again(&transient);
             }
         }
-        draft.commit().await?;
+        update.commit().await?;
         Ok(())
     }
 }
 
 /// Whether the provider has nothing of the payment: final only where it is the account the payment was sent to.
-fn shows_nothing(call: &Call<Sighting>) -> bool {
+fn shows_nothing(call: &Call<ProviderReport>) -> bool {
     match &call.outcome {
-        Ok(sighting) => sighting.standing == Standing::Canceled && sighting.amount.is_none(),
-        Err(CallError::Refused(refusal)) => refusal.kind == RefusalKind::Missing,
+        Ok(report) => report.provider_status == ProviderStatus::Canceled && report.amount.is_none(),
+        Err(CallError::Rejected(rejection)) => rejection.kind == RejectionKind::Missing,
         Err(CallError::Unsent(_) | CallError::Unknown(_)) => false,
     }
 }
 
 /// What came of taking back what the provider has.
-fn note_withdrawal(draft: &mut Draft<'_>, outcome: &Result<Sighting, CallError>, end_as: Preparation) {
+fn note_withdrawal(
+    update: &mut PaymentUpdate<'_>,
+    outcome: &Result<ProviderReport, CallError>,
+    end_as: Preparation,
+) {
     match outcome {
-        Ok(sighting) => {
-            draft.sight(sighting, Occasion::Notice, "resolver");
+        Ok(report) => {
+            update.apply_report(report, Trigger::Other, "resolver");
             let still_open = matches!(
-                sighting.standing,
-                Standing::Succeeded | Standing::Processing | Standing::Acting | Standing::Unrecognized(_)
+                report.provider_status,
+                ProviderStatus::Succeeded
+                    | ProviderStatus::Processing
+                    | ProviderStatus::ActionRequired
+                    | ProviderStatus::Unrecognized(_)
             );
             if still_open && end_as == Preparation::Withdrawn {
                 // Somebody pays what nobody should know of: it is a payment like any other from now on.
-                draft.preparation(Preparation::Prepared, None);
+                update.preparation(Preparation::Prepared, None);
             } else if !still_open {
-                end(draft, end_as, None);
+                end(update, end_as, None);
             }
-            draft.look_later();
+            update.schedule_next_check();
         }
         // What the provider does not know, nobody can pay.
-        Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => {
-            end(draft, end_as, Some(&refusal.failure));
-            draft.look_later();
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => {
+            end(update, end_as, Some(&rejection.failure));
+            update.schedule_next_check();
         }
-        Err(CallError::Refused(refusal)) => {
-            let reason = format!("the provider refuses to take it back: {}", refusal.failure.message);
-            draft.try_again(&Trouble { reason, retry_after: None });
+        Err(CallError::Rejected(rejection)) => {
+            let reason = format!("the provider refuses to take it back: {}", rejection.failure.message);
+            update.try_again(&TransientError { reason, retry_after: None });
         }
-        Err(CallError::Unsent(trouble) | CallError::Unknown(trouble)) => draft.try_again(trouble),
+        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
     }
 }
 
 /// The preparation ends unpaid: whatever still waits for its payment is canceled with it.
-fn end(draft: &mut Draft<'_>, preparation: Preparation, why: Option<&Failure>) {
-    draft.preparation(preparation, why);
-    let state = draft.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
+fn end(update: &mut PaymentUpdate<'_>, preparation: Preparation, why: Option<&Failure>) {
+    update.preparation(preparation, why);
+    let state = update.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
     if let Some(state) = state.filter(|state| state.status == Status::Pending) {
-        draft.transaction(TransactionState { status: Status::Canceled, ..state });
+        update.transaction(TransactionState { status: Status::Canceled, ..state });
     }
 }
 
@@ -337,18 +347,19 @@ fn end(draft: &mut Draft<'_>, preparation: Preparation, why: Option<&Failure>) {
 fn after_a_lost_answer(error: CallError) -> CallError {
     let unsure = ["card_token_used", "processing_error"];
     match error {
-        CallError::Refused(refusal)
-            if refusal.kind != RefusalKind::Declined || unsure.contains(&refusal.failure.code.as_str()) =>
+        CallError::Rejected(rejection)
+            if rejection.kind != RejectionKind::Declined
+                || unsure.contains(&rejection.failure.code.as_str()) =>
         {
-            CallError::Unknown(in_doubt(&refusal))
+            CallError::Unknown(in_doubt(&rejection))
         }
         other => other,
     }
 }
 
-fn in_doubt(refusal: &Refusal) -> Trouble {
-    let reason = format!("an answer was lost; then the provider refused: {}", refusal.failure.code);
-    Trouble { reason, retry_after: None }
+fn in_doubt(rejection: &Rejection) -> TransientError {
+    let reason = format!("an answer was lost; then the provider refused: {}", rejection.failure.code);
+    TransientError { reason, retry_after: None }
 }
 
 /// Whether time alone ends it: money that is on its way is waited for.

@@ -4,29 +4,29 @@ use std::time::Duration;
 
 use tollgate_domain::{Timestamp, card::Preparation, transaction::Status};
 
-use super::look::open_attempt;
+use super::provider_report::open_attempt;
 use crate::{
-    growing::growing,
+    backoff::exponential_backoff,
     options::ResolverOptions,
-    ports::{CardPayment, Trouble},
+    ports::{CardPayment, TransientError},
 };
 
 /// Between checks of a payment that its customer has yet to pay.
-const LONGEST_CHECK: Duration = Duration::from_hours(6);
+const MAX_CHECK: Duration = Duration::from_hours(6);
 /// Between checks of anything else that has not come to its end.
-const LONGEST_RETRY: Duration = Duration::from_mins(10);
+const MAX_RETRY: Duration = Duration::from_mins(10);
 
 const DAY: Duration = Duration::from_hours(24);
 /// Between follow-ups: as long as the transaction has been as it is, within these bounds.
 const FIRST_FOLLOW_UP: Duration = DAY;
-const LONGEST_FOLLOW_UP: Duration = Duration::from_hours(24 * 30);
+const MAX_FOLLOW_UP: Duration = Duration::from_hours(24 * 30);
 /// How long after its last change a paid payment is followed up.
 const FOLLOWED_UP: Duration = Duration::from_hours(24 * 180);
 /// When a follow-up that got no answer is made again.
 const FOLLOW_UP_RETRY: Duration = Duration::from_hours(6);
 
 /// When to look after a payment that goes its ordinary way; `None` when it has come to its end.
-pub(super) fn next_look(
+pub(super) fn next_check(
     payment: &CardPayment,
     now: Timestamp,
     options: &ResolverOptions,
@@ -46,8 +46,8 @@ pub(super) fn next_look(
     let tries = payment.progress.tries;
     // Whoever works on it has its time; what was learnt meanwhile has not settled it.
     if payment.progress.preparation == Preparation::Preparing || is_charging {
-        let longest = now.saturating_add(LONGEST_RETRY.max(options.lease));
-        let retry = now.saturating_add(growing(options.first_retry, 2, tries, LONGEST_RETRY));
+        let longest = now.saturating_add(MAX_RETRY.max(options.lease));
+        let retry = now.saturating_add(exponential_backoff(options.first_retry, 2, tries, MAX_RETRY));
         let due = payment.progress.due.filter(|due| *due > now).unwrap_or(retry);
         return Some(due.min(longest));
     }
@@ -62,32 +62,32 @@ pub(super) fn next_look(
         };
     let is_unpaid = matches!(status, None | Some(Status::Pending | Status::Failed));
     Some(if waits_for_customer && can_be_read(payment) {
-        now.saturating_add(growing(options.first_check, 3, tries, LONGEST_CHECK)).min(expires_at)
+        now.saturating_add(exponential_backoff(options.first_check, 3, tries, MAX_CHECK)).min(expires_at)
     } else if waits_for_customer {
         expires_at
     } else if payment.progress.preparation == Preparation::Prepared && is_unpaid && now >= expires_at {
         // It is to be closed.
-        now.saturating_add(growing(options.first_retry, 2, tries, LONGEST_RETRY))
+        now.saturating_add(exponential_backoff(options.first_retry, 2, tries, MAX_RETRY))
     } else {
-        now.saturating_add(growing(options.first_check.min(LONGEST_RETRY), 3, tries, LONGEST_RETRY))
+        now.saturating_add(exponential_backoff(options.first_check.min(MAX_RETRY), 3, tries, MAX_RETRY))
     })
 }
 
 /// When to ask again about what is in doubt.
-pub(super) fn next_try(
+pub(super) fn next_retry(
     payment: &CardPayment,
     now: Timestamp,
-    trouble: &Trouble,
+    transient: &TransientError,
     options: &ResolverOptions,
 ) -> Timestamp {
-    let pause = growing(options.first_retry, 2, payment.progress.tries, LONGEST_RETRY);
-    now.saturating_add(pause.max(trouble.retry_after.unwrap_or_default().min(LONGEST_RETRY)))
+    let pause = exponential_backoff(options.first_retry, 2, payment.progress.tries, MAX_RETRY);
+    now.saturating_add(pause.max(transient.retry_after.unwrap_or_default().min(MAX_RETRY)))
 }
 
 /// When a paid payment is next checked for refunds and disputes of which no webhook came; `None` when it is not.
 pub(super) fn next_follow_up(payment: &CardPayment, now: Timestamp) -> Option<Timestamp> {
     let age = age_of_paid(payment, now)?;
-    Some(now.saturating_add(age.clamp(FIRST_FOLLOW_UP, LONGEST_FOLLOW_UP)))
+    Some(now.saturating_add(age.clamp(FIRST_FOLLOW_UP, MAX_FOLLOW_UP)))
 }
 
 /// When to make a follow-up again that got no answer.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn pause(payment: &CardPayment, now: i64) -> Option<i64> {
-        let next = next_look(payment, at(now), &ResolverOptions::default())?;
+        let next = next_check(payment, at(now), &ResolverOptions::default())?;
         Some(next.unix_millis() - at(now).unix_millis())
     }
 
@@ -230,8 +230,8 @@ mod tests {
             charging.progress.due = due.map(at);
             assert_eq!(pause(&charging, HOUR), Some(expected), "{due:?}");
         }
-        let nothing = Trouble { reason: String::new(), retry_after: Some(Duration::from_hours(3)) };
-        let next = next_try(&charging, at(0), &nothing, &ResolverOptions::default());
+        let nothing = TransientError { reason: String::new(), retry_after: Some(Duration::from_hours(3)) };
+        let next = next_retry(&charging, at(0), &nothing, &ResolverOptions::default());
         assert_eq!(next, at(600_000), "however long the provider wants us to wait");
     }
 

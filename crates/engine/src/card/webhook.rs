@@ -10,13 +10,13 @@ use super::notice_text;
 use crate::{
     engine::Engine,
     ports::{
-        Delivery, EventState, Notice, ProviderEvent, Received, SettledEvent, StoreError, StoredEvent,
-        Unreadable, Unverified,
+        InboundWebhook, ProviderEvent, ProviderEventState, Received, SettledProviderEvent, SignatureError,
+        StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
     },
 };
 
 /// Longer than any provider's names, shorter than what would fill a database.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_LENGTH: usize = 255;
 const NAMES_RULE: &str = "its id and type must be 1 to 255 bytes long and hold no NUL";
 
 /// Why a webhook was not taken in.
@@ -27,10 +27,10 @@ pub enum WebhookError {
     Missing,
     /// It is not believed.
     #[error(transparent)]
-    Unverified(#[from] Unverified),
+    SignatureError(#[from] SignatureError),
     /// It is signed and cannot be read.
     #[error(transparent)]
-    Unreadable(#[from] Unreadable),
+    Unreadable(#[from] UnreadableEvent),
     /// Its id or type is none that can be kept.
     #[error("{NAMES_RULE}")]
     InvalidName,
@@ -41,7 +41,7 @@ pub enum WebhookError {
 
 /// A notice whose words can be stored: not every database holds a NUL. No name that we gave or got holds one, so what does
 /// matches nothing, before and after.
-fn storable(mut notice: Notice) -> Notice {
+fn storable(mut notice: WebhookNotice) -> WebhookNotice {
     let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
     let words = words.chain(&mut notice.currency);
     let dispute = notice
@@ -75,9 +75,9 @@ impl Engine {
         let reader = self.webhook_reader(provider.adapter).ok_or(WebhookError::Missing)?;
         let now = self.clock.now();
         let url = self.webhook_url(environment, provider_name);
-        reader.verify(provider, Delivery { url: &url, headers, body }, now)?;
+        reader.verify(provider, InboundWebhook { url: &url, headers, body }, now)?;
         let notice = storable(reader.translate(body)?);
-        let is_name = |text: &str| (1..=LONGEST_NAME).contains(&text.len()) && !text.contains('\0');
+        let is_name = |text: &str| (1..=MAX_NAME_LENGTH).contains(&text.len()) && !text.contains('\0');
         if !is_name(&notice.event) || !is_name(&notice.kind) {
             return Err(WebhookError::InvalidName);
         }
@@ -93,25 +93,31 @@ impl Engine {
         let turn = Arc::clone(&self.event_turns).try_acquire_owned().ok();
         let lease = turn.as_ref().map_or(Duration::ZERO, |_| self.options.resolver.lease);
         let due = now.saturating_add(lease);
-        if self.store.receive_event(environment, &event, due).await? == Received::Known {
+        if self.store.receive_provider_event(environment, &event, due).await? == Received::Known {
             return Ok(());
         }
         if notice.relevant {
             if let Some(turn) = turn {
-                let (state, note) = (EventState::Waiting, String::new());
-                let stored = StoredEvent { environment, event, state, due: Some(due), tries: 0, note };
+                let (state, note) = (ProviderEventState::Waiting, String::new());
+                let stored =
+                    StoredProviderEvent { environment, event, state, due: Some(due), tries: 0, note };
                 self.apply_soon(stored, turn);
             }
             return Ok(());
         }
         let note = "tells nothing that is kept here".to_owned();
-        let (state, provider, id) = (EventState::Ignored, event.provider, event.id);
-        self.store.settle_event(environment, &SettledEvent { provider, id, state, due: None, note }).await?;
+        let (state, provider, id) = (ProviderEventState::Ignored, event.provider, event.id);
+        self.store
+            .settle_provider_event(
+                environment,
+                &SettledProviderEvent { provider, id, state, due: None, note },
+            )
+            .await?;
         Ok(())
     }
 
     /// Applies an event right away.
-    fn apply_soon(self: &Arc<Self>, event: StoredEvent, turn: OwnedSemaphorePermit) {
+    fn apply_soon(self: &Arc<Self>, event: StoredProviderEvent, turn: OwnedSemaphorePermit) {
         let engine = Arc::clone(self);
         self.spawn(async move {
             if let Err(error) = engine.apply_event_or_park(event).await {

@@ -15,14 +15,14 @@ use tollgate_domain::{Timestamp, id::EndpointId};
 use tracing::{debug, info, warn};
 
 use super::{
-    schedule::{self, JITTER_MOST, Moment, Outcome},
+    schedule::{self, MAX_JITTER, Moment, Outcome},
     tally::DeliveryOutcome,
 };
 use crate::{
     engine::Engine,
     ports::{
-        Attempted, ClaimedDelivery, Courier, DeliveryState, EndpointEffect, EventBodies, Letter, StoreError,
-        Undelivered,
+        Attempted, ClaimedDelivery, Courier, DeliveryError, DeliveryState, EndpointEffect, EventBodies,
+        OutboundRequest, StoreError,
     },
 };
 
@@ -33,10 +33,10 @@ const TO_ONE_ENDPOINT: usize = 8;
 /// Deliveries of one endpoint that are taken while others of some endpoint still wait for their turn here.
 const TAKEN_WHILE_SOME_WAIT: u32 = 2;
 /// However often something is written, deliveries are looked for at most this often while there are none.
-const LEAST_PAUSE: Duration = Duration::from_millis(20);
+const MIN_PAUSE: Duration = Duration::from_millis(20);
 /// How long the store is left alone after it gave no answer.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
-const LONGEST_NOTE: usize = 300;
+const MAX_NOTE_LENGTH: usize = 300;
 
 impl Engine {
     /// Delivers whatever is due, until told to stop; what was taken is finished.
@@ -60,7 +60,7 @@ impl Engine {
                 _ = stop.wait_for(|stopped| *stopped) => {}
                 Some(done) = round.work.join_next() => round.go_on(done),
                 () = sleep_until(round.next_claim), if has_room => {}
-                () = engine.outbox_news.notified(), if has_room => round.heard_news(),
+                () = engine.outbox_notify.notified(), if has_room => round.heard_news(),
             }
         }
         round.begin_waiting();
@@ -123,7 +123,7 @@ impl Round {
     /// Something was written on this node: no need to wait for the next look.
     fn heard_news(&mut self) {
         if self.store_answers {
-            self.next_claim = self.next_claim.min(self.last_claim + LEAST_PAUSE);
+            self.next_claim = self.next_claim.min(self.last_claim + MIN_PAUSE);
         }
     }
 
@@ -224,8 +224,8 @@ impl Engine {
         bodies: &dyn EventBodies,
     ) -> Option<Attempted> {
         let began = Instant::now();
-        let outcome = match self.letter(claimed, bodies).await {
-            Ok(letter) => carried(courier.carry(letter).await),
+        let outcome = match self.outbound(claimed, bodies).await {
+            Ok(outbound) => carried(courier.send(outbound).await),
             Err(Unwritten::Store(error)) => {
                 warn!(%error, "an event cannot be read; it will be delivered later");
                 return None;
@@ -236,7 +236,7 @@ impl Engine {
             }
         };
         let drawn = u32::from(self.random::<2>().map_or(0, u16::from_be_bytes));
-        let jitter = drawn % JITTER_MOST.saturating_add(1);
+        let jitter = drawn % MAX_JITTER.saturating_add(1);
         let moment = Moment { now: self.clock.now(), took: began.elapsed(), jitter };
         Some(schedule::judge(claimed, outcome, moment, &self.options.outbox))
     }
@@ -269,7 +269,11 @@ impl Engine {
     }
 
     /// The event as it goes out: body, id, moment and signatures.
-    async fn letter(&self, claimed: &ClaimedDelivery, bodies: &dyn EventBodies) -> Result<Letter, Unwritten> {
+    async fn outbound(
+        &self,
+        claimed: &ClaimedDelivery,
+        bodies: &dyn EventBodies,
+    ) -> Result<OutboundRequest, Unwritten> {
         let event = &claimed.delivery.event;
         let subject = self.event_subject(claimed.environment, event).await?;
         let subject = subject.ok_or_else(|| Unwritten::Broken("its payment is gone".to_owned()))?;
@@ -284,7 +288,7 @@ impl Engine {
             ("webhook-timestamp", seconds.to_string()),
             ("webhook-signature", signatures.join(" ")),
         ];
-        Ok(Letter { url: claimed.endpoint.url.clone(), headers, body })
+        Ok(OutboundRequest { url: claimed.endpoint.url.clone(), headers, body })
     }
 }
 
@@ -300,7 +304,7 @@ impl From<StoreError> for Unwritten {
     }
 }
 
-fn carried(answer: Result<crate::ports::Receipt, Undelivered>) -> Outcome {
+fn carried(answer: Result<crate::ports::OutboundResponse, DeliveryError>) -> Outcome {
     match answer {
         Ok(receipt) => {
             let status = receipt.status;
@@ -311,7 +315,7 @@ fn carried(answer: Result<crate::ports::Receipt, Undelivered>) -> Outcome {
             Outcome { status: Some(status), retry_after: receipt.retry_after, note }
         }
         Err(error) => {
-            let note = error.to_string().chars().take(LONGEST_NOTE).collect();
+            let note = error.to_string().chars().take(MAX_NOTE_LENGTH).collect();
             Outcome { status: None, retry_after: None, note }
         }
     }

@@ -41,7 +41,7 @@ impl EndpointUrl {
             return Err(InvalidUrl::TooLong);
         }
         // A parser forgives spaces and line breaks; whoever wrote them meant something else.
-        if text.chars().any(|letter| letter.is_control() || letter.is_whitespace()) {
+        if text.chars().any(|outbound| outbound.is_control() || outbound.is_whitespace()) {
             return Err(InvalidUrl::Malformed);
         }
         let url = Url::parse(text).map_err(|_| InvalidUrl::Malformed)?;

@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// As many as an environment may have: every event is written once for each.
-const MOST_ENDPOINTS: u32 = 16;
+const MAX_ENDPOINTS: u32 = 16;
 /// Signatures in one header. An operator who rotates more often than that within the grace loses the oldest.
-const MOST_SECRETS: usize = 4;
+const MAX_SECRETS: usize = 4;
 /// How often a change is made anew because somebody else changed the endpoint meanwhile.
-const MOST_ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 /// What an endpoint is made of.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub enum DescriptionChange {
 
 /// An endpoint and the only sight of its secret.
 #[derive(Debug, Clone)]
-pub struct EndpointMade {
+pub struct CreatedEndpoint {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// What its deliveries are signed with.
@@ -73,7 +73,7 @@ pub enum EndpointError {
     #[error("there is no such environment or endpoint")]
     Missing,
     /// The environment has as many as it may have.
-    #[error("an environment has at most {MOST_ENDPOINTS} event endpoints")]
+    #[error("an environment has at most {MAX_ENDPOINTS} event endpoints")]
     TooMany,
     /// It is being changed by others all the time.
     #[error("the endpoint is being changed by somebody else")]
@@ -100,7 +100,7 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         new: NewEndpoint,
-    ) -> Result<EndpointMade, EndpointError> {
+    ) -> Result<CreatedEndpoint, EndpointError> {
         let id = self.fresh(EndpointId::new)?;
         let now = self.clock.now();
         let (secret, sealed) = self.new_secret(environment, id)?;
@@ -117,8 +117,8 @@ impl Engine {
             failures: 0,
             rests_until: None,
         };
-        match self.store.add_endpoint(environment, &endpoint, MOST_ENDPOINTS).await? {
-            EndpointAdded::Done => Ok(EndpointMade { endpoint, secret }),
+        match self.store.add_endpoint(environment, &endpoint, MAX_ENDPOINTS).await? {
+            EndpointAdded::Done => Ok(CreatedEndpoint { endpoint, secret }),
             EndpointAdded::TooMany => Err(EndpointError::TooMany),
             EndpointAdded::EnvironmentMissing => Err(EndpointError::Missing),
         }
@@ -168,7 +168,7 @@ impl Engine {
             }
         });
         let changed = changed.await?;
-        self.outbox_news.notify_one();
+        self.outbox_notify.notify_one();
         Ok(changed)
     }
 
@@ -178,7 +178,7 @@ impl Engine {
         environment: EnvironmentId,
         id: EndpointId,
         grace: Duration,
-    ) -> Result<EndpointMade, EndpointError> {
+    ) -> Result<CreatedEndpoint, EndpointError> {
         let (secret, sealed) = self.new_secret(environment, id)?;
         let now = self.clock.now();
         let ends = now.saturating_add(grace);
@@ -188,9 +188,9 @@ impl Engine {
                 ..old
             });
             let live = old.filter(|old| old.until.is_some_and(|until| until > now));
-            endpoint.secrets = std::iter::once(sealed.clone()).chain(live).take(MOST_SECRETS).collect();
+            endpoint.secrets = std::iter::once(sealed.clone()).chain(live).take(MAX_SECRETS).collect();
         });
-        Ok(EndpointMade { endpoint: endpoint.await?, secret })
+        Ok(CreatedEndpoint { endpoint: endpoint.await?, secret })
     }
 
     /// Removes an endpoint and what waits for it; the events stay.
@@ -239,7 +239,7 @@ impl Engine {
         id: EndpointId,
         change: impl Fn(&mut Endpoint) + Send,
     ) -> Result<Endpoint, EndpointError> {
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut endpoint = self.endpoint(environment, id).await?;
             change(&mut endpoint);
             endpoint.updated_at = self.clock.now();

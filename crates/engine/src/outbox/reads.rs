@@ -11,8 +11,7 @@ use crate::{
     card::ReadError,
     engine::Engine,
     ports::{
-        DeliveryQuery, EventDelivery, EventQuery, EventSubject, EventsFrom, OutEvent, Resend, Resent,
-        StoreError,
+        DeliveryQuery, Event, EventDelivery, EventQuery, EventSubject, EventsFrom, Resend, Resent, StoreError,
     },
 };
 
@@ -25,7 +24,7 @@ const DELIVERIES_OF_ONE: u32 = 200;
 #[derive(Debug)]
 pub struct EventRead {
     /// The event.
-    pub event: OutEvent,
+    pub event: Event,
     /// What it tells of.
     pub subject: EventSubject,
     /// Its deliveries.
@@ -57,19 +56,19 @@ pub enum ResendError {
 
 impl Engine {
     /// Events of an environment; missing where `from` names one that is not there.
-    pub async fn out_events(
+    pub async fn list_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Vec<OutEvent>, ReadError> {
-        self.store.out_events(environment, query, from, limit).await?.ok_or(ReadError::Missing)
+    ) -> Result<Vec<Event>, ReadError> {
+        self.store.list_events(environment, query, from, limit).await?.ok_or(ReadError::Missing)
     }
 
     /// An event, what it tells of, and where it is delivered to.
-    pub async fn out_event(&self, environment: EnvironmentId, id: EventId) -> Result<EventRead, ReadError> {
-        let event = self.store.out_event(environment, id).await?.ok_or(ReadError::Missing)?;
+    pub async fn find_event(&self, environment: EnvironmentId, id: EventId) -> Result<EventRead, ReadError> {
+        let event = self.store.find_event(environment, id).await?.ok_or(ReadError::Missing)?;
         let subject = self.event_subject(environment, &event).await?.ok_or(ReadError::Missing)?;
         let query = DeliveryQuery { event: Some(id), ..DeliveryQuery::default() };
         let deliveries = self.store.deliveries(environment, query, None, DELIVERIES_OF_ONE).await?;
@@ -99,7 +98,7 @@ impl Engine {
             Resent::Missing => return Err(ResendError::Missing),
             Resent::Disabled => return Err(ResendError::Disabled),
         };
-        self.outbox_news.notify_one();
+        self.outbox_notify.notify_one();
         Ok(resent)
     }
 
@@ -107,7 +106,7 @@ impl Engine {
     pub(super) async fn event_subject(
         &self,
         environment: EnvironmentId,
-        event: &OutEvent,
+        event: &Event,
     ) -> Result<Option<EventSubject>, StoreError> {
         if event.kind == EventKind::PaymentPrepared {
             let ServiceReference::Card(id) = event.reference else { return Ok(None) };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tollgate_domain::Timestamp;
 
 use crate::{
-    growing::growing,
+    backoff::exponential_backoff,
     options::OutboxOptions,
     ports::{Attempted, ClaimedDelivery, DeliveryState, EndpointEffect, LastTry},
 };
@@ -21,10 +21,10 @@ const ASKED_FOR_MOST: u32 = LATER_PAUSES + LATER_PAUSES / 2;
 
 /// As many failures in a row mean nothing yet: one event that an endpoint cannot stand does not stop the others.
 const FAILURES_BEFORE_REST: u32 = 4;
-const LONGEST_REST: Duration = Duration::from_mins(5);
+const MAX_REST: Duration = Duration::from_mins(5);
 
 /// Jitter is drawn from 0 to this.
-pub(super) const JITTER_MOST: u32 = 1_000;
+pub(super) const MAX_JITTER: u32 = 1_000;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Outcome {
 pub(super) struct Moment {
     pub(super) now: Timestamp,
     pub(super) took: Duration,
-    /// From 0 to [`JITTER_MOST`].
+    /// From 0 to [`MAX_JITTER`].
     pub(super) jitter: u32,
 }
 
@@ -103,7 +103,7 @@ fn pause(tries: u32, retry_after: Option<Duration>, jitter: u32, first: Duration
     let asked = retry_after.unwrap_or_default().min(first.saturating_mul(ASKED_FOR_MOST));
     let least = pause.max(asked);
     // From nine to eleven tenths; never sooner than was asked for.
-    let tenths = 900_u32.saturating_add(jitter.min(JITTER_MOST) / 5);
+    let tenths = 900_u32.saturating_add(jitter.min(MAX_JITTER) / 5);
     (least.saturating_mul(tenths) / 1_000).max(asked)
 }
 
@@ -112,9 +112,9 @@ fn rest(failures: u32, retry_after: Option<Duration>, first_retry: Duration) -> 
     let own = match failures.checked_sub(FAILURES_BEFORE_REST) {
         None => Duration::ZERO,
         // Several deliveries fail at once where an endpoint is down: that is one failure and not several.
-        Some(more) => growing(first_retry / 5, 2, more / FAILURES_BEFORE_REST, LONGEST_REST),
+        Some(more) => exponential_backoff(first_retry / 5, 2, more / FAILURES_BEFORE_REST, MAX_REST),
     };
-    own.max(retry_after.unwrap_or_default()).min(LONGEST_REST)
+    own.max(retry_after.unwrap_or_default()).min(MAX_REST)
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::ports::{Endpoint, EventDelivery, OutEvent};
+    use crate::ports::{Endpoint, Event, EventDelivery};
 
     const DAY: i64 = 86_400_000;
 
@@ -136,7 +136,7 @@ mod tests {
 
     fn claimed(tries: u32, failures: u32) -> ClaimedDelivery {
         let endpoint = EndpointId::from_bytes([1; 16]);
-        let event = OutEvent {
+        let event = Event {
             id: EventId::from_bytes([2; 16]),
             kind: EventKind::PaymentPrepared,
             reference: ServiceReference::Card(PaymentId::from_bytes([3; 16])),
@@ -173,7 +173,7 @@ mod tests {
     fn attempt(claimed: &ClaimedDelivery, now: i64, status: Option<u16>, retry_after: u64) -> Attempted {
         let retry_after = (retry_after > 0).then(|| Duration::from_secs(retry_after));
         let outcome = Outcome { status, retry_after, note: "a note".to_owned() };
-        let moment = Moment { now: at(now), took: Duration::from_millis(7), jitter: JITTER_MOST / 2 };
+        let moment = Moment { now: at(now), took: Duration::from_millis(7), jitter: MAX_JITTER / 2 };
         judge(claimed, outcome, moment, &OutboxOptions::default())
     }
 
@@ -200,8 +200,8 @@ mod tests {
         let first = Duration::from_secs(5);
         let table = [(1, 5), (2, 30), (3, 120), (4, 600), (5, 1_800), (6, 3_600), (7, 14_400), (500, 14_400)];
         for (tries, seconds) in table {
-            assert_eq!(pause(tries, None, JITTER_MOST / 2, first), Duration::from_secs(seconds));
-            let (least, most) = (pause(tries, None, 0, first), pause(tries, None, JITTER_MOST, first));
+            assert_eq!(pause(tries, None, MAX_JITTER / 2, first), Duration::from_secs(seconds));
+            let (least, most) = (pause(tries, None, 0, first), pause(tries, None, MAX_JITTER, first));
             assert_eq!(
                 (least * 10, most * 10),
                 (Duration::from_secs(seconds) * 9, Duration::from_secs(seconds) * 11)
@@ -216,11 +216,11 @@ mod tests {
             pause(tries, Some(Duration::from_secs(seconds)), jitter, first).as_secs()
         };
         assert_eq!(asked(60, 1, 0), 60, "never sooner");
-        assert_eq!(asked(60, 1, JITTER_MOST), 66);
-        assert_eq!(asked(1, 2, JITTER_MOST / 2), 30, "no sooner than our own pause");
+        assert_eq!(asked(60, 1, MAX_JITTER), 66);
+        assert_eq!(asked(1, 2, MAX_JITTER / 2), 30, "no sooner than our own pause");
         assert_eq!(asked(u64::MAX, 1, 0), 6 * 3_600);
         assert_eq!(rest(1, Some(Duration::from_secs(20)), first), Duration::from_secs(20));
-        assert_eq!(rest(1, Some(Duration::MAX), first), LONGEST_REST);
+        assert_eq!(rest(1, Some(Duration::MAX), first), MAX_REST);
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         ] {
             assert_eq!(rest(failures, None, first), Duration::from_secs(seconds), "{failures}");
         }
-        assert_eq!(rest(u32::MAX, None, first), LONGEST_REST);
+        assert_eq!(rest(u32::MAX, None, first), MAX_REST);
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tollgate_domain::transaction::Transaction;
 
-use super::{CardPayment, OutEvent};
+use super::{CardPayment, Event};
 
 /// What is carried.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct OutboundRequest {
     /// Whereto.
     pub url: String,
     /// The headers that belong to it.
@@ -20,7 +20,7 @@ pub struct Letter {
 
 /// A receiver's answer: whatever else it said is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receipt {
+pub struct OutboundResponse {
     /// The status.
     pub status: u16,
     /// How long the receiver asks to be left alone.
@@ -29,7 +29,7 @@ pub struct Receipt {
 
 /// Why there is no answer, in words for an operator that repeat nothing of the address but its host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Undelivered {
+pub enum DeliveryError {
     /// The address is not one that events are carried to; nothing was sent.
     #[error("{0}")]
     Refused(String),
@@ -42,7 +42,7 @@ pub enum Undelivered {
 #[async_trait]
 pub trait Courier: Send + Sync + 'static {
     /// Posts the letter to its address. Redirects are answers like any other and are not followed.
-    async fn carry(&self, letter: Letter) -> Result<Receipt, Undelivered>;
+    async fn send(&self, outbound: OutboundRequest) -> Result<OutboundResponse, DeliveryError>;
 }
 
 /// What an event tells of.
@@ -57,5 +57,5 @@ pub enum EventSubject {
 /// Writes events as receivers get them.
 pub trait EventBodies: Send + Sync + 'static {
     /// The event's body: the same bytes however often it is asked for. The error says what is wrong, for the log.
-    fn body(&self, event: &OutEvent, subject: &EventSubject) -> Result<Vec<u8>, String>;
+    fn body(&self, event: &Event, subject: &EventSubject) -> Result<Vec<u8>, String>;
 }

@@ -25,7 +25,7 @@ pub struct NewEvent {
 
 /// An event as stored. Never changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutEvent {
+pub struct Event {
     /// Its own id.
     pub id: EventId,
     /// What happened.
@@ -144,7 +144,7 @@ pub struct LastTry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventDelivery {
     /// What.
-    pub event: OutEvent,
+    pub event: Event,
     /// Whereto.
     pub endpoint: EndpointId,
     /// Where it stands.
@@ -322,20 +322,16 @@ pub trait OutboxStore: Send + Sync + 'static {
     ///
     /// The sequence is that of commits, so that it only ever grows at its end: an event that is listed has all of its
     /// predecessors listed before it, now and ever after. Whatever was committed before the call is listed by it.
-    async fn out_events(
+    async fn list_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Option<Vec<OutEvent>>, StoreError>;
+    ) -> Result<Option<Vec<Event>>, StoreError>;
 
     /// The event, if there is one.
-    async fn out_event(
-        &self,
-        environment: EnvironmentId,
-        id: EventId,
-    ) -> Result<Option<OutEvent>, StoreError>;
+    async fn find_event(&self, environment: EnvironmentId, id: EventId) -> Result<Option<Event>, StoreError>;
 
     /// Deliveries, those of the newest events first and by endpoint within one event; below `before` where that is given.
     async fn deliveries(

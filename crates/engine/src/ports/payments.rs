@@ -7,7 +7,7 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
-    card::{Attempt, CardOrder, DisagreementKind, Preparation},
+    card::{Attempt, CardOrder, DiscrepancyKind, Preparation},
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
     transaction::{Status, Transaction, TransactionState},
 };
@@ -80,13 +80,13 @@ pub struct Entry {
     pub detail: String,
 }
 
-/// A disagreement to be shown to an operator.
+/// A discrepancy to be shown to an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewException {
     /// Its own id.
     pub id: ExceptionId,
     /// What about.
-    pub kind: DisagreementKind,
+    pub kind: DiscrepancyKind,
     /// What our books say.
     pub expected: String,
     /// What the provider says.
@@ -117,12 +117,12 @@ pub struct PaymentChange {
     pub objects: Vec<String>,
     /// Lines to add to the timeline.
     pub entries: Vec<Entry>,
-    /// Disagreements to record; one with the same kind and the same words found is recorded once per payment.
+    /// Discrepancies to record; one with the same kind and the same words found is recorded once per payment.
     pub exceptions: Vec<NewException>,
     /// The provider's event that led here, which is settled with it.
-    pub event: Option<SettledEvent>,
+    pub event: Option<SettledProviderEvent>,
     /// What callers are told by it, in order. An event about the transaction shows it as this change leaves it.
-    pub tells: Vec<NewEvent>,
+    pub new_events: Vec<NewEvent>,
 }
 
 /// What became of a change.
@@ -173,7 +173,7 @@ pub enum Received {
 
 /// Where an event stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventState {
+pub enum ProviderEventState {
     /// Stored and not applied yet.
     Waiting,
     /// Done with: what it told is in the books.
@@ -184,7 +184,7 @@ pub enum EventState {
     Parked,
 }
 
-impl EventState {
+impl ProviderEventState {
     /// Every state.
     pub const ALL: [Self; 4] = [Self::Waiting, Self::Applied, Self::Ignored, Self::Parked];
 
@@ -206,14 +206,14 @@ impl EventState {
 
 /// What is to become of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettledEvent {
+pub struct SettledProviderEvent {
     /// The provider.
     pub provider: String,
     /// The event.
     pub id: String,
     /// Where it stands from now on. An event that was applied, ignored or parked before stays so.
-    pub state: EventState,
-    /// When to look again; only with [`EventState::Waiting`].
+    pub state: ProviderEventState,
+    /// When to look again; only with [`ProviderEventState::Waiting`].
     pub due: Option<Timestamp>,
     /// In words for an operator.
     pub note: String,
@@ -221,7 +221,7 @@ pub struct SettledEvent {
 
 /// A place in a list of events. Several can arrive within one moment, so that the moment alone is not enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventPlace {
+pub struct ProviderEventCursor {
     /// When the event at this place was received.
     pub received_at: Timestamp,
     /// Its provider and id; `None` is the place in front of all events of that moment.
@@ -230,13 +230,13 @@ pub struct EventPlace {
 
 /// An event as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredEvent {
+pub struct StoredProviderEvent {
     /// Whose.
     pub environment: EnvironmentId,
     /// What came in.
     pub event: ProviderEvent,
     /// Where it stands.
-    pub state: EventState,
+    pub state: ProviderEventState,
     /// When it is looked at next.
     pub due: Option<Timestamp>,
     /// How often it has been claimed.
@@ -245,7 +245,7 @@ pub struct StoredEvent {
     pub note: String,
 }
 
-/// A disagreement as stored.
+/// A discrepancy as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredException {
     /// The payment it is about.
@@ -256,7 +256,7 @@ pub struct StoredException {
     pub resolved: Option<Resolution>,
 }
 
-/// An operator is done with a disagreement.
+/// An operator is done with a discrepancy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// When.
@@ -301,7 +301,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
-        tells: &[NewEvent],
+        new_events: &[NewEvent],
     ) -> Result<Inserted, StoreError>;
 
     /// The payment with all that belongs to it, if there is one.
@@ -378,7 +378,7 @@ pub trait PaymentStore: Send + Sync + 'static {
     ) -> Result<Vec<Entry>, StoreError>;
 
     /// Stores a provider's event once per environment, provider and event id; due at `due`.
-    async fn receive_event(
+    async fn receive_provider_event(
         &self,
         environment: EnvironmentId,
         event: &ProviderEvent,
@@ -386,22 +386,22 @@ pub trait PaymentStore: Send + Sync + 'static {
     ) -> Result<Received, StoreError>;
 
     /// As [`PaymentStore::claim_payments`], for events that wait.
-    async fn claim_events(
+    async fn claim_provider_events(
         &self,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, StoreError>;
+    ) -> Result<Vec<StoredProviderEvent>, StoreError>;
 
     /// Settles an event that changes no payment; `false` where there is none, or it does not wait.
-    async fn settle_event(
+    async fn settle_provider_event(
         &self,
         environment: EnvironmentId,
-        settled: &SettledEvent,
+        settled: &SettledProviderEvent,
     ) -> Result<bool, StoreError>;
 
     /// Makes a parked event wait again, due at `now` and with no tries; `false` where there is no such parked event.
-    async fn retry_event(
+    async fn retry_stored_provider_event(
         &self,
         environment: EnvironmentId,
         provider: &str,
@@ -411,15 +411,15 @@ pub trait PaymentStore: Send + Sync + 'static {
 
     /// An environment's events, newest first and by name within one moment: behind `before` where that is given, in
     /// `state` where given.
-    async fn events(
+    async fn provider_events(
         &self,
         environment: EnvironmentId,
-        state: Option<EventState>,
-        before: Option<&EventPlace>,
+        state: Option<ProviderEventState>,
+        before: Option<&ProviderEventCursor>,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, StoreError>;
+    ) -> Result<Vec<StoredProviderEvent>, StoreError>;
 
-    /// An environment's disagreements, newest first, below `before` where that is given; only unresolved ones with
+    /// An environment's discrepancies, newest first, below `before` where that is given; only unresolved ones with
     /// `open_only`.
     async fn exceptions(
         &self,
@@ -429,14 +429,14 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<StoredException>, StoreError>;
 
-    /// The disagreements about one payment, oldest first.
+    /// The discrepancies about one payment, oldest first.
     async fn exceptions_of(
         &self,
         environment: EnvironmentId,
         reference: ServiceReference,
     ) -> Result<Vec<StoredException>, StoreError>;
 
-    /// Marks a disagreement as done with; the first resolution stays. `false` where there is none.
+    /// Marks a discrepancy as done with; the first resolution stays. `false` where there is none.
     async fn resolve_exception(
         &self,
         environment: EnvironmentId,

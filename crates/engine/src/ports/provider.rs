@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Flow, Minor, Timestamp,
-    ach::{AchSighting, TransferOrder},
-    card::{CardOrder, Sighting},
+    ach::{AchProviderReport, TransferOrder},
+    card::{CardOrder, ProviderReport},
     transaction::{Dispute, Failure},
 };
 use tollgate_vault::Secret;
 
 /// The wires this service speaks, each as far as it goes.
-pub trait Wires: Send + Sync + 'static {
+pub trait Adapters: Send + Sync + 'static {
     /// The wire's card payments, if it carries any.
     fn cards(&self, adapter: Adapter) -> Option<&dyn Cards>;
 
@@ -29,26 +29,26 @@ pub trait Wires: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError {
     /// The provider said no: nothing moved.
-    Refused(Refusal),
+    Rejected(Rejection),
     /// It was never taken: no connection, or turned away before it was looked at. Nothing moved.
-    Unsent(Trouble),
+    Unsent(TransientError),
     /// Time-out, server error, torn or unreadable answer: it may have been done. Only asking again, under the same
     /// key, tells.
-    Unknown(Trouble),
+    Unknown(TransientError),
 }
 
 /// A provider's no.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Rejection {
     /// What kind of no.
-    pub kind: RefusalKind,
+    pub kind: RejectionKind,
     /// Our code and a sentence that may be shown.
     pub failure: Failure,
 }
 
 /// What kind of no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum RejectionKind {
     /// The customer's card was declined; another may be tried.
     Declined,
     /// The provider's own validation refused the request.
@@ -63,7 +63,7 @@ pub enum RefusalKind {
 
 /// What went wrong on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct TransientError {
     /// In words for an operator.
     pub reason: String,
     /// When the provider wants to be asked again.
@@ -196,8 +196,8 @@ pub trait Cards: Send + Sync {
     /// configuration lacks something, which [`Provider::missing`] names.
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component>;
 
-    /// Charges a card. A decline is a [`RefusalKind::Declined`].
-    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<Sighting>;
+    /// Charges a card. A decline is a [`RejectionKind::Declined`].
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport>;
 
     /// Looks for a charge that may have been made between two moments, under a key the provider may have forgotten.
     async fn find_charge(
@@ -206,10 +206,15 @@ pub trait Cards: Send + Sync {
         order: &CardOrder,
         from: Timestamp,
         until: Timestamp,
-    ) -> Call<Option<Sighting>>;
+    ) -> Call<Option<ProviderReport>>;
 
     /// Reads where a payment stands.
-    async fn read(&self, provider: &Provider, order: &CardOrder, subject: Subject<'_>) -> Call<Sighting>;
+    async fn read(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        subject: Subject<'_>,
+    ) -> Call<ProviderReport>;
 
     /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
@@ -222,7 +227,7 @@ pub trait Cards: Send + Sync {
 
     /// Takes back what was made at preparation, so that nobody can pay on it any more, and says where the payment then
     /// stands: also where it turns out to have been paid.
-    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting>;
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport>;
 }
 
 /// Where money goes. Neither number is ever printed.
@@ -245,13 +250,13 @@ pub trait AchTransfers: Send + Sync {
         provider: &Provider,
         order: &TransferOrder,
         account: &BankAccount,
-    ) -> Call<AchSighting>;
+    ) -> Call<AchProviderReport>;
 
     /// Whether the provider took a transfer under the order's key, and how it stands.
-    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchSighting>>;
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>>;
 
     /// Reads a transfer by the provider's name for it.
-    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting>;
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport>;
 
     /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
@@ -263,7 +268,7 @@ pub trait AchTransfers: Send + Sync {
 
 /// A webhook as it came.
 #[derive(Debug, Clone, Copy)]
-pub struct Delivery<'a> {
+pub struct InboundWebhook<'a> {
     /// The address the provider was told to send to, byte for byte.
     pub url: &'a str,
     /// The headers, names in lower case.
@@ -274,7 +279,7 @@ pub struct Delivery<'a> {
 
 /// Why a webhook is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unverified {
+pub enum SignatureError {
     /// There is no secret to check it with.
     #[error("the provider's webhook secret is not configured")]
     NoSecret,
@@ -291,7 +296,7 @@ pub enum Unverified {
 
 /// What a provider tells, as far as it concerns us.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Notice {
+pub struct WebhookNotice {
     /// The provider's own id of the event.
     pub event: String,
     /// The provider's word for what happened.
@@ -315,13 +320,18 @@ pub struct Notice {
 /// An event that is signed and still cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the event cannot be read: {0}")]
-pub struct Unreadable(pub String);
+pub struct UnreadableEvent(pub String);
 
 /// Reads a wire's webhooks: first whether to believe them, then what they say.
 pub trait WebhookReader: Send + Sync {
     /// Checks the signature on the raw bytes and, where the wire has one, its time.
-    fn verify(&self, provider: &Provider, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified>;
+    fn verify(
+        &self,
+        provider: &Provider,
+        delivery: InboundWebhook<'_>,
+        now: Timestamp,
+    ) -> Result<(), SignatureError>;
 
     /// What a verified body says.
-    fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable>;
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent>;
 }

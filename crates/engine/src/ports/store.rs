@@ -11,7 +11,7 @@ use tollgate_domain::{
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 
-use super::{InspectionStore, OutboxStore, PaymentStore, RecordStore, TransferStore};
+use super::{InspectionStore, OutboxStore, PaymentStore, ReportingStore, TransferStore};
 
 /// Why a unit of work gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -222,7 +222,7 @@ pub trait ChangeSignal: Send {
 
 /// Durable memory. SQLite and PostgreSQL keep these promises alike; one suite checks both.
 #[async_trait]
-pub trait Store: PaymentStore + TransferStore + OutboxStore + RecordStore + InspectionStore {
+pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + InspectionStore {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
 

@@ -12,7 +12,7 @@ use tollgate_domain::{
     transaction::TransactionState,
 };
 
-use super::{Changed, Entry, NewEvent, NewException, SettledEvent, StoreError};
+use super::{Changed, Entry, NewEvent, NewException, SettledProviderEvent, StoreError};
 
 /// The part of a transfer that changes, its transaction aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,15 +110,15 @@ pub struct TransferChange {
     pub posting: Option<TransferPosting>,
     /// Lines to add to the timeline.
     pub entries: Vec<Entry>,
-    /// Disagreements to record.
+    /// Discrepancies to record.
     pub exceptions: Vec<NewException>,
     /// The provider's event that led here, which is settled with it.
-    pub event: Option<SettledEvent>,
-    /// The event that says the transfer is `pending`, written before `tells`. A reservation announces nothing, so that it
+    pub event: Option<SettledProviderEvent>,
+    /// The event that says the transfer is `pending`, written before `new_events`. A reservation announces nothing, so that it
     /// can be taken back; the first change after it does. Nothing is written where the transfer has an event already.
-    pub announces: Option<EventId>,
+    pub pending_event: Option<EventId>,
     /// What callers are told by it; it shows the transaction as this change leaves it.
-    pub tells: Option<NewEvent>,
+    pub new_events: Option<NewEvent>,
 }
 
 /// A reservation to be taken back, because its transfer certainly was never sent.

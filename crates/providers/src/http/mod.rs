@@ -43,7 +43,7 @@ impl Answer {
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub(crate) enum TransportError {
     /// Nothing was sent.
     Unsent(String),
     /// It was sent, or may have been.
@@ -67,7 +67,7 @@ impl HttpClient {
     }
 
     /// One exchange. A request that cannot even be written down, such as for a malformed address, was not sent.
-    pub(crate) async fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, Loss> {
+    pub(crate) async fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, TransportError> {
         let mut outgoing = http::Request::builder()
             .method(request.method.clone())
             .uri(&request.url)
@@ -75,28 +75,29 @@ impl HttpClient {
         if let Ok(outgoing) = &mut outgoing {
             *outgoing.headers_mut() = request.headers.clone();
         }
-        let outgoing = outgoing.map_err(|error| Loss::Unsent(error.to_string()))?.map(Full::new);
+        let outgoing = outgoing.map_err(|error| TransportError::Unsent(error.to_string()))?.map(Full::new);
         match tokio::time::timeout(timeout, self.exchange(outgoing)).await {
             Ok(answer) => answer,
-            Err(_) => Err(Loss::Lost("timed out".to_owned())),
+            Err(_) => Err(TransportError::Lost("timed out".to_owned())),
         }
     }
 
-    async fn exchange(&self, request: http::Request<Full<Bytes>>) -> Result<Answer, Loss> {
+    async fn exchange(&self, request: http::Request<Full<Bytes>>) -> Result<Answer, TransportError> {
         let response = self.client.request(request).await.map_err(|error| loss(&error))?;
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        let body = body.map_err(|error| Loss::Lost(format!("torn answer: {}", innermost(&*error))))?;
+        let body =
+            body.map_err(|error| TransportError::Lost(format!("torn answer: {}", innermost(&*error))))?;
         Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })
     }
 }
 
-fn loss(error: &ClientError) -> Loss {
+fn loss(error: &ClientError) -> TransportError {
     let reason = innermost(error);
     if error.is_connect() {
-        Loss::Unsent(format!("no connection: {reason}"))
+        TransportError::Unsent(format!("no connection: {reason}"))
     } else {
-        Loss::Lost(format!("connection lost: {reason}"))
+        TransportError::Lost(format!("connection lost: {reason}"))
     }
 }
 

@@ -6,27 +6,27 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 use tollgate_configuration::Provider;
-use tollgate_domain::ach::AchSighting;
-use tollgate_engine::ports::{CallError, RefusalKind};
+use tollgate_domain::ach::AchProviderReport;
+use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
-    refusal::{self, unreadable},
-    wire::ErrorBody,
+    rejection::{self, unreadable},
+    types::ErrorBody,
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
     http::{Answer, Request},
-    retry::{Ask, Verdict},
+    retry::{ApiCall, AttemptResult},
     text::is_id,
 };
 
 /// Whom to ask.
 #[derive(Clone, Copy)]
-pub(super) struct Stop<'a> {
+pub(super) struct ApiClient<'a> {
     pub(super) provider: &'a Provider,
 }
 
-impl<'a> Stop<'a> {
+impl<'a> ApiClient<'a> {
     /// The account that pays.
     pub(super) fn account(self) -> Result<&'a str, CallError> {
         self.provider.funding("accountId").filter(|id| is_id(id)).ok_or_else(unusable)
@@ -44,20 +44,20 @@ impl<'a> Stop<'a> {
         path: &str,
         body: &Value,
         key: String,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<ApiCall, CallError> {
         let mut headers = self.headers()?;
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("idempotency-key", HeaderValue::from_str(&key).map_err(|_| unusable())?);
         let body = Bytes::from(body.to_string());
         let request = Request { method: Method::POST, url: self.url(path), headers, body };
-        Ok(Ask { operation, key: Some(key), request, makes: true })
+        Ok(ApiCall { operation, key: Some(key), request, makes: true })
     }
 
     /// Reads something.
-    pub(super) fn get(self, operation: &'static str, path: &str) -> Result<Ask, CallError> {
+    pub(super) fn get(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         let (method, headers) = (Method::GET, self.headers()?);
         let request = Request { method, url: self.url(path), headers, body: Bytes::new() };
-        Ok(Ask { operation, key: None, request, makes: false })
+        Ok(ApiCall { operation, key: None, request, makes: false })
     }
 
     fn url(self, path: &str) -> String {
@@ -76,70 +76,74 @@ impl<'a> Stop<'a> {
 }
 
 fn unusable() -> CallError {
-    refused(RefusalKind::Credentials, Code::ProviderCredentials)
+    refused(RejectionKind::Credentials, Code::ProviderCredentials)
 }
 
 /// What became of a transfer's creation.
-pub(super) enum Taken {
+pub(super) enum CreationState {
     /// It stands so.
-    Now(AchSighting),
+    Now(AchProviderReport),
     /// The key has made this object before, by a request that read otherwise.
     Before(String),
 }
 
 /// What an answer means; `read` reads a good one. The provider's own word on whether to try again goes before ours.
-pub(super) fn judge<T>(answer: &Answer, read: impl Fn(&[u8]) -> serde_json::Result<T>) -> Verdict<T> {
-    let verdict = first_judgement(answer, read);
-    match (answer.header("x-should-retry"), &verdict.outcome) {
-        (Some("true"), Err(_)) => Verdict { again: true, ..verdict },
-        (Some("false"), _) => Verdict { again: false, ..verdict },
-        _ => verdict,
+pub(super) fn interpret<T>(
+    answer: &Answer,
+    read: impl Fn(&[u8]) -> serde_json::Result<T>,
+) -> AttemptResult<T> {
+    let result = interpret_status(answer, read);
+    match (answer.header("x-should-retry"), &result.outcome) {
+        (Some("true"), Err(_)) => AttemptResult { again: true, ..result },
+        (Some("false"), _) => AttemptResult { again: false, ..result },
+        _ => result,
     }
 }
 
-fn first_judgement<T>(answer: &Answer, read: impl Fn(&[u8]) -> serde_json::Result<T>) -> Verdict<T> {
+fn interpret_status<T>(answer: &Answer, read: impl Fn(&[u8]) -> serde_json::Result<T>) -> AttemptResult<T> {
     match answer.status {
         status if status.is_success() => match read(&answer.body) {
-            Ok(value) => Verdict::done(value),
-            Err(_) => Verdict::again(unknown("the answer cannot be read"), "unreadable answer"),
+            Ok(value) => AttemptResult::ok(value),
+            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
         },
         StatusCode::TOO_MANY_REQUESTS => {
-            Verdict::again(unsent("the provider is busy", retry_after(answer)), "rate limited")
+            AttemptResult::retry(unsent("the provider is busy", retry_after(answer)), "rate limited")
         }
-        StatusCode::REQUEST_TIMEOUT => Verdict::again(unknown("the provider timed out"), "timed out"),
+        StatusCode::REQUEST_TIMEOUT => AttemptResult::retry(unknown("the provider timed out"), "timed out"),
         status if status.is_server_error() => {
             let code = status.as_u16();
-            Verdict::again(unknown(format!("the provider answered {code}")), format!("error {code}"))
+            AttemptResult::retry(unknown(format!("the provider answered {code}")), format!("error {code}"))
         }
         status => match serde_json::from_slice::<ErrorBody>(&answer.body) {
-            Ok(body) => refusal::verdict(status, &body),
+            Ok(body) => rejection::result(status, &body),
             Err(_) => unreadable(status),
         },
     }
 }
 
 /// What the answer to a creation means, where the key may have been used before.
-pub(super) fn judge_creation(
+pub(super) fn interpret_creation(
     answer: &Answer,
-    read: impl Fn(&[u8]) -> serde_json::Result<AchSighting>,
-) -> Verdict<Taken> {
-    let judged = || judge(answer, |body| read(body).map(Taken::Now));
+    read: impl Fn(&[u8]) -> serde_json::Result<AchProviderReport>,
+) -> AttemptResult<CreationState> {
+    let judged = || interpret(answer, |body| read(body).map(CreationState::Now));
     if answer.status != StatusCode::CONFLICT {
-        let verdict = judged();
-        return match verdict.outcome {
+        let result = judged();
+        return match result.outcome {
             // A creation names nothing but our own account: that, or the address, is configured wrongly.
-            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Missing => {
-                Verdict { outcome: Err(unusable()), ..verdict }
+            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => {
+                AttemptResult { outcome: Err(unusable()), ..result }
             }
-            outcome => Verdict { outcome, ..verdict },
+            outcome => AttemptResult { outcome, ..result },
         };
     }
     let error = serde_json::from_slice::<ErrorBody>(&answer.body).ok();
-    let used = error.filter(|error| error.kind == refusal::KEY_USED);
+    let used = error.filter(|error| error.kind == rejection::KEY_USED);
     match used.as_ref().and_then(|error| error.resource_id.as_str()) {
-        Some(id) => {
-            Verdict { word: refusal::KEY_USED.to_owned(), ..Verdict::done(Taken::Before(id.to_owned())) }
-        }
+        Some(id) => AttemptResult {
+            word: rejection::KEY_USED.to_owned(),
+            ..AttemptResult::ok(CreationState::Before(id.to_owned()))
+        },
         None => judged(),
     }
 }

@@ -5,16 +5,16 @@
 
 mod ascii;
 mod call;
-mod mask;
 #[cfg(test)]
-mod mutations;
+mod fuzz_tests;
+mod mask;
 mod rail;
-mod refusal;
+mod rejection;
 mod request;
 mod returns;
 mod status;
+mod types;
 mod webhook;
-mod wire;
 
 use std::sync::Arc;
 
@@ -23,39 +23,39 @@ use form_urlencoded::Serializer;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::{AchSighting, TransferOrder},
+    ach::{AchProviderReport, TransferOrder},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, Delivery, Notice, RefusalKind, Unreadable, Unverified,
-    WebhookReader,
+    AchTransfers, BankAccount, Call, CallError, InboundWebhook, RejectionKind, SignatureError,
+    UnreadableEvent, WebhookNotice, WebhookReader,
 };
 
 use crate::{
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     http::HttpClient,
     increase::{
-        call::{Stop, Taken, judge, judge_creation},
+        call::{ApiClient, CreationState, interpret, interpret_creation},
         rail::Rail,
-        wire::{Account, Balance, List, RoutingNumber},
+        types::{Account, Balance, List, RoutingNumber},
     },
-    retry::Errand,
-    settings::Settings,
+    retry::CallSession,
+    settings::ProviderSettings,
 };
 
 /// Bank transfers and webhooks over the Increase wire.
 #[derive(Debug)]
 pub(crate) struct Increase {
     http: Arc<HttpClient>,
-    settings: Arc<Settings>,
+    settings: Arc<ProviderSettings>,
 }
 
 impl Increase {
-    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<Settings>) -> Self {
+    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<ProviderSettings>) -> Self {
         Self { http, settings }
     }
 
-    fn errand(&self) -> Errand<'_> {
-        Errand::new(&self.http, &self.settings)
+    fn calls(&self) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings)
     }
 }
 
@@ -66,91 +66,96 @@ impl AchTransfers for Increase {
         provider: &Provider,
         order: &TransferOrder,
         account: &BankAccount,
-    ) -> Call<AchSighting> {
-        let mut errand = self.errand();
-        let outcome = send(&mut errand, Stop { provider }, order, account).await;
-        errand.finish(outcome)
+    ) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = send(&mut calls, ApiClient { provider }, order, account).await;
+        calls.finish(outcome)
     }
 
-    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchSighting>> {
-        let mut errand = self.errand();
-        let outcome = find(&mut errand, Stop { provider }, order).await;
-        errand.finish(outcome)
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
+        let mut calls = self.calls();
+        let outcome = find(&mut calls, ApiClient { provider }, order).await;
+        calls.finish(outcome)
     }
 
-    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting> {
-        let mut errand = self.errand();
-        let outcome = read(&mut errand, Stop { provider }, transfer).await;
-        errand.finish(outcome)
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
+        calls.finish(outcome)
     }
 
     async fn sees_account(&self, provider: &Provider) -> Call<bool> {
-        let mut errand = self.errand();
-        let outcome = sees_account(&mut errand, Stop { provider }).await;
-        errand.finish(outcome)
+        let mut calls = self.calls();
+        let outcome = sees_account(&mut calls, ApiClient { provider }).await;
+        calls.finish(outcome)
     }
 
     async fn funds(&self, provider: &Provider) -> Call<Minor> {
-        let mut errand = self.errand();
-        let outcome = funds(&mut errand, Stop { provider }).await;
-        errand.finish(outcome)
+        let mut calls = self.calls();
+        let outcome = funds(&mut calls, ApiClient { provider }).await;
+        calls.finish(outcome)
     }
 }
 
 impl WebhookReader for Increase {
-    fn verify(&self, provider: &Provider, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified> {
-        webhook::verify(provider.credential("webhookSecret"), delivery, now)
+    fn verify(
+        &self,
+        provider: &Provider,
+        inbound: InboundWebhook<'_>,
+        now: Timestamp,
+    ) -> Result<(), SignatureError> {
+        webhook::verify(provider.credential("webhookSecret"), inbound, now)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable> {
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
         webhook::translate(body)
     }
 }
 
 async fn send(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     order: &TransferOrder,
     account: &BankAccount,
-) -> Result<AchSighting, CallError> {
+) -> Result<AchProviderReport, CallError> {
     let rail = rail(order)?;
     let body = match rail {
-        Rail::Ach => request::ach(order, account, stop.account()?)?,
+        Rail::Ach => request::ach(order, account, api.account()?)?,
         Rail::RealTime => {
-            let body = request::real_time(order, account, stop.account_number()?)?;
-            check_instant(errand, stop, account).await.map_err(nothing_sent)?;
+            let body = request::real_time(order, account, api.account_number()?)?;
+            check_instant(calls, api, account).await.map_err(nothing_sent)?;
             body
         }
     };
     let key = order.id.to_string();
-    let ask = stop.create(rail.create(), rail.path(), &body, key.clone())?;
-    match errand.run(&ask, |answer| judge_creation(answer, |body| rail.sighting(body))).await? {
-        Taken::Now(sighting) => Ok(sighting),
-        Taken::Before(id) => taken_before(errand, stop, &key, &id).await,
+    let call = api.create(rail.create(), rail.path(), &body, key.clone())?;
+    match calls.run(&call, |answer| interpret_creation(answer, |body| rail.report(body))).await? {
+        CreationState::Now(report) => Ok(report),
+        CreationState::Before(id) => taken_before(calls, api, &key, &id).await,
     }
 }
 
 /// Whether the receiving bank takes part in real-time payments.
 async fn check_instant(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     account: &BankAccount,
 ) -> Result<(), CallError> {
     let number = account.routing_number.expose();
     let query = Serializer::new(String::new()).append_pair("routing_number", number).finish();
-    let ask = stop.get("routing_numbers.list", &format!("routing_numbers?{query}"))?;
+    let call = api.get("routing_numbers.list", &format!("routing_numbers?{query}"))?;
     let banks: List<RoutingNumber> =
-        errand.run(&ask, |answer| judge(answer, |body| serde_json::from_slice(body))).await?;
+        calls.run(&call, |answer| interpret(answer, |body| serde_json::from_slice(body))).await?;
     let takes_part = |bank: &RoutingNumber| {
         bank.routing_number == number && bank.real_time_payments_transfers == "supported"
     };
-    banks.data.iter().any(takes_part).then_some(()).ok_or_else(refusal::instant_not_supported)
+    banks.data.iter().any(takes_part).then_some(()).ok_or_else(rejection::instant_not_supported)
 }
 
 /// Trouble before the transfer itself was sent.
 fn nothing_sent(error: CallError) -> CallError {
     match error {
-        CallError::Unknown(trouble) => CallError::Unsent(trouble),
+        CallError::Unknown(transient) => CallError::Unsent(transient),
         other => other,
     }
 }
@@ -158,55 +163,60 @@ fn nothing_sent(error: CallError) -> CallError {
 /// The provider answers so when it has seen our key in a request that read otherwise. Where the key's object is ours,
 /// that was us, told of another source of funds perhaps: the transfer is there, and how it stands is the answer.
 async fn taken_before(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     key: &str,
     id: &str,
-) -> Result<AchSighting, CallError> {
+) -> Result<AchProviderReport, CallError> {
     let unclear = || unknown("a transfer was made under this key before, and cannot be read");
-    let sighting = read(errand, stop, id).await.map_err(|_| unclear())?;
-    match sighting.reference.as_deref() {
-        Some(reference) if reference == key => Ok(sighting),
-        Some(_) => Err(refusal::key_reused()),
+    let report = read(calls, api, id).await.map_err(|_| unclear())?;
+    match report.reference.as_deref() {
+        Some(reference) if reference == key => Ok(report),
+        Some(_) => Err(rejection::key_reused()),
         None => Err(unclear()),
     }
 }
 
 async fn find(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     order: &TransferOrder,
-) -> Result<Option<AchSighting>, CallError> {
+) -> Result<Option<AchProviderReport>, CallError> {
     let (rail, key) = (rail(order)?, order.id.to_string());
     let query = Serializer::new(String::new()).append_pair("idempotency_key", &key).finish();
-    let ask = stop.get(rail.list(), &format!("{}?{query}", rail.path()))?;
-    let found = errand.run(&ask, |answer| judge(answer, |body| rail.sightings(body))).await?;
+    let call = api.get(rail.list(), &format!("{}?{query}", rail.path()))?;
+    let found = calls.run(&call, |answer| interpret(answer, |body| rail.reports(body))).await?;
     if found.is_empty() {
         return Ok(None);
     }
     // A list of other transfers is no answer to what was asked.
-    let ours = found.into_iter().find(|sighting| sighting.reference.as_deref() == Some(key.as_str()));
+    let ours = found.into_iter().find(|report| report.reference.as_deref() == Some(key.as_str()));
     ours.map(Some).ok_or_else(|| unknown("the provider's list is not of this transfer's key"))
 }
 
-async fn read(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<AchSighting, CallError> {
+async fn read(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<AchProviderReport, CallError> {
     let rail = Rail::of_transfer(id);
-    let rail = rail.ok_or_else(|| refused(RefusalKind::Missing, Code::ProviderObjectMissing))?;
-    let ask = stop.get(rail.retrieve(), &format!("{}/{id}", rail.path()))?;
-    errand.run(&ask, |answer| judge(answer, |body| rail.sighting(body))).await
+    let rail = rail.ok_or_else(|| refused(RejectionKind::Missing, Code::ProviderObjectMissing))?;
+    let call = api.get(rail.retrieve(), &format!("{}/{id}", rail.path()))?;
+    calls.run(&call, |answer| interpret(answer, |body| rail.report(body))).await
 }
 
-async fn sees_account(errand: &mut Errand<'_>, stop: Stop<'_>) -> Result<bool, CallError> {
-    let id = stop.account()?;
-    let ask = stop.get("accounts.retrieve", &format!("accounts/{id}"))?;
-    let read = errand.run(&ask, |answer| judge(answer, |body| serde_json::from_slice::<Account>(body))).await;
+async fn sees_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
+    let id = api.account()?;
+    let call = api.get("accounts.retrieve", &format!("accounts/{id}"))?;
+    let read =
+        calls.run(&call, |answer| interpret(answer, |body| serde_json::from_slice::<Account>(body))).await;
     missing_is_none(read).map(|read| read.is_some_and(|account| account.id == id))
 }
 
-async fn funds(errand: &mut Errand<'_>, stop: Stop<'_>) -> Result<Minor, CallError> {
-    let ask = stop.get("accounts.balance", &format!("accounts/{}/balance", stop.account()?))?;
+async fn funds(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<Minor, CallError> {
+    let call = api.get("accounts.balance", &format!("accounts/{}/balance", api.account()?))?;
     let balance: Balance =
-        errand.run(&ask, |answer| judge(answer, |body| serde_json::from_slice(body))).await?;
+        calls.run(&call, |answer| interpret(answer, |body| serde_json::from_slice(body))).await?;
     // An overdrawn account has nothing available.
     let available = u64::try_from(balance.available_balance).unwrap_or_default();
     Ok(Minor::new(available).unwrap_or(Minor::MAX))

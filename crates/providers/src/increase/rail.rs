@@ -1,10 +1,10 @@
 //! The wire's two kinds of transfer, which differ in address, names and words.
 
-use tollgate_domain::{Channel, ach::AchSighting};
+use tollgate_domain::{Channel, ach::AchProviderReport};
 
 use super::{
     status,
-    wire::{AchTransfer, List, RealTimeTransfer},
+    types::{AchTransfer, List, RealTimeTransfer},
 };
 use crate::text::is_id;
 
@@ -65,7 +65,7 @@ impl Rail {
     }
 
     /// Reads one transfer.
-    pub(super) fn sighting(self, body: &[u8]) -> serde_json::Result<AchSighting> {
+    pub(super) fn report(self, body: &[u8]) -> serde_json::Result<AchProviderReport> {
         match self {
             Self::Ach => serde_json::from_slice::<AchTransfer>(body).map(status::ach),
             Self::RealTime => serde_json::from_slice::<RealTimeTransfer>(body).map(status::real_time),
@@ -73,7 +73,7 @@ impl Rail {
     }
 
     /// Reads a list of transfers.
-    pub(super) fn sightings(self, body: &[u8]) -> serde_json::Result<Vec<AchSighting>> {
+    pub(super) fn reports(self, body: &[u8]) -> serde_json::Result<Vec<AchProviderReport>> {
         match self {
             Self::Ach => {
                 let list: List<AchTransfer> = serde_json::from_slice(body)?;

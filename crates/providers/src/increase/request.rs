@@ -8,7 +8,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{BankAccount, CallError};
 
-use super::{ascii::ascii, refusal};
+use super::{ascii::ascii, rejection};
 
 /// What a statement says where the caller said nothing.
 const NEUTRAL_TEXT: &str = "Transfer";
@@ -58,7 +58,7 @@ pub(super) fn real_time(
     account: &BankAccount,
     source_account_number: &str,
 ) -> Result<Value, CallError> {
-    let name = holder(order, CREDITOR_NAME_MAX).ok_or_else(refusal::name_not_writable)?;
+    let name = holder(order, CREDITOR_NAME_MAX).ok_or_else(rejection::name_not_writable)?;
     let told = remittance(order, REMITTANCE_MAX).unwrap_or_else(|| description(order, REMITTANCE_MAX));
     Ok(json!({
         "source_account_number_id": source_account_number,
@@ -72,13 +72,13 @@ pub(super) fn real_time(
 
 fn amount(order: &TransferOrder) -> Result<u64, CallError> {
     if order.currency != Currency::USD {
-        return Err(refusal::amount_not_carried("This provider transfers US dollars only."));
+        return Err(rejection::amount_not_carried("This provider transfers US dollars only."));
     }
     let amount = order.fee.principal.minor();
     if (1..=AMOUNT_MAX).contains(&amount) {
         return Ok(amount);
     }
-    Err(refusal::amount_not_carried("The amount is more than the provider can transfer at once."))
+    Err(rejection::amount_not_carried("The amount is more than the provider can transfer at once."))
 }
 
 const fn funding(kind: BankAccountType) -> &'static str {
@@ -129,7 +129,7 @@ mod tests {
         fee::FeeEntry,
         id::{EnvironmentId, TransferId},
     };
-    use tollgate_engine::ports::RefusalKind;
+    use tollgate_engine::ports::RejectionKind;
     use tollgate_vault::Secret;
 
     use super::*;
@@ -272,7 +272,9 @@ mod tests {
     #[track_caller]
     fn refused(outcome: Result<Value, CallError>) -> String {
         match outcome {
-            Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Invalid => refusal.failure.code,
+            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Invalid => {
+                rejection.failure.code
+            }
             other => panic!("{other:?}"),
         }
     }

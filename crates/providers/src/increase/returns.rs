@@ -1,6 +1,6 @@
 //! Why receiving banks send transfers back: the network's code of each reason the wire has a name for.
 
-use super::{mask::masked, wire::Return};
+use super::{mask::masked, types::Return};
 use crate::text::fit;
 
 /// The code of a return: the network's own where it is given, else the one of the reason's name, else that name.

@@ -2,22 +2,23 @@
 
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};
-use tollgate_domain::ach::{AchSighting, AchStanding};
+use tollgate_domain::ach::{AchProviderReport, AchProviderStatus};
 
 use super::{
     mask::{last_four, masked},
-    refusal, returns,
-    wire::{AchTransfer, NotificationOfChange, RealTimeTransfer, Rejection, Return, Submission},
+    rejection, returns,
+    types::{AchTransfer, NotificationOfChange, RealTimeTransfer, Rejection, Return, Submission},
 };
 use crate::text::fit;
 
 /// A transfer by ACH as it stands.
-pub(super) fn ach(transfer: AchTransfer) -> AchSighting {
-    let standing = ach_standing(&transfer.status, transfer.settlement.is_some(), transfer.returned.as_ref());
+pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
+    let provider_status =
+        ach_standing(&transfer.status, transfer.settlement.is_some(), transfer.returned.as_ref());
     let corrections = transfer.notifications_of_change.unwrap_or_default();
-    AchSighting {
+    AchProviderReport {
         transfer: transfer.id,
-        standing,
+        provider_status,
         amount: Some(transfer.amount),
         reference: transfer.idempotency_key,
         expected_on: transfer.submission.as_ref().and_then(expected_on),
@@ -26,11 +27,11 @@ pub(super) fn ach(transfer: AchTransfer) -> AchSighting {
 }
 
 /// A real-time payment as it stands.
-pub(super) fn real_time(transfer: RealTimeTransfer) -> AchSighting {
-    let standing = real_time_standing(&transfer.status, transfer.rejection.as_ref());
-    AchSighting {
+pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
+    let provider_status = real_time_standing(&transfer.status, transfer.rejection.as_ref());
+    AchProviderReport {
         transfer: transfer.id,
-        standing,
+        provider_status,
         amount: Some(transfer.amount),
         reference: transfer.idempotency_key,
         expected_on: None,
@@ -39,39 +40,39 @@ pub(super) fn real_time(transfer: RealTimeTransfer) -> AchSighting {
 }
 
 /// A transfer stays `submitted` when it settles; only its settlement tells. One that came back keeps its settlement.
-fn ach_standing(status: &str, settled: bool, returned: Option<&Return>) -> AchStanding {
+fn ach_standing(status: &str, settled: bool, returned: Option<&Return>) -> AchProviderStatus {
     match status {
         "pending_approval"
         | "pending_transfer_session_confirmation"
         | "pending_reviewing"
-        | "pending_submission" => AchStanding::Accepted,
-        "requires_attention" => AchStanding::Attention,
-        "submitted" if settled => AchStanding::Settled,
-        "submitted" => AchStanding::Sent,
-        "returned" => AchStanding::Returned { code: returns::code(returned) },
-        "rejected" => AchStanding::Rejected(refusal::ach_rejection()),
-        "canceled" => AchStanding::Canceled,
+        | "pending_submission" => AchProviderStatus::Accepted,
+        "requires_attention" => AchProviderStatus::Attention,
+        "submitted" if settled => AchProviderStatus::Settled,
+        "submitted" => AchProviderStatus::Sent,
+        "returned" => AchProviderStatus::Returned { code: returns::code(returned) },
+        "rejected" => AchProviderStatus::Rejected(rejection::ach_rejection()),
+        "canceled" => AchProviderStatus::Canceled,
         other => unrecognized(other),
     }
 }
 
-fn real_time_standing(status: &str, rejection: Option<&Rejection>) -> AchStanding {
+fn real_time_standing(status: &str, rejection: Option<&Rejection>) -> AchProviderStatus {
     match status {
-        "pending_approval" | "pending_reviewing" | "pending_submission" => AchStanding::Accepted,
-        "requires_attention" => AchStanding::Attention,
-        "submitted" => AchStanding::Sent,
-        "complete" => AchStanding::Settled,
+        "pending_approval" | "pending_reviewing" | "pending_submission" => AchProviderStatus::Accepted,
+        "requires_attention" => AchProviderStatus::Attention,
+        "submitted" => AchProviderStatus::Sent,
+        "complete" => AchProviderStatus::Settled,
         "rejected" => {
             let reason = rejection.and_then(|rejection| rejection.reject_reason_code.as_deref());
-            AchStanding::Rejected(refusal::real_time_rejection(reason))
+            AchProviderStatus::Rejected(rejection::real_time_rejection(reason))
         }
-        "canceled" => AchStanding::Canceled,
+        "canceled" => AchProviderStatus::Canceled,
         other => unrecognized(other),
     }
 }
 
-fn unrecognized(status: &str) -> AchStanding {
-    AchStanding::Unrecognized(fit(&masked(status), 64))
+fn unrecognized(status: &str) -> AchProviderStatus {
+    AchProviderStatus::Unrecognized(fit(&masked(status), 64))
 }
 
 /// The day the money should be there, as the network's own clocks have it.
@@ -113,26 +114,30 @@ mod tests {
 
     #[test]
     fn every_state_of_a_transfer_by_ach() {
-        let unrecognized = |word: &str| AchStanding::Unrecognized(word.to_owned());
-        let returned = || AchStanding::Returned { code: "R03".to_owned() };
+        let unrecognized = |word: &str| AchProviderStatus::Unrecognized(word.to_owned());
+        let returned = || AchProviderStatus::Returned { code: "R03".to_owned() };
         let reason = Return {
             raw_return_reason_code: Some("R03".to_owned()),
             return_reason_code: Some("no_account".to_owned()),
         };
         for (status, unsettled, settled) in [
-            ("pending_approval", AchStanding::Accepted, AchStanding::Accepted),
-            ("pending_transfer_session_confirmation", AchStanding::Accepted, AchStanding::Accepted),
-            ("pending_reviewing", AchStanding::Accepted, AchStanding::Accepted),
-            ("requires_attention", AchStanding::Attention, AchStanding::Attention),
-            ("pending_submission", AchStanding::Accepted, AchStanding::Accepted),
-            ("submitted", AchStanding::Sent, AchStanding::Settled),
+            ("pending_approval", AchProviderStatus::Accepted, AchProviderStatus::Accepted),
+            (
+                "pending_transfer_session_confirmation",
+                AchProviderStatus::Accepted,
+                AchProviderStatus::Accepted,
+            ),
+            ("pending_reviewing", AchProviderStatus::Accepted, AchProviderStatus::Accepted),
+            ("requires_attention", AchProviderStatus::Attention, AchProviderStatus::Attention),
+            ("pending_submission", AchProviderStatus::Accepted, AchProviderStatus::Accepted),
+            ("submitted", AchProviderStatus::Sent, AchProviderStatus::Settled),
             ("returned", returned(), returned()),
             (
                 "rejected",
-                AchStanding::Rejected(refusal::ach_rejection()),
-                AchStanding::Rejected(refusal::ach_rejection()),
+                AchProviderStatus::Rejected(rejection::ach_rejection()),
+                AchProviderStatus::Rejected(rejection::ach_rejection()),
             ),
-            ("canceled", AchStanding::Canceled, AchStanding::Canceled),
+            ("canceled", AchProviderStatus::Canceled, AchProviderStatus::Canceled),
             ("settled", unrecognized("settled"), unrecognized("settled")),
             ("complete", unrecognized("complete"), unrecognized("complete")),
             ("SUBMITTED", unrecognized("SUBMITTED"), unrecognized("SUBMITTED")),
@@ -147,19 +152,19 @@ mod tests {
     fn every_state_of_a_real_time_payment() {
         let closed = Rejection { reject_reason_code: Some("account_closed".to_owned()) };
         for (status, expected) in [
-            ("pending_approval", AchStanding::Accepted),
-            ("pending_reviewing", AchStanding::Accepted),
-            ("requires_attention", AchStanding::Attention),
-            ("pending_submission", AchStanding::Accepted),
-            ("submitted", AchStanding::Sent),
-            ("complete", AchStanding::Settled),
-            ("rejected", AchStanding::Rejected(refusal::real_time_rejection(Some("account_closed")))),
-            ("canceled", AchStanding::Canceled),
-            ("returned", AchStanding::Unrecognized("returned".to_owned())),
+            ("pending_approval", AchProviderStatus::Accepted),
+            ("pending_reviewing", AchProviderStatus::Accepted),
+            ("requires_attention", AchProviderStatus::Attention),
+            ("pending_submission", AchProviderStatus::Accepted),
+            ("submitted", AchProviderStatus::Sent),
+            ("complete", AchProviderStatus::Settled),
+            ("rejected", AchProviderStatus::Rejected(rejection::real_time_rejection(Some("account_closed")))),
+            ("canceled", AchProviderStatus::Canceled),
+            ("returned", AchProviderStatus::Unrecognized("returned".to_owned())),
             ("pending_transfer_session_confirmation", {
-                AchStanding::Unrecognized("pending_transfer_session_confirmation".to_owned())
+                AchProviderStatus::Unrecognized("pending_transfer_session_confirmation".to_owned())
             }),
-            ("", AchStanding::Unrecognized(String::new())),
+            ("", AchProviderStatus::Unrecognized(String::new())),
         ] {
             assert_eq!(real_time_standing(status, Some(&closed)), expected, "{status}");
         }
@@ -181,17 +186,17 @@ mod tests {
                 "created_at": "2026-11-04T10:00:00Z", "added_later": "000987654321",
             }],
         });
-        let sighting = ach(serde_json::from_value(transfer).unwrap());
+        let report = ach(serde_json::from_value(transfer).unwrap());
         let correction = r#"{"change_code":"incorrect_routing_number_and_account_number","corrected_account_number":"********4321","corrected_routing_number":"*****5155","created_at":"2026-11-04T10:00:00Z"}"#;
-        let expected = AchSighting {
+        let expected = AchProviderReport {
             transfer: "ach_transfer_1".to_owned(),
-            standing: AchStanding::Settled,
+            provider_status: AchProviderStatus::Settled,
             amount: Minor::new(12_345),
             reference: Some("ach_key".to_owned()),
             expected_on: Some("2026-11-03".to_owned()),
             corrections: vec![correction.to_owned()],
         };
-        assert_eq!(sighting, expected);
+        assert_eq!(report, expected);
     }
 
     #[test]

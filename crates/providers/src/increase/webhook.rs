@@ -2,32 +2,36 @@
 
 use data_encoding::BASE64;
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{Delivery, Notice, Unreadable, Unverified};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
-use super::{mask::masked, wire::Event};
+use super::{mask::masked, types::Event};
 use crate::signature;
 
 /// How far the signature's time may be from ours, either way.
 const SECONDS_AWAY_MAX: u64 = 300;
 
 /// Checks the signature, then its time.
-pub(super) fn verify(secret: Option<&str>, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified> {
-    let secret = secret.filter(|secret| !secret.is_empty()).ok_or(Unverified::NoSecret)?;
-    let header = |name| signature::header(delivery.headers, name).ok_or(Unverified::Malformed);
+pub(super) fn verify(
+    secret: Option<&str>,
+    inbound: InboundWebhook<'_>,
+    now: Timestamp,
+) -> Result<(), SignatureError> {
+    let secret = secret.filter(|secret| !secret.is_empty()).ok_or(SignatureError::NoSecret)?;
+    let header = |name| signature::header(inbound.headers, name).ok_or(SignatureError::Malformed);
     let (id, at) = (header("webhook-id")?, header("webhook-timestamp")?);
-    let seconds = seconds(at).ok_or(Unverified::Malformed)?;
+    let seconds = seconds(at).ok_or(SignatureError::Malformed)?;
     let given = signatures(header("webhook-signature")?);
-    if id.is_empty() || given.is_empty() || delivery.body.is_empty() {
-        return Err(Unverified::Malformed);
+    if id.is_empty() || given.is_empty() || inbound.body.is_empty() {
+        return Err(SignatureError::Malformed);
     }
     // The key is the secret as it is written. What other senders do, decoding one that begins with `whsec_`, is not
     // done on this wire.
-    let signed = [id.as_bytes(), b".", at.as_bytes(), b".", delivery.body];
+    let signed = [id.as_bytes(), b".", at.as_bytes(), b".", inbound.body];
     if !signature::any_signs(&given, secret.as_bytes(), &signed) {
-        return Err(Unverified::Forged);
+        return Err(SignatureError::Forged);
     }
     let away = now.unix_millis().div_euclid(1_000).abs_diff(seconds);
-    if away > SECONDS_AWAY_MAX { Err(Unverified::Stale) } else { Ok(()) }
+    if away > SECONDS_AWAY_MAX { Err(SignatureError::Stale) } else { Ok(()) }
 }
 
 /// Digits alone: no sign, no space.
@@ -42,15 +46,15 @@ fn signatures(header: &str) -> Vec<Vec<u8>> {
 }
 
 /// What a verified body says. All that happens to a transfer is told as `created` or `updated`.
-pub(super) fn translate(body: &[u8]) -> Result<Notice, Unreadable> {
+pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
     let event: Event =
-        serde_json::from_slice(body).map_err(|error| Unreadable(masked(&error.to_string())))?;
-    let notice = Notice { event: event.id, kind: event.category, ..Notice::default() };
+        serde_json::from_slice(body).map_err(|error| UnreadableEvent(masked(&error.to_string())))?;
+    let notice = WebhookNotice { event: event.id, kind: event.category, ..WebhookNotice::default() };
     let told = ["ach_transfer.", "real_time_payments_transfer."];
     if !told.iter().any(|prefix| notice.kind.starts_with(prefix)) {
         return Ok(notice);
     }
     let object = event.associated_object_id.filter(|id| !id.is_empty());
-    let object = object.ok_or_else(|| Unreadable("the event names no transfer".to_owned()))?;
-    Ok(Notice { relevant: true, objects: vec![object], ..notice })
+    let object = object.ok_or_else(|| UnreadableEvent("the event names no transfer".to_owned()))?;
+    Ok(WebhookNotice { relevant: true, objects: vec![object], ..notice })
 }

@@ -5,26 +5,26 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tollgate_configuration::Provider;
-use tollgate_engine::ports::{CallError, RefusalKind};
+use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
-    refusal::{self, Asked, unreadable},
-    wire::ErrorBody,
+    rejection::{self, Operation, unreadable},
+    types::ErrorBody,
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
     http::{Answer, Request},
-    retry::{Ask, Verdict},
+    retry::{ApiCall, AttemptResult},
 };
 
 /// Whom to ask, and in which version.
 #[derive(Clone, Copy)]
-pub(super) struct Stop<'a> {
+pub(super) struct ApiClient<'a> {
     pub(super) provider: &'a Provider,
     pub(super) version: &'a str,
 }
 
-impl<'a> Stop<'a> {
+impl<'a> ApiClient<'a> {
     /// The location whose payments these are.
     pub(super) fn location(self) -> Result<&'a str, CallError> {
         self.provider.credential("locationId").ok_or_else(unusable)
@@ -37,27 +37,27 @@ impl<'a> Stop<'a> {
         path: &str,
         body: &Value,
         key: String,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<ApiCall, CallError> {
         let mut headers = self.headers()?;
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = Bytes::from(body.to_string());
         let request = Request { method: Method::POST, url: self.url(path), headers, body };
-        Ok(Ask { operation, key: Some(key), request, makes: true })
+        Ok(ApiCall { operation, key: Some(key), request, makes: true })
     }
 
     /// Reads something.
-    pub(super) fn get(self, operation: &'static str, path: &str) -> Result<Ask, CallError> {
+    pub(super) fn get(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         self.without_body(operation, Method::GET, path)
     }
 
     /// Removes something; on this wire that needs no key.
-    pub(super) fn delete(self, operation: &'static str, path: &str) -> Result<Ask, CallError> {
+    pub(super) fn delete(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         self.without_body(operation, Method::DELETE, path)
     }
 
-    fn without_body(self, operation: &'static str, method: Method, path: &str) -> Result<Ask, CallError> {
+    fn without_body(self, operation: &'static str, method: Method, path: &str) -> Result<ApiCall, CallError> {
         let request = Request { method, url: self.url(path), headers: self.headers()?, body: Bytes::new() };
-        Ok(Ask { operation, key: None, request, makes: false })
+        Ok(ApiCall { operation, key: None, request, makes: false })
     }
 
     fn url(self, path: &str) -> String {
@@ -79,35 +79,37 @@ impl<'a> Stop<'a> {
 }
 
 fn unusable() -> CallError {
-    refused(RefusalKind::Credentials, Code::ProviderCredentials)
+    refused(RejectionKind::Credentials, Code::ProviderCredentials)
 }
 
 /// What an answer means.
-pub(super) fn judge<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
-    judge_as(answer, Asked::Anything)
+pub(super) fn interpret<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
+    judge_as(answer, Operation::Anything)
 }
 
 /// What the answer to a charge means, where some refusals say more.
-pub(super) fn judge_charge<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
-    judge_as(answer, Asked::Charge)
+pub(super) fn interpret_charge<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
+    judge_as(answer, Operation::Charge)
 }
 
-fn judge_as<T: DeserializeOwned>(answer: &Answer, asked: Asked) -> Verdict<T> {
+fn judge_as<T: DeserializeOwned>(answer: &Answer, asked: Operation) -> AttemptResult<T> {
     match answer.status {
         status if status.is_success() => match serde_json::from_slice(&answer.body) {
-            Ok(value) => Verdict::done(value),
-            Err(_) => Verdict::again(unknown("the answer cannot be read"), "unreadable answer"),
+            Ok(value) => AttemptResult::ok(value),
+            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
         },
-        StatusCode::TOO_MANY_REQUESTS => Verdict::again(unsent("the provider is busy", None), "rate limited"),
+        StatusCode::TOO_MANY_REQUESTS => {
+            AttemptResult::retry(unsent("the provider is busy", None), "rate limited")
+        }
         // Somebody is at it under the same key, and that may be an earlier try of ours.
-        StatusCode::CONFLICT => Verdict::again(unknown("the provider is still at it"), "conflict"),
-        StatusCode::REQUEST_TIMEOUT => Verdict::again(unknown("the provider timed out"), "timed out"),
+        StatusCode::CONFLICT => AttemptResult::retry(unknown("the provider is still at it"), "conflict"),
+        StatusCode::REQUEST_TIMEOUT => AttemptResult::retry(unknown("the provider timed out"), "timed out"),
         status if status.is_server_error() => {
             let code = status.as_u16();
-            Verdict::again(unknown(format!("the provider answered {code}")), format!("error {code}"))
+            AttemptResult::retry(unknown(format!("the provider answered {code}")), format!("error {code}"))
         }
         status => match serde_json::from_slice::<ErrorBody>(&answer.body) {
-            Ok(body) => refusal::verdict(status, &body.errors, asked),
+            Ok(body) => rejection::result(status, &body.errors, asked),
             Err(_) => unreadable(status),
         },
     }

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use tollgate_domain::{
     Timestamp,
-    card::{CardOrder, Sighting, Standing},
+    card::{CardOrder, ProviderReport, ProviderStatus},
 };
 use tollgate_engine::ports::CallError;
 
 use super::{
-    call::{Stop, judge},
+    call::{ApiClient, interpret},
     request, status,
-    wire::{Payment, PaymentList},
+    types::{Payment, PaymentList},
 };
-use crate::{failure::unknown, retry::Errand};
+use crate::{failure::unknown, retry::CallSession};
 
 /// Pages of a hundred payments over the same amount. A busier time than this has to be looked through in parts.
 const PAGES_MAX: usize = 20;
@@ -24,30 +24,33 @@ const CLOCKS_APART_MAX: Duration = Duration::from_mins(2);
 /// The payment under an order's reference that came furthest, among those made between two moments. One that failed
 /// counts only if it is surely not from before, when an earlier attempt may have left it.
 pub(super) async fn by_reference(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     order: &CardOrder,
     from: Timestamp,
     until: Timestamp,
-) -> Result<Option<Sighting>, CallError> {
+) -> Result<Option<ProviderReport>, CallError> {
     let reference = order.id.to_string();
-    let (location, failed_from) = (stop.location()?, request::time(from));
+    let (location, failed_from) = (api.location()?, request::time(from));
     let (begin, end) = (earlier(from), until.saturating_add(CLOCKS_APART_MAX));
-    let mut best: Option<Sighting> = None;
+    let mut best: Option<ProviderReport> = None;
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES_MAX {
         let query = request::list(order, location, begin, end, cursor.as_deref());
-        let ask = stop.get("payments.list", &format!("payments?{query}"))?;
-        let page = errand.run(&ask, judge::<PaymentList>).await?;
+        let call = api.get("payments.list", &format!("payments?{query}"))?;
+        let page = calls.run(&call, interpret::<PaymentList>).await?;
         for payment in page.payments.iter().flatten() {
             if payment.reference_id.as_ref() != Some(&reference) {
                 continue;
             }
-            let seen = status::sighting(payment);
-            if matches!(seen.standing, Standing::Failed(_)) && is_before(payment, failed_from) {
+            let seen = status::report(payment);
+            if matches!(seen.provider_status, ProviderStatus::Failed(_)) && is_before(payment, failed_from) {
                 continue;
             }
-            if best.as_ref().is_none_or(|best| status::rank(&seen.standing) > status::rank(&best.standing)) {
+            if best
+                .as_ref()
+                .is_none_or(|best| status::rank(&seen.provider_status) > status::rank(&best.provider_status))
+            {
                 best = Some(seen);
             }
         }

@@ -6,11 +6,11 @@
 mod call;
 mod find;
 mod link;
-mod refusal;
+mod rejection;
 mod request;
 mod status;
+mod types;
 mod webhook;
-mod wire;
 
 use std::sync::Arc;
 
@@ -18,22 +18,22 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
-    card::{CardOrder, Sighting},
+    card::{CardOrder, ProviderReport},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Delivery, Notice, Prepared, RefusalKind,
-    Subject, Unreadable, Unverified, WebhookReader,
+    Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, RejectionKind,
+    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 
 use crate::{
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     http::HttpClient,
-    retry::Errand,
-    settings::Settings,
+    retry::CallSession,
+    settings::ProviderSettings,
     square::{
-        call::{Stop, judge, judge_charge},
-        wire::{DisputeObject, LocationBody, PaymentBody, PaymentLinkBody},
+        call::{ApiClient, interpret, interpret_charge},
+        types::{DisputeObject, LocationBody, PaymentBody, PaymentLinkBody},
     },
     text::is_id,
 };
@@ -42,20 +42,20 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Square {
     http: Arc<HttpClient>,
-    settings: Arc<Settings>,
+    settings: Arc<ProviderSettings>,
 }
 
 impl Square {
-    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<Settings>) -> Self {
+    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<ProviderSettings>) -> Self {
         Self { http, settings }
     }
 
-    fn errand(&self) -> Errand<'_> {
-        Errand::new(&self.http, &self.settings)
+    fn calls(&self) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings)
     }
 
-    fn stop<'a>(&'a self, provider: &'a Provider) -> Stop<'a> {
-        Stop { provider, version: &self.settings.square_version }
+    fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
+        ApiClient { provider, version: &self.settings.square_version }
     }
 }
 
@@ -73,9 +73,9 @@ impl Cards for Square {
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let mut errand = self.errand().hiding(order.customer_email.as_deref());
-        let outcome = prepare(&mut errand, self.stop(provider), order).await;
-        errand.finish(outcome)
+        let mut calls = self.calls().hiding(order.customer_email.as_deref());
+        let outcome = prepare(&mut calls, self.api(provider), order).await;
+        calls.finish(outcome)
     }
 
     fn component(&self, provider: &Provider, _: Option<&Prepared>) -> Option<Component> {
@@ -86,10 +86,10 @@ impl Cards for Square {
         })
     }
 
-    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<Sighting> {
-        let mut errand = self.errand().hiding(charge.buyer_email.as_deref());
-        let outcome = pay(&mut errand, self.stop(provider), order, charge).await;
-        errand.finish(outcome)
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
+        let mut calls = self.calls().hiding(charge.buyer_email.as_deref());
+        let outcome = pay(&mut calls, self.api(provider), order, charge).await;
+        calls.finish(outcome)
     }
 
     async fn find_charge(
@@ -98,63 +98,77 @@ impl Cards for Square {
         order: &CardOrder,
         from: Timestamp,
         until: Timestamp,
-    ) -> Call<Option<Sighting>> {
-        let mut errand = self.errand();
-        let outcome = find::by_reference(&mut errand, self.stop(provider), order, from, until).await;
-        errand.finish(outcome)
+    ) -> Call<Option<ProviderReport>> {
+        let mut calls = self.calls();
+        let outcome = find::by_reference(&mut calls, self.api(provider), order, from, until).await;
+        calls.finish(outcome)
     }
 
-    async fn read(&self, provider: &Provider, order: &CardOrder, subject: Subject<'_>) -> Call<Sighting> {
-        let mut errand = self.errand();
-        let stop = self.stop(provider);
+    async fn read(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        subject: Subject<'_>,
+    ) -> Call<ProviderReport> {
+        let mut calls = self.calls();
+        let api = self.api(provider);
         let outcome = match subject {
-            Subject::Object(link) => link::read(&mut errand, stop, order, link).await,
-            Subject::Payment(id) => read_payment(&mut errand, stop, id).await,
+            Subject::Object(link) => link::read(&mut calls, api, order, link).await,
+            Subject::Payment(id) => read_payment(&mut calls, api, id).await,
         };
-        errand.finish(outcome)
+        calls.finish(outcome)
     }
 
     async fn sees_account(&self, provider: &Provider) -> Call<bool> {
-        let mut errand = self.errand();
-        let outcome = sees_location(&mut errand, self.stop(provider)).await;
-        errand.finish(outcome)
+        let mut calls = self.calls();
+        let outcome = sees_location(&mut calls, self.api(provider)).await;
+        calls.finish(outcome)
     }
 
     async fn dispute(&self, provider: &Provider, _: &str, known: Option<&str>) -> Call<Option<Dispute>> {
-        let mut errand = self.errand();
+        let mut calls = self.calls();
         let outcome = match known {
-            Some(id) => read_dispute(&mut errand, self.stop(provider), id).await.map(Some),
+            Some(id) => read_dispute(&mut calls, self.api(provider), id).await.map(Some),
             // The wire lists disputes by location and state, but not by payment.
             None => Ok(None),
         };
-        errand.finish(outcome)
+        calls.finish(outcome)
     }
 
-    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting> {
-        let mut errand = self.errand();
-        let outcome = link::withdraw(&mut errand, self.stop(provider), order, object).await;
-        errand.finish(outcome)
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport> {
+        let mut calls = self.calls();
+        let outcome = link::withdraw(&mut calls, self.api(provider), order, object).await;
+        calls.finish(outcome)
     }
 }
 
 impl WebhookReader for Square {
-    fn verify(&self, provider: &Provider, delivery: Delivery<'_>, _: Timestamp) -> Result<(), Unverified> {
-        webhook::verify(provider.credential("webhookSignatureKey"), delivery)
+    fn verify(
+        &self,
+        provider: &Provider,
+        inbound: InboundWebhook<'_>,
+        _: Timestamp,
+    ) -> Result<(), SignatureError> {
+        webhook::verify(provider.credential("webhookSignatureKey"), inbound)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable> {
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
         webhook::translate(body)
     }
 }
 
-async fn prepare(errand: &mut Errand<'_>, stop: Stop<'_>, order: &CardOrder) -> Result<Prepared, CallError> {
+async fn prepare(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    order: &CardOrder,
+) -> Result<Prepared, CallError> {
     if order.flow != Flow::HostedCheckout {
         return Err(not_offered("On this wire a component payment needs no preparation."));
     }
     let key = format!("{}-prepare", order.id);
-    let body = request::link(order, stop.location()?, &key);
-    let ask = stop.create("payment_links.create", "online-checkout/payment-links", &body, key)?;
-    let link = errand.run(&ask, judge::<PaymentLinkBody>).await?.payment_link;
+    let body = request::link(order, api.location()?, &key);
+    let call = api.create("payment_links.create", "online-checkout/payment-links", &body, key)?;
+    let link = calls.run(&call, interpret::<PaymentLinkBody>).await?.payment_link;
     // The longer address is the page itself; the short one leads to it and is all that is promised.
     let checkout_url = link.url.or(link.long_url);
     if checkout_url.is_none() {
@@ -164,42 +178,50 @@ async fn prepare(errand: &mut Errand<'_>, stop: Stop<'_>, order: &CardOrder) -> 
 }
 
 async fn pay(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     order: &CardOrder,
     charge: &Charge,
-) -> Result<Sighting, CallError> {
+) -> Result<ProviderReport, CallError> {
     let key = format!("{}-{}", order.id, charge.number);
-    let body = request::payment(order, charge, stop.location()?, &key);
-    let ask = stop.create("payments.create", "payments", &body, key)?;
-    let paid = errand.run(&ask, judge_charge::<PaymentBody>).await?;
-    Ok(status::sighting(&paid.payment))
+    let body = request::payment(order, charge, api.location()?, &key);
+    let call = api.create("payments.create", "payments", &body, key)?;
+    let paid = calls.run(&call, interpret_charge::<PaymentBody>).await?;
+    Ok(status::report(&paid.payment))
 }
 
-async fn sees_location(errand: &mut Errand<'_>, stop: Stop<'_>) -> Result<bool, CallError> {
-    let id = stop.location()?;
+async fn sees_location(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
+    let id = api.location()?;
     if !is_id(id) {
         return Ok(false);
     }
-    let ask = stop.get("locations.get", &format!("locations/{id}"))?;
-    missing_is_none(errand.run(&ask, judge::<LocationBody>).await)
+    let call = api.get("locations.get", &format!("locations/{id}"))?;
+    missing_is_none(calls.run(&call, interpret::<LocationBody>).await)
         .map(|read| read.is_some_and(|read| read.location.id == id))
 }
 
-async fn read_payment(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<Sighting, CallError> {
+async fn read_payment(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<ProviderReport, CallError> {
     if !is_id(id) {
-        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
-    let ask = stop.get("payments.get", &format!("payments/{id}"))?;
-    let read = errand.run(&ask, judge::<PaymentBody>).await?;
-    Ok(status::sighting(&read.payment))
+    let call = api.get("payments.get", &format!("payments/{id}"))?;
+    let read = calls.run(&call, interpret::<PaymentBody>).await?;
+    Ok(status::report(&read.payment))
 }
 
-async fn read_dispute(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<Dispute, CallError> {
+async fn read_dispute(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<Dispute, CallError> {
     if !is_id(id) {
-        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
-    let ask = stop.get("disputes.get", &format!("disputes/{id}"))?;
-    let read = errand.run(&ask, judge::<DisputeObject>).await?.dispute;
+    let call = api.get("disputes.get", &format!("disputes/{id}"))?;
+    let read = calls.run(&call, interpret::<DisputeObject>).await?.dispute;
     Ok(webhook::told(read, id.to_owned()))
 }

@@ -2,18 +2,18 @@
 
 use tollgate_domain::{
     Minor,
-    card::{Sighting, Standing},
+    card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
 
-use super::{refusal, wire::Payment};
+use super::{rejection, types::Payment};
 
 /// A payment as the domain sees it.
-pub(super) fn sighting(payment: &Payment) -> Sighting {
+pub(super) fn report(payment: &Payment) -> ProviderReport {
     let errors = payment.card_details.as_ref().map(|details| details.errors.as_slice()).unwrap_or_default();
-    Sighting {
+    ProviderReport {
         payment: Some(payment.id.clone()),
-        standing: payment_standing(&payment.status, refusal::failure(errors)),
+        provider_status: payment_standing(&payment.status, rejection::failure(errors)),
         amount: Some(payment.amount_money.amount),
         currency: Some(payment.amount_money.currency.to_ascii_uppercase()),
         reference: payment.reference_id.clone(),
@@ -24,36 +24,36 @@ pub(super) fn sighting(payment: &Payment) -> Sighting {
 }
 
 /// Payments. `failure` is why, should it have failed.
-fn payment_standing(status: &str, failure: Failure) -> Standing {
+fn payment_standing(status: &str, failure: Failure) -> ProviderStatus {
     match status {
         // Payments are completed by themselves here, so an approved one is on its way.
-        "APPROVED" | "PENDING" => Standing::Processing,
-        "COMPLETED" => Standing::Succeeded,
-        "CANCELED" => Standing::Canceled,
-        "FAILED" => Standing::Failed(failure),
-        other => Standing::Unrecognized(other.to_owned()),
+        "APPROVED" | "PENDING" => ProviderStatus::Processing,
+        "COMPLETED" => ProviderStatus::Succeeded,
+        "CANCELED" => ProviderStatus::Canceled,
+        "FAILED" => ProviderStatus::Failed(failure),
+        other => ProviderStatus::Unrecognized(other.to_owned()),
     }
 }
 
 /// Orders that no payment has been made for.
-pub(super) fn order_standing(state: &str) -> Standing {
+pub(super) fn order_standing(state: &str) -> ProviderStatus {
     match state {
-        "OPEN" | "DRAFT" => Standing::Untouched,
-        "CANCELED" => Standing::Canceled,
+        "OPEN" | "DRAFT" => ProviderStatus::NotStarted,
+        "CANCELED" => ProviderStatus::Canceled,
         // Complete without a payment is nothing this service can have caused.
-        other => Standing::Unrecognized(other.to_owned()),
+        other => ProviderStatus::Unrecognized(other.to_owned()),
     }
 }
 
 /// How far a payment came, to pick one of several for the same thing.
-pub(super) const fn rank(standing: &Standing) -> u8 {
-    match standing {
-        Standing::Succeeded => 5,
-        Standing::Processing => 4,
-        Standing::Unrecognized(_) => 3,
-        Standing::Acting | Standing::Untouched => 2,
-        Standing::Canceled => 1,
-        Standing::Failed(_) => 0,
+pub(super) const fn rank(provider_status: &ProviderStatus) -> u8 {
+    match provider_status {
+        ProviderStatus::Succeeded => 5,
+        ProviderStatus::Processing => 4,
+        ProviderStatus::Unrecognized(_) => 3,
+        ProviderStatus::ActionRequired | ProviderStatus::NotStarted => 2,
+        ProviderStatus::Canceled => 1,
+        ProviderStatus::Failed(_) => 0,
     }
 }
 
@@ -65,13 +65,13 @@ mod tests {
     #[test]
     fn every_state_of_a_payment() {
         for (status, expected) in [
-            ("APPROVED", Standing::Processing),
-            ("PENDING", Standing::Processing),
-            ("COMPLETED", Standing::Succeeded),
-            ("CANCELED", Standing::Canceled),
-            ("FAILED", Standing::Failed(Code::CardDeclined.failure())),
-            ("DANCING", Standing::Unrecognized("DANCING".to_owned())),
-            ("", Standing::Unrecognized(String::new())),
+            ("APPROVED", ProviderStatus::Processing),
+            ("PENDING", ProviderStatus::Processing),
+            ("COMPLETED", ProviderStatus::Succeeded),
+            ("CANCELED", ProviderStatus::Canceled),
+            ("FAILED", ProviderStatus::Failed(Code::CardDeclined.failure())),
+            ("DANCING", ProviderStatus::Unrecognized("DANCING".to_owned())),
+            ("", ProviderStatus::Unrecognized(String::new())),
         ] {
             assert_eq!(payment_standing(status, Code::CardDeclined.failure()), expected, "{status}");
         }
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn every_state_of_an_order_nobody_paid() {
         for (state, expected) in [
-            ("DRAFT", Standing::Untouched),
-            ("OPEN", Standing::Untouched),
-            ("CANCELED", Standing::Canceled),
-            ("COMPLETED", Standing::Unrecognized("COMPLETED".to_owned())),
-            ("NEW", Standing::Unrecognized("NEW".to_owned())),
+            ("DRAFT", ProviderStatus::NotStarted),
+            ("OPEN", ProviderStatus::NotStarted),
+            ("CANCELED", ProviderStatus::Canceled),
+            ("COMPLETED", ProviderStatus::Unrecognized("COMPLETED".to_owned())),
+            ("NEW", ProviderStatus::Unrecognized("NEW".to_owned())),
         ] {
             assert_eq!(order_standing(state), expected, "{state}");
         }

@@ -3,29 +3,29 @@
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
 use tollgate_domain::transaction::Dispute;
-use tollgate_engine::ports::{Delivery, Notice, Unreadable, Unverified};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
-use super::wire::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
+use super::types::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
 use crate::signature;
 
 /// Checks the signature. It has no time in it, so that an old delivery looks like a new one: the event's id is what
 /// tells them apart.
-pub(super) fn verify(key: Option<&str>, delivery: Delivery<'_>) -> Result<(), Unverified> {
-    let key = key.filter(|key| !key.is_empty()).ok_or(Unverified::NoSecret)?;
-    let header = signature::header(delivery.headers, "x-square-hmacsha256-signature");
-    let given = BASE64.decode(header.ok_or(Unverified::Malformed)?.trim().as_bytes());
-    let given = given.map_err(|_| Unverified::Malformed)?;
-    if delivery.body.is_empty() {
-        return Err(Unverified::Malformed);
+pub(super) fn verify(key: Option<&str>, inbound: InboundWebhook<'_>) -> Result<(), SignatureError> {
+    let key = key.filter(|key| !key.is_empty()).ok_or(SignatureError::NoSecret)?;
+    let header = signature::header(inbound.headers, "x-square-hmacsha256-signature");
+    let given = BASE64.decode(header.ok_or(SignatureError::Malformed)?.trim().as_bytes());
+    let given = given.map_err(|_| SignatureError::Malformed)?;
+    if inbound.body.is_empty() {
+        return Err(SignatureError::Malformed);
     }
-    let signed = [delivery.url.as_bytes(), delivery.body];
-    if signature::any_signs(&[given], key.as_bytes(), &signed) { Ok(()) } else { Err(Unverified::Forged) }
+    let signed = [inbound.url.as_bytes(), inbound.body];
+    if signature::any_signs(&[given], key.as_bytes(), &signed) { Ok(()) } else { Err(SignatureError::Forged) }
 }
 
 /// What a verified body says.
-pub(super) fn translate(body: &[u8]) -> Result<Notice, Unreadable> {
-    let event: Event = serde_json::from_slice(body).map_err(|error| Unreadable(error.to_string()))?;
-    let notice = Notice { event: event.id, kind: event.kind, ..Notice::default() };
+pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+    let event: Event = serde_json::from_slice(body).map_err(|error| UnreadableEvent(error.to_string()))?;
+    let notice = WebhookNotice { event: event.id, kind: event.kind, ..WebhookNotice::default() };
     match notice.kind.as_str() {
         "payment.created" | "payment.updated" => payment(notice, event.data),
         "refund.created" | "refund.updated" => refund(notice, event.data),
@@ -34,10 +34,10 @@ pub(super) fn translate(body: &[u8]) -> Result<Notice, Unreadable> {
     }
 }
 
-fn payment(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
+fn payment(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNotice, UnreadableEvent> {
     let (_, PaymentObject { payment }) = object(data)?;
     let (amount, currency) = payment.amount_money.map(|money| (money.amount, money.currency)).unzip();
-    Ok(Notice {
+    Ok(WebhookNotice {
         relevant: true,
         objects: [Some(payment.id.clone()), payment.order_id].into_iter().flatten().collect(),
         payment: Some(payment.id),
@@ -49,18 +49,18 @@ fn payment(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable
 }
 
 /// A refund's amount is its own, not the payment's.
-fn refund(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
+fn refund(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNotice, UnreadableEvent> {
     let (_, RefundObject { refund }) = object(data)?;
     let objects = [refund.payment_id.clone(), refund.order_id].into_iter().flatten().collect();
-    Ok(Notice { relevant: true, objects, payment: refund.payment_id, ..notice })
+    Ok(WebhookNotice { relevant: true, objects, payment: refund.payment_id, ..notice })
 }
 
-fn dispute(notice: Notice, data: Option<EventData>) -> Result<Notice, Unreadable> {
+fn dispute(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNotice, UnreadableEvent> {
     let (id, DisputeObject { dispute }) = object(data)?;
-    let id = dispute.id.clone().or(id).ok_or_else(|| Unreadable("the dispute has no id".to_owned()))?;
+    let id = dispute.id.clone().or(id).ok_or_else(|| UnreadableEvent("the dispute has no id".to_owned()))?;
     let payment = dispute.disputed_payment.as_ref().and_then(|payment| payment.payment_id.clone());
     let objects = payment.iter().cloned().collect();
-    Ok(Notice { relevant: true, objects, payment, dispute: Some(told(dispute, id)), ..notice })
+    Ok(WebhookNotice { relevant: true, objects, payment, dispute: Some(told(dispute, id)), ..notice })
 }
 
 /// A dispute as the domain sees it.
@@ -74,8 +74,8 @@ pub(super) fn told(dispute: EventDispute, id: String) -> Dispute {
 }
 
 /// The event's object, and the id the event gives for it.
-fn object<T: DeserializeOwned>(data: Option<EventData>) -> Result<(Option<String>, T), Unreadable> {
-    let data = data.ok_or_else(|| Unreadable("the event has no data".to_owned()))?;
-    let object = serde_json::from_value(data.object).map_err(|error| Unreadable(error.to_string()))?;
+fn object<T: DeserializeOwned>(data: Option<EventData>) -> Result<(Option<String>, T), UnreadableEvent> {
+    let data = data.ok_or_else(|| UnreadableEvent("the event has no data".to_owned()))?;
+    let object = serde_json::from_value(data.object).map_err(|error| UnreadableEvent(error.to_string()))?;
     Ok((data.id, object))
 }

@@ -5,27 +5,27 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
 use tollgate_configuration::Provider;
 use tollgate_domain::card::CardOrder;
-use tollgate_engine::ports::{CallError, RefusalKind};
+use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
     form::Form,
-    refusal::{self, unreadable},
-    wire::ErrorBody,
+    rejection::{self, unreadable},
+    types::ErrorBody,
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
     http::{Answer, Request},
-    retry::{Ask, Verdict},
+    retry::{ApiCall, AttemptResult},
 };
 
 /// Whom to ask, and in which version.
 #[derive(Clone, Copy)]
-pub(super) struct Stop<'a> {
+pub(super) struct ApiClient<'a> {
     pub(super) provider: &'a Provider,
     pub(super) version: &'a str,
 }
 
-impl Stop<'_> {
+impl ApiClient<'_> {
     /// Makes something for an order, once.
     pub(super) fn create(
         self,
@@ -33,9 +33,9 @@ impl Stop<'_> {
         path: &str,
         form: Form,
         order: &CardOrder,
-    ) -> Result<Ask, CallError> {
-        let ask = self.post(operation, path, form, Some(format!("{}-prepare", order.id)))?;
-        Ok(Ask { makes: true, ..ask })
+    ) -> Result<ApiCall, CallError> {
+        let call = self.post(operation, path, form, Some(format!("{}-prepare", order.id)))?;
+        Ok(ApiCall { makes: true, ..call })
     }
 
     /// Changes something that exists.
@@ -45,7 +45,7 @@ impl Stop<'_> {
         path: &str,
         form: Form,
         key: Option<String>,
-    ) -> Result<Ask, CallError> {
+    ) -> Result<ApiCall, CallError> {
         let mut headers = self.headers()?;
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         if let Some(key) = key.as_deref().and_then(|key| HeaderValue::from_str(key).ok()) {
@@ -53,14 +53,14 @@ impl Stop<'_> {
         }
         let body = Bytes::from(form.finish());
         let request = Request { method: Method::POST, url: self.url(path), headers, body };
-        Ok(Ask { operation, key, request, makes: false })
+        Ok(ApiCall { operation, key, request, makes: false })
     }
 
     /// Reads something.
-    pub(super) fn get(self, operation: &'static str, path: &str, query: Form) -> Result<Ask, CallError> {
+    pub(super) fn get(self, operation: &'static str, path: &str, query: Form) -> Result<ApiCall, CallError> {
         let url = format!("{}?{}", self.url(path), query.finish());
         let request = Request { method: Method::GET, url, headers: self.headers()?, body: Bytes::new() };
-        Ok(Ask { operation, key: None, request, makes: false })
+        Ok(ApiCall { operation, key: None, request, makes: false })
     }
 
     fn url(self, path: &str) -> String {
@@ -68,7 +68,7 @@ impl Stop<'_> {
     }
 
     fn headers(self) -> Result<HeaderMap, CallError> {
-        let unusable = || refused(RefusalKind::Credentials, Code::ProviderCredentials);
+        let unusable = || refused(RejectionKind::Credentials, Code::ProviderCredentials);
         let key = self.provider.credential("secretKey").ok_or_else(unusable)?;
         let mut bearer = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| unusable())?;
         bearer.set_sensitive(true);
@@ -83,31 +83,33 @@ impl Stop<'_> {
 }
 
 /// What an answer means. The provider's own word on whether to try again goes before ours.
-pub(super) fn judge<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
-    let verdict = first_judgement(answer);
-    match (answer.header("stripe-should-retry"), &verdict.outcome) {
-        (Some("true"), Err(_)) => Verdict { again: true, ..verdict },
-        (Some("false"), _) => Verdict { again: false, ..verdict },
-        _ => verdict,
+pub(super) fn interpret<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
+    let result = interpret_status(answer);
+    match (answer.header("stripe-should-retry"), &result.outcome) {
+        (Some("true"), Err(_)) => AttemptResult { again: true, ..result },
+        (Some("false"), _) => AttemptResult { again: false, ..result },
+        _ => result,
     }
 }
 
-fn first_judgement<T: DeserializeOwned>(answer: &Answer) -> Verdict<T> {
+fn interpret_status<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
     match answer.status {
         status if status.is_success() => match serde_json::from_slice(&answer.body) {
-            Ok(value) => Verdict::done(value),
-            Err(_) => Verdict::again(unknown("the answer cannot be read"), "unreadable answer"),
+            Ok(value) => AttemptResult::ok(value),
+            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
         },
-        StatusCode::TOO_MANY_REQUESTS => Verdict::again(unsent("the provider is busy", None), "rate limited"),
+        StatusCode::TOO_MANY_REQUESTS => {
+            AttemptResult::retry(unsent("the provider is busy", None), "rate limited")
+        }
         // The key is in use, or the object is locked: somebody is at it, and that may be an earlier try of ours.
-        StatusCode::CONFLICT => Verdict::again(unknown("the provider is still at it"), "conflict"),
-        StatusCode::REQUEST_TIMEOUT => Verdict::again(unknown("the provider timed out"), "timed out"),
+        StatusCode::CONFLICT => AttemptResult::retry(unknown("the provider is still at it"), "conflict"),
+        StatusCode::REQUEST_TIMEOUT => AttemptResult::retry(unknown("the provider timed out"), "timed out"),
         status if status.is_server_error() => {
             let code = status.as_u16();
-            Verdict::again(unknown(format!("the provider answered {code}")), format!("error {code}"))
+            AttemptResult::retry(unknown(format!("the provider answered {code}")), format!("error {code}"))
         }
         status => match serde_json::from_slice::<ErrorBody>(&answer.body) {
-            Ok(body) => refusal::verdict(status, &body.error),
+            Ok(body) => rejection::result(status, &body.error),
             Err(_) => unreadable(status),
         },
     }

@@ -4,11 +4,11 @@
 
 mod call;
 mod form;
-mod refusal;
+mod rejection;
 mod request;
 mod status;
+mod types;
 mod webhook;
-mod wire;
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,23 +16,23 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
-    card::{CardOrder, Sighting, Standing},
+    card::{CardOrder, ProviderReport, ProviderStatus},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Delivery, Notice, Prepared, RefusalKind,
-    Subject, Unreadable, Unverified, WebhookReader,
+    Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, RejectionKind,
+    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_vault::Secret;
 
 use crate::{
     failure::{Code, not_offered, refused},
     http::HttpClient,
-    retry::Errand,
-    settings::Settings,
+    retry::CallSession,
+    settings::ProviderSettings,
     stripe::{
-        call::{Stop, judge},
-        wire::{Intent, Session},
+        call::{ApiClient, interpret},
+        types::{Intent, Session},
     },
     text::is_id,
 };
@@ -41,20 +41,20 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Stripe {
     http: Arc<HttpClient>,
-    settings: Arc<Settings>,
+    settings: Arc<ProviderSettings>,
 }
 
 impl Stripe {
-    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<Settings>) -> Self {
+    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<ProviderSettings>) -> Self {
         Self { http, settings }
     }
 
-    fn errand(&self) -> Errand<'_> {
-        Errand::new(&self.http, &self.settings)
+    fn calls(&self) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings)
     }
 
-    fn stop<'a>(&'a self, provider: &'a Provider) -> Stop<'a> {
-        Stop { provider, version: &self.settings.stripe_version }
+    fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
+        ApiClient { provider, version: &self.settings.stripe_version }
     }
 }
 
@@ -70,15 +70,15 @@ impl Cards for Stripe {
 
     fn longest_life(&self, flow: Flow) -> Option<Duration> {
         match flow {
-            Flow::HostedCheckout => Some(request::LONGEST_SESSION),
+            Flow::HostedCheckout => Some(request::MAX_SESSION),
             Flow::PaymentComponent => None,
         }
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let mut errand = self.errand().hiding(order.customer_email.as_deref());
-        let outcome = prepare(&mut errand, self.stop(provider), order).await;
-        errand.finish(outcome)
+        let mut calls = self.calls().hiding(order.customer_email.as_deref());
+        let outcome = prepare(&mut calls, self.api(provider), order).await;
+        calls.finish(outcome)
     }
 
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
@@ -90,8 +90,8 @@ impl Cards for Stripe {
         })
     }
 
-    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<Sighting> {
-        self.errand().finish(Err(browser_pays()))
+    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<ProviderReport> {
+        self.calls().finish(Err(browser_pays()))
     }
 
     async fn find_charge(
@@ -100,41 +100,46 @@ impl Cards for Stripe {
         _: &CardOrder,
         _: Timestamp,
         _: Timestamp,
-    ) -> Call<Option<Sighting>> {
-        self.errand().finish(Err(browser_pays()))
+    ) -> Call<Option<ProviderReport>> {
+        self.calls().finish(Err(browser_pays()))
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Sighting> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
-        let mut errand = self.errand();
-        let outcome = read(&mut errand, self.stop(provider), id).await;
-        errand.finish(outcome)
+        let mut calls = self.calls();
+        let outcome = read(&mut calls, self.api(provider), id).await;
+        calls.finish(outcome)
     }
 
     async fn sees_account(&self, _: &Provider) -> Call<bool> {
         // The configuration names no account, so there is nothing to compare with.
-        self.errand().finish(Ok(false))
+        self.calls().finish(Ok(false))
     }
 
     async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
-        let mut errand = self.errand();
-        let outcome = dispute(&mut errand, self.stop(provider), payment).await;
-        errand.finish(outcome)
+        let mut calls = self.calls();
+        let outcome = dispute(&mut calls, self.api(provider), payment).await;
+        calls.finish(outcome)
     }
 
-    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Sighting> {
-        let mut errand = self.errand();
-        let outcome = withdraw(&mut errand, self.stop(provider), order, object).await;
-        errand.finish(outcome)
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport> {
+        let mut calls = self.calls();
+        let outcome = withdraw(&mut calls, self.api(provider), order, object).await;
+        calls.finish(outcome)
     }
 }
 
 impl WebhookReader for Stripe {
-    fn verify(&self, provider: &Provider, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified> {
-        webhook::verify(provider.credential("webhookSecret"), delivery, now)
+    fn verify(
+        &self,
+        provider: &Provider,
+        inbound: InboundWebhook<'_>,
+        now: Timestamp,
+    ) -> Result<(), SignatureError> {
+        webhook::verify(provider.credential("webhookSecret"), inbound, now)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable> {
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
         webhook::translate(body)
     }
 }
@@ -143,53 +148,61 @@ fn browser_pays() -> CallError {
     not_offered("On this wire the customer's browser pays; there is nothing to charge.")
 }
 
-async fn prepare(errand: &mut Errand<'_>, stop: Stop<'_>, order: &CardOrder) -> Result<Prepared, CallError> {
+async fn prepare(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    order: &CardOrder,
+) -> Result<Prepared, CallError> {
     request::check_currency(order)?;
     match order.flow {
         Flow::PaymentComponent => {
-            let ask =
-                stop.create("payment_intents.create", "payment_intents", request::intent(order), order)?;
-            let made = errand.run(&ask, judge::<wire::NewIntent>).await?;
+            let call =
+                api.create("payment_intents.create", "payment_intents", request::intent(order), order)?;
+            let made = calls.run(&call, interpret::<types::NewIntent>).await?;
             let client_secret = Some(Secret::new(made.client_secret));
             Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret })
         }
         Flow::HostedCheckout => {
             let form = request::session(order)?;
-            let ask = stop.create("checkout.sessions.create", "checkout/sessions", form, order)?;
-            let made = errand.run(&ask, judge::<wire::NewSession>).await?;
+            let call = api.create("checkout.sessions.create", "checkout/sessions", form, order)?;
+            let made = calls.run(&call, interpret::<types::NewSession>).await?;
             let checkout_url = Some(made.url);
             Ok(Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None })
         }
     }
 }
 
-async fn read(errand: &mut Errand<'_>, stop: Stop<'_>, id: &str) -> Result<Sighting, CallError> {
+async fn read(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<ProviderReport, CallError> {
     if !is_id(id) {
-        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     if is_session(id) {
         let query = request::session_query();
-        let ask = stop.get("checkout.sessions.retrieve", &format!("checkout/sessions/{id}"), query)?;
-        let session = errand.run(&ask, judge::<Session>).await?;
+        let call = api.get("checkout.sessions.retrieve", &format!("checkout/sessions/{id}"), query)?;
+        let session = calls.run(&call, interpret::<Session>).await?;
         return Ok(status::session_sighting(&session));
     }
     let query = request::intent_query();
-    let ask = stop.get("payment_intents.retrieve", &format!("payment_intents/{id}"), query)?;
-    let intent = errand.run(&ask, judge::<Intent>).await?;
+    let call = api.get("payment_intents.retrieve", &format!("payment_intents/{id}"), query)?;
+    let intent = calls.run(&call, interpret::<Intent>).await?;
     Ok(status::intent_sighting(&intent))
 }
 
 /// A payment that was contested twice shows its newest dispute.
 async fn dispute(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     intent: &str,
 ) -> Result<Option<Dispute>, CallError> {
     if !is_id(intent) {
-        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
-    let ask = stop.get("disputes.list", "disputes", request::dispute_query(intent))?;
-    let list = errand.run(&ask, judge::<wire::DisputeList>).await?;
+    let call = api.get("disputes.list", "disputes", request::dispute_query(intent))?;
+    let list = calls.run(&call, interpret::<types::DisputeList>).await?;
     Ok(list.data.into_iter().next().map(|dispute| Dispute {
         id: dispute.id,
         status: dispute.status,
@@ -200,57 +213,60 @@ async fn dispute(
 
 /// Cancels or expires, and where the provider will not, says why by saying where it stands.
 async fn withdraw(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     order: &CardOrder,
     id: &str,
-) -> Result<Sighting, CallError> {
+) -> Result<ProviderReport, CallError> {
     let key = format!("{}-withdraw", order.id);
-    let refusal = match close(errand, stop, id, Some(key)).await {
+    let rejection = match close(calls, api, id, Some(key)).await {
         Err(error) if is_about_state(&error) => error,
         other => return other,
     };
-    let seen = read(errand, stop, id).await?;
-    if !is_payable(&seen.standing) {
+    let seen = read(calls, api, id).await?;
+    if !is_payable(&seen.provider_status) {
         return Ok(seen);
     }
     // It can still be paid, and yet would not be closed: the key repeats a refusal of an earlier moment, when the
     // payment was under way. Closing does no harm twice, so it needs no key.
-    match close(errand, stop, id, None).await {
-        Err(error) if is_about_state(&error) => Err(refusal),
+    match close(calls, api, id, None).await {
+        Err(error) if is_about_state(&error) => Err(rejection),
         other => other,
     }
 }
 
 async fn close(
-    errand: &mut Errand<'_>,
-    stop: Stop<'_>,
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
     id: &str,
     key: Option<String>,
-) -> Result<Sighting, CallError> {
+) -> Result<ProviderReport, CallError> {
     if !is_id(id) {
-        return Err(refused(RefusalKind::Missing, Code::ProviderObjectMissing));
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     if is_session(id) {
         let path = format!("checkout/sessions/{id}/expire");
-        let ask = stop.post("checkout.sessions.expire", &path, request::session_query(), key)?;
-        let session = errand.run(&ask, judge::<Session>).await?;
+        let call = api.post("checkout.sessions.expire", &path, request::session_query(), key)?;
+        let session = calls.run(&call, interpret::<Session>).await?;
         return Ok(status::session_sighting(&session));
     }
     let path = format!("payment_intents/{id}/cancel");
-    let ask = stop.post("payment_intents.cancel", &path, request::cancel(), key)?;
-    let intent = errand.run(&ask, judge::<Intent>).await?;
+    let call = api.post("payment_intents.cancel", &path, request::cancel(), key)?;
+    let intent = calls.run(&call, interpret::<Intent>).await?;
     Ok(status::intent_sighting(&intent))
 }
 
 /// The wire has no code of its own for a session that cannot be expired.
 fn is_about_state(error: &CallError) -> bool {
-    let CallError::Refused(refusal) = error else { return false };
-    matches!(refusal.kind, RefusalKind::State | RefusalKind::Invalid)
+    let CallError::Rejected(rejection) = error else { return false };
+    matches!(rejection.kind, RejectionKind::State | RejectionKind::Invalid)
 }
 
-fn is_payable(standing: &Standing) -> bool {
-    matches!(standing, Standing::Untouched | Standing::Acting | Standing::Failed(_))
+fn is_payable(provider_status: &ProviderStatus) -> bool {
+    matches!(
+        provider_status,
+        ProviderStatus::NotStarted | ProviderStatus::ActionRequired | ProviderStatus::Failed(_)
+    )
 }
 
 fn is_session(id: &str) -> bool {

@@ -20,7 +20,7 @@ const NAME_BYTES_MAX: usize = 250;
 /// for the way there and for clocks that differ.
 const SESSION_SECONDS_MIN: i64 = 31 * 60;
 /// Nothing is promised for longer than this.
-pub(super) const LONGEST_SESSION: Duration = Duration::from_mins(24 * 60 - 1);
+pub(super) const MAX_SESSION: Duration = Duration::from_mins(24 * 60 - 1);
 /// In whole seconds, the last of which has begun.
 const SESSION_SECONDS_MAX: i64 = (24 * 60 - 1) * 60 + 1;
 

@@ -2,21 +2,21 @@
 
 use tollgate_domain::{
     Minor,
-    card::{Sighting, Standing},
+    card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
 
 use super::{
-    refusal,
-    wire::{Intent, Metadata, Session},
+    rejection,
+    types::{Intent, Metadata, Session},
 };
 
 /// An intent as the domain sees it.
-pub(super) fn intent_sighting(intent: &Intent) -> Sighting {
-    let failure = intent.last_payment_error.as_ref().map(refusal::failure);
-    Sighting {
+pub(super) fn intent_sighting(intent: &Intent) -> ProviderReport {
+    let failure = intent.last_payment_error.as_ref().map(rejection::failure);
+    ProviderReport {
         payment: Some(intent.id.clone()),
-        standing: intent_standing(&intent.status, failure),
+        provider_status: intent_standing(&intent.status, failure),
         amount: Some(intent.amount),
         currency: Some(intent.currency.to_ascii_uppercase()),
         reference: reference(intent.metadata.as_ref()),
@@ -26,16 +26,19 @@ pub(super) fn intent_sighting(intent: &Intent) -> Sighting {
 }
 
 /// A session as the domain sees it: by its intent once there is one.
-pub(super) fn session_sighting(session: &Session) -> Sighting {
+pub(super) fn session_sighting(session: &Session) -> ProviderReport {
     let intent = session.payment_intent.as_ref().map(intent_sighting);
     let status = session.status.as_deref().unwrap_or_default();
-    let standing = session_standing(status, &session.payment_status, intent.as_ref().map(|it| &it.standing));
+    let provider_status =
+        session_standing(status, &session.payment_status, intent.as_ref().map(|it| &it.provider_status));
     let own_reference = session.client_reference_id.clone().or_else(|| reference(session.metadata.as_ref()));
     match intent {
-        Some(intent) => Sighting { standing, reference: intent.reference.or(own_reference), ..intent },
-        None => Sighting {
+        Some(intent) => {
+            ProviderReport { provider_status, reference: intent.reference.or(own_reference), ..intent }
+        }
+        None => ProviderReport {
             payment: None,
-            standing,
+            provider_status,
             amount: session.amount_total,
             currency: session.currency.as_deref().map(str::to_ascii_uppercase),
             reference: own_reference,
@@ -46,34 +49,36 @@ pub(super) fn session_sighting(session: &Session) -> Sighting {
 }
 
 /// Payment intents. `failure` is why the last try failed, where one did.
-fn intent_standing(status: &str, failure: Option<Failure>) -> Standing {
+fn intent_standing(status: &str, failure: Option<Failure>) -> ProviderStatus {
     match (status, failure) {
-        ("requires_payment_method", None) | ("requires_confirmation", _) => Standing::Untouched,
-        ("requires_payment_method", Some(failure)) => Standing::Failed(failure),
-        ("requires_action", _) => Standing::Acting,
+        ("requires_payment_method", None) | ("requires_confirmation", _) => ProviderStatus::NotStarted,
+        ("requires_payment_method", Some(failure)) => ProviderStatus::Failed(failure),
+        ("requires_action", _) => ProviderStatus::ActionRequired,
         // Authorised only happens to intents that are captured by hand, which are none of ours.
-        ("processing" | "requires_capture", _) => Standing::Processing,
-        ("succeeded", _) => Standing::Succeeded,
-        ("canceled", _) => Standing::Canceled,
-        (other, _) => Standing::Unrecognized(other.to_owned()),
+        ("processing" | "requires_capture", _) => ProviderStatus::Processing,
+        ("succeeded", _) => ProviderStatus::Succeeded,
+        ("canceled", _) => ProviderStatus::Canceled,
+        (other, _) => ProviderStatus::Unrecognized(other.to_owned()),
     }
 }
 
 /// Checkout sessions, by their status, their payment's status, and where their intent stands.
-fn session_standing(status: &str, payment_status: &str, intent: Option<&Standing>) -> Standing {
+fn session_standing(status: &str, payment_status: &str, intent: Option<&ProviderStatus>) -> ProviderStatus {
     match (status, payment_status, intent) {
         // What an intent says is the truth about money, whatever became of the page.
-        (_, _, Some(paid @ (Standing::Succeeded | Standing::Processing))) => paid.clone(),
+        (_, _, Some(paid @ (ProviderStatus::Succeeded | ProviderStatus::Processing))) => paid.clone(),
         // An open page makes itself a new intent where it needs one.
-        ("open", _, None | Some(Standing::Canceled)) => Standing::Untouched,
+        ("open", _, None | Some(ProviderStatus::Canceled)) => ProviderStatus::NotStarted,
         ("open", _, Some(intent)) => intent.clone(),
-        ("complete", "paid" | "no_payment_required", _) => Standing::Succeeded,
+        ("complete", "paid" | "no_payment_required", _) => ProviderStatus::Succeeded,
         // A delayed method that did not come through; the page cannot be used again.
-        ("complete", "unpaid", Some(failed @ Standing::Failed(_))) => failed.clone(),
-        ("complete", "unpaid", Some(Standing::Canceled)) | ("expired", _, _) => Standing::Canceled,
-        ("complete", "unpaid", _) => Standing::Processing,
-        ("complete", other, _) => Standing::Unrecognized(format!("complete, {other}")),
-        (other, _, _) => Standing::Unrecognized(other.to_owned()),
+        ("complete", "unpaid", Some(failed @ ProviderStatus::Failed(_))) => failed.clone(),
+        ("complete", "unpaid", Some(ProviderStatus::Canceled)) | ("expired", _, _) => {
+            ProviderStatus::Canceled
+        }
+        ("complete", "unpaid", _) => ProviderStatus::Processing,
+        ("complete", other, _) => ProviderStatus::Unrecognized(format!("complete, {other}")),
+        (other, _, _) => ProviderStatus::Unrecognized(other.to_owned()),
     }
 }
 
@@ -86,28 +91,28 @@ mod tests {
     use super::*;
     use crate::failure::Code;
 
-    fn failed() -> Standing {
-        Standing::Failed(Code::CardDeclined.failure())
+    fn failed() -> ProviderStatus {
+        ProviderStatus::Failed(Code::CardDeclined.failure())
     }
 
     #[test]
     fn every_state_of_an_intent() {
         let failure = || Some(Code::CardDeclined.failure());
         for (status, failure, expected) in [
-            ("requires_payment_method", None, Standing::Untouched),
+            ("requires_payment_method", None, ProviderStatus::NotStarted),
             ("requires_payment_method", failure(), failed()),
-            ("requires_confirmation", None, Standing::Untouched),
-            ("requires_confirmation", failure(), Standing::Untouched),
-            ("requires_action", None, Standing::Acting),
-            ("requires_action", failure(), Standing::Acting),
-            ("processing", None, Standing::Processing),
-            ("requires_capture", None, Standing::Processing),
-            ("succeeded", None, Standing::Succeeded),
-            ("succeeded", failure(), Standing::Succeeded),
-            ("canceled", None, Standing::Canceled),
-            ("canceled", failure(), Standing::Canceled),
-            ("requires_a_dance", None, Standing::Unrecognized("requires_a_dance".to_owned())),
-            ("", None, Standing::Unrecognized(String::new())),
+            ("requires_confirmation", None, ProviderStatus::NotStarted),
+            ("requires_confirmation", failure(), ProviderStatus::NotStarted),
+            ("requires_action", None, ProviderStatus::ActionRequired),
+            ("requires_action", failure(), ProviderStatus::ActionRequired),
+            ("processing", None, ProviderStatus::Processing),
+            ("requires_capture", None, ProviderStatus::Processing),
+            ("succeeded", None, ProviderStatus::Succeeded),
+            ("succeeded", failure(), ProviderStatus::Succeeded),
+            ("canceled", None, ProviderStatus::Canceled),
+            ("canceled", failure(), ProviderStatus::Canceled),
+            ("requires_a_dance", None, ProviderStatus::Unrecognized("requires_a_dance".to_owned())),
+            ("", None, ProviderStatus::Unrecognized(String::new())),
         ] {
             assert_eq!(intent_standing(status, failure), expected, "{status}");
         }
@@ -115,13 +120,13 @@ mod tests {
 
     #[test]
     fn every_state_of_a_session() {
-        use Standing::{Acting, Canceled, Processing, Succeeded, Unrecognized, Untouched};
+        use ProviderStatus::{ActionRequired, Canceled, NotStarted, Processing, Succeeded, Unrecognized};
         let strange = || Unrecognized("strange".to_owned());
         for (status, payment_status, intent, expected) in [
-            ("open", "unpaid", None, Untouched),
-            ("open", "unpaid", Some(Untouched), Untouched),
-            ("open", "unpaid", Some(Canceled), Untouched),
-            ("open", "unpaid", Some(Acting), Acting),
+            ("open", "unpaid", None, NotStarted),
+            ("open", "unpaid", Some(NotStarted), NotStarted),
+            ("open", "unpaid", Some(Canceled), NotStarted),
+            ("open", "unpaid", Some(ActionRequired), ActionRequired),
             ("open", "unpaid", Some(failed()), failed()),
             ("open", "unpaid", Some(strange()), strange()),
             ("open", "unpaid", Some(Processing), Processing),
@@ -130,14 +135,14 @@ mod tests {
             ("complete", "no_payment_required", None, Succeeded),
             ("complete", "unpaid", None, Processing),
             ("complete", "unpaid", Some(Processing), Processing),
-            ("complete", "unpaid", Some(Untouched), Processing),
+            ("complete", "unpaid", Some(NotStarted), Processing),
             ("complete", "unpaid", Some(failed()), failed()),
             ("complete", "unpaid", Some(Canceled), Canceled),
             ("complete", "unpaid", Some(Succeeded), Succeeded),
             ("complete", "strange", None, Unrecognized("complete, strange".to_owned())),
             ("expired", "unpaid", None, Canceled),
             ("expired", "unpaid", Some(Canceled), Canceled),
-            ("expired", "unpaid", Some(Untouched), Canceled),
+            ("expired", "unpaid", Some(NotStarted), Canceled),
             ("expired", "unpaid", Some(Processing), Processing),
             ("expired", "paid", Some(Succeeded), Succeeded),
             ("strange", "unpaid", None, strange()),

@@ -1,29 +1,33 @@
 //! The wire's webhooks: `Stripe-Signature` over time and body, and events that carry their object.
 
 use tollgate_domain::{Timestamp, transaction::Dispute};
-use tollgate_engine::ports::{Delivery, Notice, Unreadable, Unverified};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
-use super::wire::{Event, EventObject, Named};
+use super::types::{Event, EventObject, Named};
 use crate::signature;
 
 /// How far the signature's time may be from ours, either way.
 const SECONDS_AWAY_MAX: u64 = 300;
 
 /// Checks the signature, then its time.
-pub(super) fn verify(secret: Option<&str>, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified> {
-    let secret = secret.filter(|secret| !secret.is_empty()).ok_or(Unverified::NoSecret)?;
-    let header = signature::header(delivery.headers, "stripe-signature").ok_or(Unverified::Malformed)?;
-    let (at, given) = parts(header).ok_or(Unverified::Malformed)?;
-    let seconds: i64 = at.parse().map_err(|_| Unverified::Malformed)?;
-    if delivery.body.is_empty() {
-        return Err(Unverified::Malformed);
+pub(super) fn verify(
+    secret: Option<&str>,
+    inbound: InboundWebhook<'_>,
+    now: Timestamp,
+) -> Result<(), SignatureError> {
+    let secret = secret.filter(|secret| !secret.is_empty()).ok_or(SignatureError::NoSecret)?;
+    let header = signature::header(inbound.headers, "stripe-signature").ok_or(SignatureError::Malformed)?;
+    let (at, given) = parts(header).ok_or(SignatureError::Malformed)?;
+    let seconds: i64 = at.parse().map_err(|_| SignatureError::Malformed)?;
+    if inbound.body.is_empty() {
+        return Err(SignatureError::Malformed);
     }
     // The key is the whole secret, its prefix included.
-    if !signature::any_signs(&given, secret.as_bytes(), &[at.as_bytes(), b".", delivery.body]) {
-        return Err(Unverified::Forged);
+    if !signature::any_signs(&given, secret.as_bytes(), &[at.as_bytes(), b".", inbound.body]) {
+        return Err(SignatureError::Forged);
     }
     let away = now.unix_millis().div_euclid(1_000).abs_diff(seconds);
-    if away > SECONDS_AWAY_MAX { Err(Unverified::Stale) } else { Ok(()) }
+    if away > SECONDS_AWAY_MAX { Err(SignatureError::Stale) } else { Ok(()) }
 }
 
 /// The time as it was written, and every `v1` signature; there are two while a secret is being replaced.
@@ -78,22 +82,22 @@ fn subject(kind: &str) -> Option<Subject> {
 }
 
 /// What a verified body says.
-pub(super) fn translate(body: &[u8]) -> Result<Notice, Unreadable> {
-    let unreadable = |error: serde_json::Error| Unreadable(error.to_string());
+pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+    let unreadable = |error: serde_json::Error| UnreadableEvent(error.to_string());
     let event: Event = serde_json::from_slice(body).map_err(unreadable)?;
-    let notice = Notice { event: event.id, kind: event.kind, ..Notice::default() };
+    let notice = WebhookNotice { event: event.id, kind: event.kind, ..WebhookNotice::default() };
     let Some(subject) = subject(&notice.kind) else { return Ok(notice) };
     let object: EventObject = serde_json::from_value(event.data.object).map_err(unreadable)?;
     Ok(told(notice, subject, object))
 }
 
-fn told(notice: Notice, subject: Subject, object: EventObject) -> Notice {
+fn told(notice: WebhookNotice, subject: Subject, object: EventObject) -> WebhookNotice {
     let intent = object.payment_intent.map(Named::into_id);
     let reference = object.metadata.and_then(|metadata| metadata.tollgate_reference);
     let currency = object.currency.map(|code| code.to_ascii_uppercase());
-    let notice = Notice { relevant: true, ..notice };
+    let notice = WebhookNotice { relevant: true, ..notice };
     match subject {
-        Subject::Intent => Notice {
+        Subject::Intent => WebhookNotice {
             objects: vec![object.id.clone()],
             payment: Some(object.id),
             reference,
@@ -101,7 +105,7 @@ fn told(notice: Notice, subject: Subject, object: EventObject) -> Notice {
             currency,
             ..notice
         },
-        Subject::Session => Notice {
+        Subject::Session => WebhookNotice {
             objects: [Some(object.id), intent.clone()].into_iter().flatten().collect(),
             payment: intent,
             reference: object.client_reference_id.or(reference),
@@ -109,7 +113,7 @@ fn told(notice: Notice, subject: Subject, object: EventObject) -> Notice {
             currency,
             ..notice
         },
-        Subject::Charge => Notice {
+        Subject::Charge => WebhookNotice {
             objects: [intent.clone(), Some(object.id)].into_iter().flatten().collect(),
             payment: intent,
             reference,
@@ -127,7 +131,7 @@ fn told(notice: Notice, subject: Subject, object: EventObject) -> Notice {
                 amount: object.amount,
             });
             let objects = [intent.clone(), charge].into_iter().flatten().collect();
-            Notice { objects, payment: intent, reference, dispute, ..notice }
+            WebhookNotice { objects, payment: intent, reference, dispute, ..notice }
         }
     }
 }

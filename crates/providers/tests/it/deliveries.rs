@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::Flow;
-use tollgate_engine::ports::{Delivery, Notice, Unverified, WebhookReader};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, WebhookNotice, WebhookReader};
 use tollgate_simulator::{WebhookTarget, Wire};
 
 use crate::support::{
@@ -49,11 +49,11 @@ impl Inbox {
         provider: &Provider,
         url: &str,
         kind: &str,
-    ) -> Vec<Notice> {
+    ) -> Vec<WebhookNotice> {
         for _ in 0..300 {
             let received = self.0.lock().unwrap().clone();
             let notices = received.iter().map(|(headers, body)| {
-                reader.verify(provider, Delivery { url, headers, body }, now()).unwrap();
+                reader.verify(provider, InboundWebhook { url, headers, body }, now()).unwrap();
                 reader.translate(body).unwrap()
             });
             let notices: Vec<_> = notices.collect();
@@ -98,8 +98,8 @@ async fn what_the_simulator_sends_on_the_stripe_wire_is_believed_and_understood(
     // The same body under another provider's secret is not believed.
     let (headers, body) = inbox.0.lock().unwrap()[0].clone();
     let other = provider(&json!({ "adapter": "stripe", "credentials": { "webhookSecret": "whsec_other" } }));
-    let delivery = Delivery { url: &url, headers: &headers, body: &body };
-    assert_eq!(reader.verify(&other, delivery, now()), Err(Unverified::Forged));
+    let delivery = InboundWebhook { url: &url, headers: &headers, body: &body };
+    assert_eq!(reader.verify(&other, delivery, now()), Err(SignatureError::Forged));
     assert_eq!(reader.verify(&stripe_at("http://127.0.0.1:1"), delivery, now()), Ok(()));
 }
 
@@ -122,6 +122,6 @@ async fn what_the_simulator_sends_on_the_square_wire_is_believed_and_understood(
     );
     let (headers, body) = inbox.0.lock().unwrap()[0].clone();
     let elsewhere = format!("{url}&more");
-    let delivery = Delivery { url: &elsewhere, headers: &headers, body: &body };
-    assert_eq!(reader.verify(&square_at("http://127.0.0.1:1"), delivery, now()), Err(Unverified::Forged));
+    let delivery = InboundWebhook { url: &elsewhere, headers: &headers, body: &body };
+    assert_eq!(reader.verify(&square_at("http://127.0.0.1:1"), delivery, now()), Err(SignatureError::Forged));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
 use tollgate_domain::transaction::Dispute;
-use tollgate_engine::ports::{Notice, Wires as _};
+use tollgate_engine::ports::{Adapters as _, WebhookNotice};
 
 use crate::signatures::{SQUARE_VECTOR, STRIPE_VECTOR};
 use crate::support::{minor, providers};
@@ -22,8 +22,13 @@ fn square_event(kind: &str, name: &str, object: &Value) -> Vec<u8> {
 }
 
 /// A notice of this kind with nothing in it yet.
-fn notice(event: &str, kind: &str) -> Notice {
-    Notice { event: event.to_owned(), kind: kind.to_owned(), relevant: true, ..Notice::default() }
+fn notice(event: &str, kind: &str) -> WebhookNotice {
+    WebhookNotice {
+        event: event.to_owned(),
+        kind: kind.to_owned(),
+        relevant: true,
+        ..WebhookNotice::default()
+    }
 }
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -48,7 +53,7 @@ fn every_stripe_event() {
         "canceled",
     ] {
         let kind = format!("payment_intent.{name}");
-        let expected = Notice {
+        let expected = WebhookNotice {
             objects: names(&["pi_1"]),
             payment: Some("pi_1".to_owned()),
             reference: Some("pay_1".to_owned()),
@@ -64,7 +69,7 @@ fn every_stripe_event() {
         for (intent, objects) in [(json!("pi_1"), &["cs_1", "pi_1"][..]), (Value::Null, &["cs_1"][..])] {
             let session = json!({ "id": "cs_1", "amount_total": 2000, "currency": "usd", "payment_intent": intent,
                 "client_reference_id": "pay_1", "metadata": {} });
-            let expected = Notice {
+            let expected = WebhookNotice {
                 objects: names(objects),
                 payment: intent.as_str().map(str::to_owned),
                 reference: Some("pay_1".to_owned()),
@@ -81,7 +86,7 @@ fn every_stripe_event() {
 
     let charge = json!({ "id": "ch_1", "amount": 2000, "amount_refunded": 5, "currency": "usd",
         "payment_intent": "pi_1", "metadata": metadata });
-    let expected = Notice {
+    let expected = WebhookNotice {
         objects: names(&["pi_1", "ch_1"]),
         payment: Some("pi_1".to_owned()),
         reference: Some("pay_1".to_owned()),
@@ -94,7 +99,7 @@ fn every_stripe_event() {
     let refund = json!({ "id": "re_1", "amount": 5, "currency": "usd", "charge": "ch_1", "payment_intent": "pi_1",
         "metadata": {}, "status": "succeeded", "reason": null });
     for kind in ["refund.created", "refund.updated", "refund.failed", "charge.refund.updated"] {
-        let expected = Notice {
+        let expected = WebhookNotice {
             objects: names(&["pi_1", "ch_1"]),
             payment: Some("pi_1".to_owned()),
             ..notice("evt_1", kind)
@@ -117,7 +122,7 @@ fn every_stripe_event() {
             reason: Some("fraudulent".to_owned()),
             amount: Some(minor(7)),
         };
-        let expected = Notice {
+        let expected = WebhookNotice {
             objects: names(&["pi_1", "ch_1"]),
             payment: Some("pi_1".to_owned()),
             dispute: Some(told),
@@ -127,7 +132,7 @@ fn every_stripe_event() {
     }
 
     for kind in ["payment_intent.created", "charge.succeeded", "customer.created", ""] {
-        let expected = Notice { relevant: false, ..notice("evt_1", kind) };
+        let expected = WebhookNotice { relevant: false, ..notice("evt_1", kind) };
         assert_eq!(translate(&stripe_event(kind, &json!("anything"))), expected);
     }
     let told = translate(STRIPE_VECTOR.as_bytes());
@@ -141,7 +146,7 @@ fn every_square_event() {
     let payment = json!({ "id": "p1", "order_id": "o1", "reference_id": "pay_1", "status": "COMPLETED",
         "amount_money": { "amount": 2000, "currency": "USD" } });
     for kind in ["payment.created", "payment.updated"] {
-        let expected = Notice {
+        let expected = WebhookNotice {
             objects: names(&["p1", "o1"]),
             payment: Some("p1".to_owned()),
             reference: Some("pay_1".to_owned()),
@@ -154,8 +159,11 @@ fn every_square_event() {
     let refund = json!({ "id": "r1", "payment_id": "p1", "order_id": "o1", "status": "PENDING",
         "amount_money": { "amount": 5, "currency": "USD" } });
     for kind in ["refund.created", "refund.updated"] {
-        let expected =
-            Notice { objects: names(&["p1", "o1"]), payment: Some("p1".to_owned()), ..notice("e1", kind) };
+        let expected = WebhookNotice {
+            objects: names(&["p1", "o1"]),
+            payment: Some("p1".to_owned()),
+            ..notice("e1", kind)
+        };
         assert_eq!(translate(&square_event(kind, "refund", &refund)), expected);
     }
     for (kind, id) in [("dispute.created", Some("d1")), ("dispute.state.updated", None)] {
@@ -167,7 +175,7 @@ fn every_square_event() {
             reason: Some("NO_KNOWLEDGE".to_owned()),
             amount: Some(minor(7)),
         };
-        let expected = Notice {
+        let expected = WebhookNotice {
             objects: names(&["p1"]),
             payment: Some("p1".to_owned()),
             dispute: Some(told),
@@ -176,7 +184,7 @@ fn every_square_event() {
         assert_eq!(translate(&square_event(kind, "dispute", &dispute)), expected);
     }
     for kind in ["order.updated", "customer.created", ""] {
-        let expected = Notice { relevant: false, ..notice("e1", kind) };
+        let expected = WebhookNotice { relevant: false, ..notice("e1", kind) };
         assert_eq!(translate(&square_event(kind, "whatever", &json!(1))), expected);
     }
     let told = translate(SQUARE_VECTOR.as_bytes());

@@ -2,7 +2,7 @@
 //! truth, and there is never more than one.
 
 use tollgate_domain::Flow;
-use tollgate_domain::card::{Sighting, Standing};
+use tollgate_domain::card::{ProviderReport, ProviderStatus};
 use tollgate_engine::ports::{Call, CallError};
 
 use crate::support::{World, charge, hasty, order, start_with};
@@ -21,7 +21,7 @@ fn told<T>(call: &Call<T>) -> Told {
         Ok(_) => Told::Done,
         Err(CallError::Unsent(_)) => Told::Unsent,
         Err(CallError::Unknown(_)) => Told::Unknown,
-        Err(CallError::Refused(_)) => Told::Refused,
+        Err(CallError::Rejected(_)) => Told::Refused,
     }
 }
 
@@ -62,7 +62,11 @@ impl Make {
     }
 
     /// Makes it; the name of what was made, or the standing of what was charged.
-    async fn run(self, world: &World, order: &tollgate_domain::card::CardOrder) -> Call<Option<Sighting>> {
+    async fn run(
+        self,
+        world: &World,
+        order: &tollgate_domain::card::CardOrder,
+    ) -> Call<Option<ProviderReport>> {
         let prepared = match self {
             Self::Intent | Self::Session => world.stripe_cards().prepare(&world.stripe, order).await,
             Self::Link => world.square_cards().prepare(&world.square, order).await,
@@ -157,10 +161,10 @@ async fn a_status_nobody_has_heard_of_is_still_open() {
     world.fault("square", "payments.create", "unknown_status", 1).await;
     let call = Make::Charge.run(&world, &order).await;
     let seen = call.outcome.unwrap().unwrap();
-    assert_eq!(seen.standing, Standing::Unrecognized("a_status_from_the_future".to_owned()));
+    assert_eq!(seen.provider_status, ProviderStatus::Unrecognized("a_status_from_the_future".to_owned()));
     let id = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap().object;
     world.fault("stripe", "payment_intents.retrieve", "unknown_status", 1).await;
     let subject = tollgate_engine::ports::Subject::Object(&id);
     let seen = world.stripe_cards().read(&world.stripe, &order, subject).await.outcome.unwrap();
-    assert_eq!(seen.standing, Standing::Unrecognized("a_status_from_the_future".to_owned()));
+    assert_eq!(seen.provider_status, ProviderStatus::Unrecognized("a_status_from_the_future".to_owned()));
 }

@@ -1,27 +1,27 @@
 //! Bank transfers over the Increase wire, against the simulator.
 
 use serde_json::{Value, json};
-use tollgate_domain::ach::{AchSighting, AchStanding, BankAccountType};
+use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, BankAccountType};
 use tollgate_domain::{Channel, Currency, Minor, Principal, fee::FeeEntry};
-use tollgate_engine::ports::{CallError, RefusalKind};
+use tollgate_engine::ports::{CallError, RejectionKind};
 
 use crate::increase_support::{
     ACCOUNT, CHANNELS, NO_BANK, ROUTING, SLOW_BANK, World, bank, bank_at, order, order_over, start,
 };
 use crate::support::{asked, provider, quick, refused};
 
-fn path(sighting: &AchSighting) -> String {
+fn path(report: &AchProviderReport) -> String {
     let rail =
-        if sighting.transfer.starts_with("ach_") { "ach_transfers" } else { "real_time_payments_transfers" };
-    format!("{rail}/{}", sighting.transfer)
+        if report.transfer.starts_with("ach_") { "ach_transfers" } else { "real_time_payments_transfers" };
+    format!("{rail}/{}", report.transfer)
 }
 
-async fn sent(world: &World, channel: Channel) -> AchSighting {
+async fn sent(world: &World, channel: Channel) -> AchProviderReport {
     world.send(&order(channel)).await.outcome.unwrap()
 }
 
-async fn standing(world: &World, sighting: &AchSighting) -> AchStanding {
-    world.read(&sighting.transfer).await.outcome.unwrap().standing
+async fn provider_status(world: &World, report: &AchProviderReport) -> AchProviderStatus {
+    world.read(&report.transfer).await.outcome.unwrap().provider_status
 }
 
 #[tokio::test]
@@ -43,11 +43,11 @@ async fn every_channel_is_sent_as_itself_found_and_read() {
         };
         assert_eq!(create.idempotency_key, Some(order.id.to_string()));
         assert_eq!((create.tries[0].status, create.tries[0].outcome.as_str()), (Some(200), "ok"));
-        let sighting = call.outcome.unwrap();
-        assert_eq!(sighting.standing, AchStanding::Accepted);
-        assert_eq!(sighting.amount, Minor::new(2_000));
-        assert_eq!(sighting.reference, Some(order.id.to_string()));
-        assert_eq!((&sighting.expected_on, sighting.corrections.len()), (&None, 0));
+        let report = call.outcome.unwrap();
+        assert_eq!(report.provider_status, AchProviderStatus::Accepted);
+        assert_eq!(report.amount, Minor::new(2_000));
+        assert_eq!(report.reference, Some(order.id.to_string()));
+        assert_eq!((&report.expected_on, report.corrections.len()), (&None, 0));
 
         let taken = world.taken(&order).await;
         let [row] = &taken[..] else { panic!("{taken:?}") };
@@ -64,11 +64,11 @@ async fn every_channel_is_sent_as_itself_found_and_read() {
             assert_eq!(row["statement_descriptor"], "Cafe - June");
             assert_eq!(row["standard_entry_class_code"], "prearranged_payments_and_deposit");
         }
-        assert_eq!(world.find(&order).await.outcome.unwrap(), Some(sighting.clone()));
-        assert_eq!(world.read(&sighting.transfer).await.outcome.unwrap(), sighting);
+        assert_eq!(world.find(&order).await.outcome.unwrap(), Some(report.clone()));
+        assert_eq!(world.read(&report.transfer).await.outcome.unwrap(), report);
 
         // The same order again is the same transfer; a key is of one channel, and the order never changes its own.
-        assert_eq!(world.send(&order).await.outcome.unwrap(), sighting);
+        assert_eq!(world.send(&order).await.outcome.unwrap(), report);
         assert_eq!(world.taken(&order).await.len(), 1);
         order.channel = if channel == Channel::Instant { Channel::StandardAch } else { Channel::Instant };
         assert_eq!(world.find(&order).await.outcome.unwrap(), None);
@@ -107,19 +107,19 @@ async fn what_receiving_banks_do_is_seen() {
     let first = sent(&world, Channel::StandardAch).await;
     world.post(&format!("simulations/{}/submit", path(&first)), None, Value::Null).await;
     let seen = world.read(&first.transfer).await.outcome.unwrap();
-    assert_eq!(seen.standing, AchStanding::Sent);
+    assert_eq!(seen.provider_status, AchProviderStatus::Sent);
     let day: jiff::civil::Date = seen.expected_on.unwrap().parse().unwrap();
     let days = (day - jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()).get_days();
     assert!((0..=5).contains(&days), "{day}");
     world.post(&format!("simulations/{}/acknowledge", path(&first)), None, Value::Null).await;
-    assert_eq!(standing(&world, &first).await, AchStanding::Sent);
+    assert_eq!(provider_status(&world, &first).await, AchProviderStatus::Sent);
     world.post(&format!("simulations/{}/settle", path(&first)), None, Value::Null).await;
-    assert_eq!(standing(&world, &first).await, AchStanding::Settled);
+    assert_eq!(provider_status(&world, &first).await, AchProviderStatus::Settled);
     // Even what has settled can come back.
     world
         .post(&format!("simulations/{}/return", path(&first)), None, json!({ "reason": "account_closed" }))
         .await;
-    assert_eq!(standing(&world, &first).await, AchStanding::Returned { code: "R02".to_owned() });
+    assert_eq!(provider_status(&world, &first).await, AchProviderStatus::Returned { code: "R02".to_owned() });
 
     for (reason, code) in [
         ("no_account", "R03"),
@@ -131,19 +131,24 @@ async fn what_receiving_banks_do_is_seen() {
         let one = sent(&world, Channel::SameDayAch).await;
         world.post(&format!("simulations/{}/submit", path(&one)), None, Value::Null).await;
         world.post(&format!("simulations/{}/return", path(&one)), None, json!({ "reason": reason })).await;
-        assert_eq!(standing(&world, &one).await, AchStanding::Returned { code: code.to_owned() });
+        assert_eq!(
+            provider_status(&world, &one).await,
+            AchProviderStatus::Returned { code: code.to_owned() }
+        );
     }
 
     let done = sent(&world, Channel::Instant).await;
     world.post(&format!("simulations/{}/complete", path(&done)), None, json!({})).await;
-    assert_eq!(standing(&world, &done).await, AchStanding::Settled);
+    assert_eq!(provider_status(&world, &done).await, AchProviderStatus::Settled);
     for (reason, code) in
         [("account_closed", "account_closed"), ("timeout", "timeout"), ("other", "bank_rejected")]
     {
         let one = sent(&world, Channel::Instant).await;
         let body = json!({ "rejection": { "reject_reason_code": reason } });
         world.post(&format!("simulations/{}/complete", path(&one)), None, body).await;
-        let AchStanding::Rejected(failure) = standing(&world, &one).await else { panic!("{reason}") };
+        let AchProviderStatus::Rejected(failure) = provider_status(&world, &one).await else {
+            panic!("{reason}")
+        };
         assert_eq!(failure.code, code);
         assert!(failure.message.ends_with('.'), "{failure:?}");
     }
@@ -155,15 +160,17 @@ async fn what_the_providers_staff_does_is_seen() {
     for channel in [Channel::StandardAch, Channel::Instant] {
         let one = sent(&world, channel).await;
         for (action, expected) in [
-            ("review", AchStanding::Accepted),
-            ("require_attention", AchStanding::Attention),
-            ("release", AchStanding::Accepted),
+            ("review", AchProviderStatus::Accepted),
+            ("require_attention", AchProviderStatus::Attention),
+            ("release", AchProviderStatus::Accepted),
         ] {
             world.control("POST", &format!("increase/{}/{action}", path(&one)), json!({})).await;
-            assert_eq!(standing(&world, &one).await, expected, "{action}");
+            assert_eq!(provider_status(&world, &one).await, expected, "{action}");
         }
         world.control("POST", &format!("increase/{}/reject", path(&one)), json!({})).await;
-        let AchStanding::Rejected(failure) = standing(&world, &one).await else { panic!("{channel:?}") };
+        let AchProviderStatus::Rejected(failure) = provider_status(&world, &one).await else {
+            panic!("{channel:?}")
+        };
         let code = if channel == Channel::Instant { "bank_rejected" } else { "provider_rejected" };
         assert_eq!(failure.code, code);
 
@@ -186,11 +193,11 @@ async fn what_the_providers_staff_does_is_seen() {
         let made = world.post(rail, Some(&key), body).await;
         let found = world.find(&order).await.outcome.unwrap().unwrap();
         assert_eq!(
-            (found.transfer.as_str(), &found.standing),
-            (made["id"].as_str().unwrap(), &AchStanding::Accepted)
+            (found.transfer.as_str(), &found.provider_status),
+            (made["id"].as_str().unwrap(), &AchProviderStatus::Accepted)
         );
         world.post(&format!("{}/cancel", path(&found)), None, Value::Null).await;
-        assert_eq!(standing(&world, &found).await, AchStanding::Canceled);
+        assert_eq!(provider_status(&world, &found).await, AchProviderStatus::Canceled);
     }
 }
 
@@ -210,7 +217,7 @@ async fn what_is_to_be_corrected_is_told_without_whole_numbers() {
         .await;
     world.post(&correct, None, json!({ "corrected_individual_id": "1234" })).await;
     let seen = world.read(&one.transfer).await.outcome.unwrap();
-    assert_eq!(seen.standing, AchStanding::Sent);
+    assert_eq!(seen.provider_status, AchProviderStatus::Sent);
     let corrections: Vec<Value> =
         seen.corrections.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let [account, bank, person] = &corrections[..] else { panic!("{corrections:?}") };
@@ -238,13 +245,13 @@ async fn bank_details_the_provider_does_not_take_are_refused() {
         assert_eq!(asked(&call), operations);
         let text = format!("{call:?}");
         assert!(!text.contains(routing), "{text}");
-        assert_eq!(refused(call, RefusalKind::Invalid), code, "{channel:?} {routing}");
+        assert_eq!(refused(call, RejectionKind::Invalid), code, "{channel:?} {routing}");
     }
     assert_eq!(world.count().await, 0);
     // A refusal leaves the key free.
     let order = order(Channel::StandardAch);
     let call = world.wire().send(&world.provider, &order, &bank_at(NO_BANK)).await;
-    refused(call, RefusalKind::Invalid);
+    refused(call, RejectionKind::Invalid);
     world.send(&order).await.outcome.unwrap();
     // A bank that is slow is a bank.
     let slow = crate::increase_support::order(Channel::SameDayAch);
@@ -262,11 +269,14 @@ async fn amounts_the_wire_cannot_carry_are_not_sent() {
         {
             let call = world.send(&order).await;
             assert_eq!(asked(&call), []);
-            assert_eq!(refused(call, RefusalKind::Invalid), "amount_limit");
+            assert_eq!(refused(call, RejectionKind::Invalid), "amount_limit");
         }
     }
     let call = world.send(&order(Channel::WebCard)).await;
-    assert_eq!((asked(&call), refused(call, RefusalKind::Invalid)), (vec![], "provider_refused".to_owned()));
+    assert_eq!(
+        (asked(&call), refused(call, RejectionKind::Invalid)),
+        (vec![], "provider_refused".to_owned())
+    );
     assert_eq!(world.count().await, 0);
     world.send(&order_over(Channel::StandardAch, 9_999_999_999)).await.outcome.unwrap();
 }
@@ -330,12 +340,12 @@ async fn what_is_not_there_is_missing() {
     for id in ["ach_transfer_nobody", "real_time_payments_transfer_nobody", "sandbox_ach_transfer_nobody"] {
         let call = world.read(id).await;
         assert_eq!(call.logs.len(), 1);
-        assert_eq!(refused(call, RefusalKind::Missing), "provider_object_missing");
+        assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");
     }
     for id in ["", "fednow_transfer_1", "ach_transfer_1/cancel", "ach_transfer_1?x=y", "account_simulator"] {
         let call = world.read(id).await;
         assert_eq!(asked(&call), [], "{id}");
-        assert_eq!(refused(call, RefusalKind::Missing), "provider_object_missing");
+        assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");
     }
 }
 
@@ -360,21 +370,21 @@ async fn a_configuration_the_provider_does_not_take() {
         {
             let call = world.wire().send(provider, &order(channel), &bank()).await;
             assert_eq!(!call.logs.is_empty(), asks);
-            assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+            assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
         }
         let other = configured(
             "increase_simulator_key",
             json!({ "accountId": "account_other", "accountNumberId": "account_number_other" }),
         );
         let call = world.wire().send(&other, &order(channel), &bank()).await;
-        assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+        assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     }
     for provider in [&wrong_key, &broken_key, &unfunded, &bent] {
         let call = world.wire().funds(provider).await;
-        assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+        assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     }
     let call = world.wire().find(&wrong_key, &order(Channel::Instant)).await;
-    assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+    assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     assert_eq!(world.count().await, 0);
 }
 

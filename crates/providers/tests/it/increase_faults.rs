@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tollgate_domain::Channel;
-use tollgate_domain::ach::{AchSighting, AchStanding, TransferOrder};
+use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, TransferOrder};
 use tollgate_engine::ports::{Call, CallError};
 
 use crate::increase_support::{World, order, start};
@@ -22,7 +22,7 @@ fn told<T>(call: &Call<T>) -> Told {
         Ok(_) => Told::Done,
         Err(CallError::Unsent(_)) => Told::Unsent,
         Err(CallError::Unknown(_)) => Told::Unknown,
-        Err(CallError::Refused(_)) => Told::Refused,
+        Err(CallError::Rejected(_)) => Told::Refused,
     }
 }
 
@@ -67,9 +67,9 @@ async fn sent_once_whatever_fails(channel: Channel, operation: &str) {
         let found = world.find(&second).await.outcome.unwrap();
         assert_eq!(found.is_some(), done, "{channel:?} {kind}");
         // Asked again later, under the same key, it is done, and done once.
-        let sighting = world.send(&second).await.outcome.unwrap();
+        let report = world.send(&second).await.outcome.unwrap();
         assert_eq!(world.taken(&second).await.len(), 1, "{channel:?} {kind} again");
-        assert!(found.is_none_or(|found| found.transfer == sighting.transfer), "{channel:?} {kind}");
+        assert!(found.is_none_or(|found| found.transfer == report.transfer), "{channel:?} {kind}");
     }
 }
 
@@ -134,7 +134,7 @@ async fn a_slow_provider_is_not_believed_to_have_refused() {
     }
 }
 
-async fn found_at_last(world: &World, order: &TransferOrder) -> AchSighting {
+async fn found_at_last(world: &World, order: &TransferOrder) -> AchProviderReport {
     for _ in 0..100 {
         if let Some(found) = world.find(order).await.outcome.unwrap() {
             return found;
@@ -177,10 +177,11 @@ async fn read_whatever_fails(channel: Channel, rail: &str) {
                 if count > 1 {
                     assert_eq!(call.logs[0].tries.len(), tries, "{operation} {kind}: {call:?}");
                 }
-                if let Ok(standing) = call.outcome {
-                    let strange = AchStanding::Unrecognized("a_status_from_the_future".to_owned());
-                    let expected = if kind == "unknown_status" { strange } else { AchStanding::Accepted };
-                    assert_eq!(standing, expected, "{operation} {kind}");
+                if let Ok(provider_status) = call.outcome {
+                    let strange = AchProviderStatus::Unrecognized("a_status_from_the_future".to_owned());
+                    let expected =
+                        if kind == "unknown_status" { strange } else { AchProviderStatus::Accepted };
+                    assert_eq!(provider_status, expected, "{operation} {kind}");
                 }
                 clear(&world).await;
             }
@@ -189,13 +190,13 @@ async fn read_whatever_fails(channel: Channel, rail: &str) {
     assert_eq!(world.count().await, 1);
 }
 
-async fn look(world: &World, order: &TransferOrder, id: &str, finds: bool) -> Call<AchStanding> {
+async fn look(world: &World, order: &TransferOrder, id: &str, finds: bool) -> Call<AchProviderStatus> {
     if finds {
         let call = world.find(order).await;
-        return Call { outcome: call.outcome.map(|found| found.unwrap().standing), logs: call.logs };
+        return Call { outcome: call.outcome.map(|found| found.unwrap().provider_status), logs: call.logs };
     }
     let call = world.read(id).await;
-    Call { outcome: call.outcome.map(|sighting| sighting.standing), logs: call.logs }
+    Call { outcome: call.outcome.map(|report| report.provider_status), logs: call.logs }
 }
 
 #[tokio::test]
@@ -232,7 +233,13 @@ async fn a_status_nobody_has_heard_of_is_still_open() {
         let order = order(channel);
         world.fault(operation, "unknown_status", 1).await;
         let seen = world.send(&order).await.outcome.unwrap();
-        assert_eq!(seen.standing, AchStanding::Unrecognized("a_status_from_the_future".to_owned()));
-        assert_eq!(world.find(&order).await.outcome.unwrap().unwrap().standing, AchStanding::Accepted);
+        assert_eq!(
+            seen.provider_status,
+            AchProviderStatus::Unrecognized("a_status_from_the_future".to_owned())
+        );
+        assert_eq!(
+            world.find(&order).await.outcome.unwrap().unwrap().provider_status,
+            AchProviderStatus::Accepted
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
 use tollgate_domain::Channel;
-use tollgate_engine::ports::{WebhookReader, Wires as _};
+use tollgate_engine::ports::{Adapters as _, WebhookReader};
 use tollgate_providers::Providers;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -188,9 +188,11 @@ async fn a_refusal_keeps_its_words() {
     let wire = providers.transfers(Adapter::Increase).unwrap();
     let (_, address) = scripted(vec![problem(400, "invalid_parameters_error")]).await;
     let call = wire.send(&provider_at(&address), &order(Channel::StandardAch), &bank()).await;
-    let Err(tollgate_engine::ports::CallError::Refused(refusal)) = call.outcome else { panic!("{call:?}") };
-    assert_eq!(refusal.failure.code, "bank_details_refused");
-    let message = refusal.failure.message;
+    let Err(tollgate_engine::ports::CallError::Rejected(rejection)) = call.outcome else {
+        panic!("{call:?}")
+    };
+    assert_eq!(rejection.failure.code, "bank_details_refused");
+    let message = rejection.failure.message;
     assert!(message.contains("It says: account_number ****"), "{message}");
     assert_eq!(digits(&message), "");
 }

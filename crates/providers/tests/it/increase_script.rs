@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tollgate_configuration::Adapter;
 use tollgate_domain::Channel;
-use tollgate_domain::ach::{AchSighting, TransferOrder};
-use tollgate_engine::ports::{Call, CallError, RefusalKind, Wires as _};
+use tollgate_domain::ach::{AchProviderReport, TransferOrder};
+use tollgate_engine::ports::{Adapters as _, Call, CallError, RejectionKind};
 use tollgate_providers::Providers;
 
 use crate::increase_support::{bank, order, provider_at};
@@ -66,7 +66,7 @@ pub(crate) async fn scripted(answers: Vec<Answer>) -> (Script, String) {
     (script, address)
 }
 
-async fn send_to(answers: Vec<Answer>, order: &TransferOrder) -> (Call<AchSighting>, Script) {
+async fn send_to(answers: Vec<Answer>, order: &TransferOrder) -> (Call<AchProviderReport>, Script) {
     let (script, address) = scripted(answers).await;
     let providers = Providers::new(quick()).unwrap();
     let wire = providers.transfers(Adapter::Increase).unwrap();
@@ -115,7 +115,7 @@ async fn a_key_used_before_is_ours_only_where_its_object_says_so() {
     assert_eq!(call.outcome.unwrap().transfer, "ach_transfer_1");
 
     let (call, _) = send_to(vec![used(&id), answer(200, &transfer(&"somebody else's".into()))], &order).await;
-    assert_eq!(refused(call, RefusalKind::Invalid), "idempotency_key_reused");
+    assert_eq!(refused(call, RejectionKind::Invalid), "idempotency_key_reused");
 
     // Something was made under our key. As long as nobody can say what, it may be ours.
     let missing = json!({ "type": "object_not_found_error", "title": "", "detail": "", "status": 404 });
@@ -202,14 +202,14 @@ async fn answers_that_say_nothing_of_what_was_done_are_unknown() {
         assert!(is_unknown(&call), "{call:?}");
     }
     for (answers, kind) in [
-        (vec![problem(400, "malformed_request_error")], RefusalKind::Invalid),
-        (vec![problem(422, "one_from_the_future")], RefusalKind::Invalid),
-        (vec![problem(403, "private_feature_error")], RefusalKind::Credentials),
-        (vec![answer(403, &Value::Null)], RefusalKind::Credentials),
+        (vec![problem(400, "malformed_request_error")], RejectionKind::Invalid),
+        (vec![problem(422, "one_from_the_future")], RejectionKind::Invalid),
+        (vec![problem(403, "private_feature_error")], RejectionKind::Credentials),
+        (vec![answer(403, &Value::Null)], RejectionKind::Credentials),
         // Turned away is not taken, so that what follows counts.
         (
             vec![problem(429, "rate_limited_error"), problem(400, "invalid_parameters_error")],
-            RefusalKind::Invalid,
+            RejectionKind::Invalid,
         ),
     ] {
         let (call, _) = send_to(answers, &order).await;
@@ -253,6 +253,6 @@ async fn the_providers_word_on_trying_again_is_obeyed() {
     }
     // A pause that does not fit into the deadline is passed on.
     let (call, _) = send_to(vec![busy(json!(120))], &order).await;
-    let Err(CallError::Unsent(trouble)) = call.outcome else { panic!("{call:?}") };
-    assert_eq!(trouble.retry_after, Some(Duration::from_mins(2)));
+    let Err(CallError::Unsent(transient)) = call.outcome else { panic!("{call:?}") };
+    assert_eq!(transient.retry_after, Some(Duration::from_mins(2)));
 }

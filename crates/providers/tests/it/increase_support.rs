@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_domain::ach::{AchSighting, BankAccountType, TransferOrder};
+use tollgate_domain::ach::{AchProviderReport, BankAccountType, TransferOrder};
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::id::{EnvironmentId, TransferId};
 use tollgate_domain::{Channel, Currency, Principal};
-use tollgate_engine::ports::{AchTransfers, BankAccount, Call, Wires as _};
-use tollgate_providers::Settings;
+use tollgate_engine::ports::{AchTransfers, Adapters as _, BankAccount, Call};
+use tollgate_providers::ProviderSettings;
 use tollgate_vault::Secret;
 
 use crate::support::{self, now, provider, send};
@@ -41,7 +41,7 @@ impl Deref for World {
     }
 }
 
-pub(crate) async fn start(settings: Settings) -> World {
+pub(crate) async fn start(settings: ProviderSettings) -> World {
     let world = support::start_with(settings).await;
     World { provider: provider_at(&format!("{}/increase", world.origin)), world }
 }
@@ -104,15 +104,15 @@ impl World {
         self.providers.transfers(Adapter::Increase).unwrap()
     }
 
-    pub(crate) async fn send(&self, order: &TransferOrder) -> Call<AchSighting> {
+    pub(crate) async fn send(&self, order: &TransferOrder) -> Call<AchProviderReport> {
         self.wire().send(&self.provider, order, &bank()).await
     }
 
-    pub(crate) async fn find(&self, order: &TransferOrder) -> Call<Option<AchSighting>> {
+    pub(crate) async fn find(&self, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
         self.wire().find(&self.provider, order).await
     }
 
-    pub(crate) async fn read(&self, transfer: &str) -> Call<AchSighting> {
+    pub(crate) async fn read(&self, transfer: &str) -> Call<AchProviderReport> {
         self.wire().read(&self.provider, transfer).await
     }
 

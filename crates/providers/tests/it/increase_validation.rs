@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use tollgate_domain::Channel;
 use tollgate_domain::ach::BankAccountType;
-use tollgate_engine::ports::RefusalKind;
+use tollgate_engine::ports::RejectionKind;
 
 use crate::increase_support::{
     API_KEY, CHANNELS, NO_BANK, bank, bank_at, order, order_over, provider_at, start,
@@ -43,7 +43,7 @@ async fn every_increase_request_fits_the_published_document() {
             assert_eq!(wire.read(&provider, &made.transfer).await.outcome.unwrap(), made);
         }
         // A refusal by the simulator is no fault of the request.
-        refused(wire.send(&provider, &order(channel), &bank_at(NO_BANK)).await, RefusalKind::Invalid);
+        refused(wire.send(&provider, &order(channel), &bank_at(NO_BANK)).await, RejectionKind::Invalid);
     }
     wire.funds(&provider).await.outcome.unwrap();
 

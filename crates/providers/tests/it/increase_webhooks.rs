@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{Channel, Timestamp};
-use tollgate_engine::ports::{Delivery, Notice, Unverified, WebhookReader, Wires as _};
+use tollgate_engine::ports::{Adapters as _, InboundWebhook, SignatureError, WebhookNotice, WebhookReader};
 use tollgate_simulator::{WebhookTarget, Wire};
 
 use crate::increase_support::{SECRET, order, start};
@@ -47,10 +47,10 @@ fn verify(
     headers: &[(String, String)],
     body: &[u8],
     now: i64,
-) -> Result<(), Unverified> {
+) -> Result<(), SignatureError> {
     let providers = providers();
     let reader = providers.webhooks(Adapter::Increase).unwrap();
-    reader.verify(provider, Delivery { url: "", headers, body }, at(now))
+    reader.verify(provider, InboundWebhook { url: "", headers, body }, at(now))
 }
 
 #[test]
@@ -62,42 +62,42 @@ fn signatures() {
     let zeros = format!("v1,{}=", "A".repeat(43));
     let check = |at_text: &str, signature: &str, seconds: i64| {
         let headers = headers(ID, at_text, signature);
-        reader.verify(&provider, Delivery { url: "", headers: &headers, body }, at(AT + seconds))
+        reader.verify(&provider, InboundWebhook { url: "", headers: &headers, body }, at(AT + seconds))
     };
     for (signature, seconds, expected) in [
         (good.clone(), 0, Ok(())),
         (good.clone(), 30, Ok(())),
         (good.clone(), 300, Ok(())),
-        (good.clone(), 301, Err(Unverified::Stale)),
+        (good.clone(), 301, Err(SignatureError::Stale)),
         (good.clone(), -300, Ok(())),
-        (good.clone(), -301, Err(Unverified::Stale)),
+        (good.clone(), -301, Err(SignatureError::Stale)),
         (format!("v1,AAAA {good}"), 30, Ok(())),
         (format!("{good} v1,AAAA"), 30, Ok(())),
         (format!("{zeros} {zeros} {good} v2,zz v1a,{V1}"), 30, Ok(())),
         (format!("v1,not*base64 {good}"), 30, Ok(())),
         (format!("  {good}  "), 30, Ok(())),
-        (zeros.clone(), 30, Err(Unverified::Forged)),
-        (zeros.clone(), 10_000, Err(Unverified::Forged)),
-        ("v1,".to_owned(), 30, Err(Unverified::Forged)),
-        (V1.to_owned(), 30, Err(Unverified::Malformed)),
-        (format!("v2,{V1}"), 30, Err(Unverified::Malformed)),
-        (format!("v1={V1}"), 30, Err(Unverified::Malformed)),
-        (format!("v1,{}", V1.trim_end_matches('=')), 30, Err(Unverified::Malformed)),
-        ("v1,not*base64".to_owned(), 30, Err(Unverified::Malformed)),
-        (String::new(), 30, Err(Unverified::Malformed)),
+        (zeros.clone(), 30, Err(SignatureError::Forged)),
+        (zeros.clone(), 10_000, Err(SignatureError::Forged)),
+        ("v1,".to_owned(), 30, Err(SignatureError::Forged)),
+        (V1.to_owned(), 30, Err(SignatureError::Malformed)),
+        (format!("v2,{V1}"), 30, Err(SignatureError::Malformed)),
+        (format!("v1={V1}"), 30, Err(SignatureError::Malformed)),
+        (format!("v1,{}", V1.trim_end_matches('=')), 30, Err(SignatureError::Malformed)),
+        ("v1,not*base64".to_owned(), 30, Err(SignatureError::Malformed)),
+        (String::new(), 30, Err(SignatureError::Malformed)),
     ] {
         assert_eq!(check(&ts, &signature, seconds), expected, "{signature} {seconds}");
     }
     for (text, expected) in [
-        ("1767225601", Unverified::Forged),
-        ("01767225600", Unverified::Forged),
-        ("", Unverified::Malformed),
-        ("now", Unverified::Malformed),
-        ("-1767225600", Unverified::Malformed),
-        ("+1767225600", Unverified::Malformed),
-        (" 1767225600", Unverified::Malformed),
-        ("1767225600.0", Unverified::Malformed),
-        ("99999999999999999999", Unverified::Malformed),
+        ("1767225601", SignatureError::Forged),
+        ("01767225600", SignatureError::Forged),
+        ("", SignatureError::Malformed),
+        ("now", SignatureError::Malformed),
+        ("-1767225600", SignatureError::Malformed),
+        ("+1767225600", SignatureError::Malformed),
+        (" 1767225600", SignatureError::Malformed),
+        ("1767225600.0", SignatureError::Malformed),
+        ("99999999999999999999", SignatureError::Malformed),
     ] {
         assert_eq!(check(text, &good, 0), Err(expected), "{text}");
     }
@@ -108,15 +108,15 @@ fn secrets_are_taken_as_they_are_written() {
     let body = VECTOR.as_bytes();
     let good = headers(ID, &AT.to_string(), &format!("v1,{V1}"));
     assert_eq!(verify(&with_secret(VECTOR_SECRET), &good, body, AT), Ok(()));
-    assert_eq!(verify(&with_secret("another"), &good, body, AT), Err(Unverified::Forged));
+    assert_eq!(verify(&with_secret("another"), &good, body, AT), Err(SignatureError::Forged));
     let none = provider(&json!({ "adapter": "increase", "credentials": { "apiKey": "x" } }));
-    assert_eq!(verify(&none, &good, body, AT), Err(Unverified::NoSecret));
+    assert_eq!(verify(&none, &good, body, AT), Err(SignatureError::NoSecret));
     // One that looks like the common form of other senders is not decoded here.
     let secret = "whsec_c2VjcmV0";
     let signature = tollgate_simulator::increase_signature(secret, ID, AT, VECTOR);
     let signed = headers(ID, &AT.to_string(), &signature);
     assert_eq!(verify(&with_secret(secret), &signed, body, AT), Ok(()));
-    assert_eq!(verify(&with_secret("secret"), &signed, body, AT), Err(Unverified::Forged));
+    assert_eq!(verify(&with_secret("secret"), &signed, body, AT), Err(SignatureError::Forged));
 }
 
 #[test]
@@ -125,14 +125,22 @@ fn headers_that_are_missing_or_sent_twice_sign_nothing() {
     let good = headers(ID, &AT.to_string(), &format!("v1,{V1}"));
     for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
         let without: Vec<_> = good.iter().filter(|(known, _)| known != name).cloned().collect();
-        assert_eq!(verify(&provider, &without, VECTOR.as_bytes(), AT), Err(Unverified::Malformed), "{name}");
+        assert_eq!(
+            verify(&provider, &without, VECTOR.as_bytes(), AT),
+            Err(SignatureError::Malformed),
+            "{name}"
+        );
         let mut twice = good.clone();
         twice.push(good.iter().find(|(known, _)| known == name).unwrap().clone());
-        assert_eq!(verify(&provider, &twice, VECTOR.as_bytes(), AT), Err(Unverified::Malformed), "{name}");
+        assert_eq!(
+            verify(&provider, &twice, VECTOR.as_bytes(), AT),
+            Err(SignatureError::Malformed),
+            "{name}"
+        );
     }
-    assert_eq!(verify(&provider, &good, b"", AT), Err(Unverified::Malformed));
+    assert_eq!(verify(&provider, &good, b"", AT), Err(SignatureError::Malformed));
     let unnamed = headers("", &AT.to_string(), &format!("v1,{V1}"));
-    assert_eq!(verify(&provider, &unnamed, VECTOR.as_bytes(), AT), Err(Unverified::Malformed));
+    assert_eq!(verify(&provider, &unnamed, VECTOR.as_bytes(), AT), Err(SignatureError::Malformed));
 }
 
 /// One bit anywhere in what is signed or in the signature, and it is not believed.
@@ -157,7 +165,7 @@ fn no_bit_can_be_changed() {
                     continue;
                 };
                 let headers = headers(&id, &at_text, &signature);
-                let delivery = Delivery { url: "", headers: &headers, body: &body };
+                let delivery = InboundWebhook { url: "", headers: &headers, body: &body };
                 assert!(
                     reader.verify(&provider, delivery, at(AT)).is_err(),
                     "bit {bit} of {place} in {part}"
@@ -172,12 +180,12 @@ fn no_bit_can_be_changed() {
         [format!("{VECTOR}\n"), format!(" {VECTOR}"), format!("{VECTOR}{VECTOR}"), VECTOR.replace(':', ": ")]
     {
         let headers = headers(ID, &AT.to_string(), &signature);
-        let delivery = Delivery { url: "", headers: &headers, body: body.as_bytes() };
-        assert_eq!(reader.verify(&provider, delivery, at(AT)), Err(Unverified::Forged), "{body}");
+        let delivery = InboundWebhook { url: "", headers: &headers, body: body.as_bytes() };
+        assert_eq!(reader.verify(&provider, delivery, at(AT)), Err(SignatureError::Forged), "{body}");
     }
     for cut in 0..VECTOR.len() {
         let headers = headers(ID, &AT.to_string(), &signature);
-        let delivery = Delivery { url: "", headers: &headers, body: &VECTOR.as_bytes()[..cut] };
+        let delivery = InboundWebhook { url: "", headers: &headers, body: &VECTOR.as_bytes()[..cut] };
         assert!(reader.verify(&provider, delivery, at(AT)).is_err(), "{cut}");
     }
 }
@@ -197,12 +205,12 @@ fn every_event() {
         ("real_time_payments_transfer.created", "real_time_payments_transfer_1"),
         ("real_time_payments_transfer.updated", "real_time_payments_transfer_1"),
     ] {
-        let expected = Notice {
+        let expected = WebhookNotice {
             event: "event_1".to_owned(),
             kind: category.to_owned(),
             relevant: true,
             objects: vec![object.to_owned()],
-            ..Notice::default()
+            ..WebhookNotice::default()
         };
         assert_eq!(event(category, object.into()).unwrap(), expected);
         assert!(event(category, Value::Null).is_err() && event(category, "".into()).is_err());
@@ -217,7 +225,11 @@ fn every_event() {
         "ach_transfer",
         "",
     ] {
-        let expected = Notice { event: "event_1".to_owned(), kind: category.to_owned(), ..Notice::default() };
+        let expected = WebhookNotice {
+            event: "event_1".to_owned(),
+            kind: category.to_owned(),
+            ..WebhookNotice::default()
+        };
         assert_eq!(event(category, "x_1".into()).unwrap(), expected);
         assert_eq!(event(category, Value::Null).unwrap(), expected);
     }
@@ -276,9 +288,9 @@ async fn what_the_simulator_sends_is_believed_and_understood() {
     let received = inbox.0.lock().unwrap().clone();
     let mut told = Vec::new();
     for (headers, body) in &received {
-        let delivery = Delivery { url: &url, headers, body };
+        let delivery = InboundWebhook { url: &url, headers, body };
         assert_eq!(reader.verify(&world.provider, delivery, now()), Ok(()));
-        assert_eq!(reader.verify(&with_secret("another"), delivery, now()), Err(Unverified::Forged));
+        assert_eq!(reader.verify(&with_secret("another"), delivery, now()), Err(SignatureError::Forged));
         let notice = reader.translate(body).unwrap();
         assert!(notice.relevant && notice.event.starts_with("event_"), "{notice:?}");
         let [object] = &notice.objects[..] else { panic!("{notice:?}") };

@@ -14,9 +14,9 @@ use std::process::Command;
 use serde_json::Value;
 use tollgate_configuration::Adapter;
 use tollgate_domain::Flow;
-use tollgate_domain::card::{Sighting, Standing};
-use tollgate_engine::ports::{Subject, Wires as _};
-use tollgate_providers::{Providers, Settings};
+use tollgate_domain::card::{ProviderReport, ProviderStatus};
+use tollgate_engine::ports::{Adapters as _, Subject};
+use tollgate_providers::{ProviderSettings, Providers};
 
 use crate::child::{Running, installed, run};
 use crate::support::{failed_code, minor, order, send, stripe_at};
@@ -55,7 +55,7 @@ async fn what_somebody_elses_fake_says_is_understood() {
     let fake = tokio::task::spawn_blocking(serve).await.unwrap();
     let origin = fake.origin();
     let (provider, order) = (stripe_at(&origin), order(Flow::PaymentComponent));
-    let providers = Providers::new(Settings::default()).unwrap();
+    let providers = Providers::new(ProviderSettings::default()).unwrap();
     let cards = providers.cards(Adapter::Stripe).unwrap();
     let look = async |id: &str| {
         let call = cards.read(&provider, &order, Subject::Payment(id)).await;
@@ -72,9 +72,9 @@ async fn what_somebody_elses_fake_says_is_understood() {
     };
 
     let paid = intent().await;
-    let untouched = Sighting {
+    let untouched = ProviderReport {
         payment: Some(paid.clone()),
-        standing: Standing::Untouched,
+        provider_status: ProviderStatus::NotStarted,
         amount: Some(minor(2_000)),
         currency: Some("USD".to_owned()),
         reference: Some(order.id.to_string()),
@@ -86,11 +86,11 @@ async fn what_somebody_elses_fake_says_is_understood() {
     post(&origin, &format!("payment_intents/{paid}"), &format!("payment_method={good}")).await;
     assert_eq!(look(&paid).await, untouched, "a card that is not confirmed pays nothing");
     post(&origin, &format!("payment_intents/{paid}/confirm"), "").await;
-    let succeeded = Sighting { standing: Standing::Succeeded, ..untouched };
+    let succeeded = ProviderReport { provider_status: ProviderStatus::Succeeded, ..untouched };
     assert_eq!(look(&paid).await, succeeded);
     for (amount, refunded) in [(500, 500), (1_500, 2_000)] {
         post(&origin, "refunds", &format!("payment_intent={paid}&amount={amount}")).await;
-        assert_eq!(look(&paid).await, Sighting { refunded: minor(refunded), ..succeeded.clone() });
+        assert_eq!(look(&paid).await, ProviderReport { refunded: minor(refunded), ..succeeded.clone() });
     }
 
     let declined = intent().await;
@@ -103,7 +103,7 @@ async fn what_somebody_elses_fake_says_is_understood() {
     let secure = card("4000002500003155").await;
     post(&origin, &format!("payment_intents/{asked}"), &format!("payment_method={secure}")).await;
     post(&origin, &format!("payment_intents/{asked}/confirm"), "").await;
-    assert_eq!(look(&asked).await.standing, Standing::Acting);
+    assert_eq!(look(&asked).await.provider_status, ProviderStatus::ActionRequired);
     post(&origin, &format!("payment_intents/{asked}/cancel"), "").await;
-    assert_eq!(look(&asked).await.standing, Standing::Canceled);
+    assert_eq!(look(&asked).await.provider_status, ProviderStatus::Canceled);
 }

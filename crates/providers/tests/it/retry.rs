@@ -12,9 +12,9 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tollgate_configuration::Adapter;
 use tollgate_domain::Flow;
-use tollgate_domain::card::{CardOrder, Sighting, Standing};
-use tollgate_engine::ports::{Call, CallError, Prepared, RefusalKind, Subject, Wires as _};
-use tollgate_providers::{Providers, Settings};
+use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
+use tollgate_engine::ports::{Adapters as _, Call, CallError, Prepared, RejectionKind, Subject};
+use tollgate_providers::{ProviderSettings, Providers};
 
 use crate::support::{charge, order, quick, refused, square_at, stripe_at};
 
@@ -82,7 +82,7 @@ async fn scripted(answers: &[Answer]) -> (Script, String) {
     (script, address)
 }
 
-async fn prepare_at(address: &str, settings: Settings, order: &CardOrder) -> Call<Prepared> {
+async fn prepare_at(address: &str, settings: ProviderSettings, order: &CardOrder) -> Call<Prepared> {
     let providers = Providers::new(settings).unwrap();
     let cards = providers.cards(Adapter::Stripe).unwrap();
     cards.prepare(&stripe_at(address), order).await
@@ -97,7 +97,7 @@ async fn prepare(answers: &[Answer]) -> (Call<Prepared>, Vec<Key>) {
 }
 
 /// Charges on Square's wire against a script.
-async fn pay(answers: &[Answer]) -> Call<Sighting> {
+async fn pay(answers: &[Answer]) -> Call<ProviderReport> {
     let (_script, address) = scripted(answers).await;
     let providers = Providers::new(quick()).unwrap();
     let cards = providers.cards(Adapter::Square).unwrap();
@@ -139,8 +139,8 @@ async fn turned_away_is_unsent_unless_an_earlier_try_may_have_been_taken() {
     let (call, _) = prepare(&vec![busy(); 3]).await;
     assert!(matches!(call.outcome, Err(CallError::Unsent(_))), "{call:?}");
     let (call, _) = prepare(&[busy(), answer(502, ""), busy()]).await;
-    let Err(CallError::Unknown(trouble)) = call.outcome else { panic!("{call:?}") };
-    assert_eq!(trouble.reason, "the provider answered 502; then the provider is busy");
+    let Err(CallError::Unknown(transient)) = call.outcome else { panic!("{call:?}") };
+    assert_eq!(transient.reason, "the provider answered 502; then the provider is busy");
     let (call, _) = prepare(&[busy(), busy(), answer(200, INTENT)]).await;
     assert!(call.outcome.is_ok());
     let busy = || square_error(429, "RATE_LIMIT_ERROR", "RATE_LIMITED");
@@ -167,12 +167,12 @@ async fn a_later_refusal_does_not_undo_what_may_have_been_done() {
     let (call, _) = prepare(&[answer(500, ""), revoked()]).await;
     assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{call:?}");
     let (call, _) = prepare(&[revoked()]).await;
-    assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+    assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     let used = || square_error(400, "INVALID_REQUEST_ERROR", "CARD_TOKEN_USED");
     assert!(matches!(pay(&[answer(500, ""), used()]).await.outcome, Err(CallError::Unknown(_))));
-    assert_eq!(refused(pay(&[used()]).await, RefusalKind::Declined), "card_token_used");
+    assert_eq!(refused(pay(&[used()]).await, RejectionKind::Declined), "card_token_used");
     let declined = || square_error(402, "PAYMENT_METHOD_ERROR", "GENERIC_DECLINE");
-    assert_eq!(refused(pay(&[answer(500, ""), declined()]).await, RefusalKind::Declined), "card_declined");
+    assert_eq!(refused(pay(&[answer(500, ""), declined()]).await, RejectionKind::Declined), "card_declined");
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn refusals_in_no_known_form_say_nothing_about_the_payment() {
     }
     // An address that is no endpoint is not a missing payment.
     let (call, _) = prepare(&[stripe_error(404, "invalid_request_error", "")]).await;
-    refused(call, RefusalKind::Invalid);
+    refused(call, RejectionKind::Invalid);
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn the_providers_word_on_trying_again_counts() {
     let (call, received) = prepare(&[odd.clone(), answer(200, INTENT)]).await;
     assert_eq!((received.len(), call.outcome.is_ok()), (2, true));
     let (call, _) = prepare(&vec![odd; 3]).await;
-    refused(call, RefusalKind::Invalid);
+    refused(call, RejectionKind::Invalid);
 }
 
 #[tokio::test]
@@ -234,15 +234,15 @@ async fn a_pause_the_provider_asks_for_is_kept_or_passed_on() {
     let (call, received) = prepare(&[busy("60"), answer(200, INTENT)]).await;
     assert!(began.elapsed() < Duration::from_secs(30), "nobody waits longer than there is time");
     assert_eq!(received.len(), 1);
-    let Err(CallError::Unsent(trouble)) = call.outcome else { panic!("{call:?}") };
-    assert_eq!(trouble.retry_after, Some(Duration::from_mins(1)));
+    let Err(CallError::Unsent(transient)) = call.outcome else { panic!("{call:?}") };
+    assert_eq!(transient.retry_after, Some(Duration::from_mins(1)));
 }
 
 #[tokio::test]
 async fn all_tries_together_keep_the_deadline() {
     let (_script, address) = scripted(&vec![answer(200, INTENT).after(5_000); 9]).await;
     let (attempt_timeout, deadline) = (Duration::from_millis(800), Duration::from_millis(1_400));
-    let settings = Settings { attempt_timeout, deadline, tries_max: 9, ..quick() };
+    let settings = ProviderSettings { attempt_timeout, deadline, tries_max: 9, ..quick() };
     let began = Instant::now();
     let call = prepare_at(&address, settings, &order(Flow::PaymentComponent)).await;
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
@@ -264,8 +264,8 @@ async fn without_a_connection_nothing_was_sent() {
         let call = prepare_at(&address, quick(), &order(Flow::PaymentComponent)).await;
         assert_eq!(call.logs[0].tries.len(), 3, "{address}");
         assert!(call.logs[0].tries.iter().all(|one| one.status.is_none()));
-        let Err(CallError::Unsent(trouble)) = call.outcome else { panic!("{address}: {call:?}") };
-        assert!(trouble.reason.starts_with("no connection: "), "{address}: {}", trouble.reason);
+        let Err(CallError::Unsent(transient)) = call.outcome else { panic!("{address}: {call:?}") };
+        assert!(transient.reason.starts_with("no connection: "), "{address}: {}", transient.reason);
     }
     drop(mute);
 }
@@ -307,8 +307,8 @@ async fn an_old_refusal_does_not_keep_a_payment_open() {
     };
     let old = || stripe_error(400, "invalid_request_error", "payment_intent_unexpected_state");
     for (answers, expected) in [
-        (vec![old(), intent("requires_payment_method"), intent("canceled")], Some(Standing::Canceled)),
-        (vec![old(), intent("processing")], Some(Standing::Processing)),
+        (vec![old(), intent("requires_payment_method"), intent("canceled")], Some(ProviderStatus::Canceled)),
+        (vec![old(), intent("processing")], Some(ProviderStatus::Processing)),
         (vec![old(), intent("requires_payment_method"), old()], None),
     ] {
         let (script, address) = scripted(&answers).await;
@@ -319,8 +319,8 @@ async fn an_old_refusal_does_not_keep_a_payment_open() {
         assert_eq!(keys[0], Some(format!("{}-withdraw", order.id)));
         assert_eq!(keys[1..], vec![None; answers.len() - 1]);
         match expected {
-            Some(standing) => assert_eq!(call.outcome.unwrap().standing, standing),
-            None => assert_eq!(refused(call, RefusalKind::State), "provider_state"),
+            Some(provider_status) => assert_eq!(call.outcome.unwrap().provider_status, provider_status),
+            None => assert_eq!(refused(call, RejectionKind::State), "provider_state"),
         }
     }
 }
@@ -333,7 +333,7 @@ async fn a_read_is_refused_by_what_its_last_try_says() {
     let cards = providers.cards(Adapter::Stripe).unwrap();
     let (provider, order) = (stripe_at(&address), order(Flow::PaymentComponent));
     let call = cards.read(&provider, &order, Subject::Payment("pi_1")).await;
-    assert_eq!(refused(call, RefusalKind::Missing), "provider_object_missing");
+    assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");
 }
 
 #[tokio::test]

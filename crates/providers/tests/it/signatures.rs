@@ -3,7 +3,7 @@
 use serde_json::json;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{Delivery, Unverified, Wires as _};
+use tollgate_engine::ports::{Adapters as _, InboundWebhook, SignatureError};
 
 use crate::support::{provider, providers};
 
@@ -36,52 +36,52 @@ fn stripe_signatures() {
     let provider = with_secret("stripe", "webhookSecret", STRIPE_VECTOR_SECRET);
     let verify = |header: &str, body: &[u8], now: i64| {
         let headers = headers("stripe-signature", header);
-        reader.verify(&provider, Delivery { url: "", headers: &headers, body }, at(now))
+        reader.verify(&provider, InboundWebhook { url: "", headers: &headers, body }, at(now))
     };
     let (zeros, body) = ("0".repeat(64), STRIPE_VECTOR.as_bytes());
     for (header, seconds, expected) in [
         (good.clone(), 10, Ok(())),
         (good.clone(), 0, Ok(())),
         (good.clone(), 300, Ok(())),
-        (good.clone(), 301, Err(Unverified::Stale)),
+        (good.clone(), 301, Err(SignatureError::Stale)),
         (good.clone(), -300, Ok(())),
-        (good.clone(), -301, Err(Unverified::Stale)),
-        (good.clone(), -10_000, Err(Unverified::Stale)),
+        (good.clone(), -301, Err(SignatureError::Stale)),
+        (good.clone(), -10_000, Err(SignatureError::Stale)),
         (format!("t={STRIPE_AT},v1={zeros},v1={STRIPE_V1},v0=abc"), 10, Ok(())),
         (format!("t={STRIPE_AT},v1=junk,v1={STRIPE_V1}"), 10, Ok(())),
         (format!("t={STRIPE_AT},v1={STRIPE_V1},v1={zeros}"), 10, Ok(())),
         (format!("v1={STRIPE_V1},t={STRIPE_AT}"), 10, Ok(())),
-        (format!("t={STRIPE_AT},v1={zeros}"), 10, Err(Unverified::Forged)),
-        (format!("t={STRIPE_AT},v1={zeros}"), 10_000, Err(Unverified::Forged)),
-        (format!("t={},v1={STRIPE_V1}", STRIPE_AT + 1), 10, Err(Unverified::Forged)),
-        (format!("t=0{STRIPE_AT},v1={STRIPE_V1}"), 10, Err(Unverified::Forged)),
-        (format!("v1={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (format!("t={STRIPE_AT},v0={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (format!("t={STRIPE_AT},t={STRIPE_AT},v1={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (format!("t=now,v1={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (format!("t=-1,v1={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (format!("t=99999999999999999999,v1={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (format!("t=,v1={STRIPE_V1}"), 10, Err(Unverified::Malformed)),
-        (String::new(), 10, Err(Unverified::Malformed)),
+        (format!("t={STRIPE_AT},v1={zeros}"), 10, Err(SignatureError::Forged)),
+        (format!("t={STRIPE_AT},v1={zeros}"), 10_000, Err(SignatureError::Forged)),
+        (format!("t={},v1={STRIPE_V1}", STRIPE_AT + 1), 10, Err(SignatureError::Forged)),
+        (format!("t=0{STRIPE_AT},v1={STRIPE_V1}"), 10, Err(SignatureError::Forged)),
+        (format!("v1={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (format!("t={STRIPE_AT},v0={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (format!("t={STRIPE_AT},t={STRIPE_AT},v1={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (format!("t=now,v1={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (format!("t=-1,v1={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (format!("t=99999999999999999999,v1={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (format!("t=,v1={STRIPE_V1}"), 10, Err(SignatureError::Malformed)),
+        (String::new(), 10, Err(SignatureError::Malformed)),
     ] {
         assert_eq!(verify(&header, body, STRIPE_AT + seconds), expected, "{header} {seconds}");
     }
     let mut bent = body.to_vec();
     bent.push(b'\n');
-    assert_eq!(verify(&good, &bent, STRIPE_AT), Err(Unverified::Forged));
-    assert_eq!(verify(&good, b"", STRIPE_AT), Err(Unverified::Malformed));
+    assert_eq!(verify(&good, &bent, STRIPE_AT), Err(SignatureError::Forged));
+    assert_eq!(verify(&good, b"", STRIPE_AT), Err(SignatureError::Malformed));
 
-    let delivery = Delivery { url: "", headers: &[], body };
-    assert_eq!(reader.verify(&provider, delivery, at(STRIPE_AT)), Err(Unverified::Malformed));
+    let delivery = InboundWebhook { url: "", headers: &[], body };
+    assert_eq!(reader.verify(&provider, delivery, at(STRIPE_AT)), Err(SignatureError::Malformed));
     let twice = [headers("stripe-signature", &good), headers("stripe-signature", "t=1,v1=00")].concat();
-    let delivery = Delivery { url: "", headers: &twice, body };
-    assert_eq!(reader.verify(&provider, delivery, at(STRIPE_AT)), Err(Unverified::Malformed));
+    let delivery = InboundWebhook { url: "", headers: &twice, body };
+    assert_eq!(reader.verify(&provider, delivery, at(STRIPE_AT)), Err(SignatureError::Malformed));
     let headers = headers("stripe-signature", &good);
-    let delivery = Delivery { url: "", headers: &headers, body };
+    let delivery = InboundWebhook { url: "", headers: &headers, body };
     let none = with_secret("stripe", "publishableKey", "pk");
-    assert_eq!(reader.verify(&none, delivery, at(STRIPE_AT)), Err(Unverified::NoSecret));
+    assert_eq!(reader.verify(&none, delivery, at(STRIPE_AT)), Err(SignatureError::NoSecret));
     let other = with_secret("stripe", "webhookSecret", "test_8f0c2f6f6c1b4b6e");
-    assert_eq!(reader.verify(&other, delivery, at(STRIPE_AT)), Err(Unverified::Forged));
+    assert_eq!(reader.verify(&other, delivery, at(STRIPE_AT)), Err(SignatureError::Forged));
 }
 
 #[test]
@@ -91,18 +91,18 @@ fn square_signatures() {
     let provider = with_secret("square", "webhookSignatureKey", SQUARE_VECTOR_KEY);
     let verify = |header: &str, url: &str, body: &[u8]| {
         let headers = headers("x-square-hmacsha256-signature", header);
-        reader.verify(&provider, Delivery { url, headers: &headers, body }, at(0))
+        reader.verify(&provider, InboundWebhook { url, headers: &headers, body }, at(0))
     };
     let (body, slash) = (SQUARE_VECTOR.as_bytes(), format!("{SQUARE_URL}/"));
     assert_eq!(verify(SQUARE_SIGNATURE, SQUARE_URL, body), Ok(()));
-    assert_eq!(verify(SQUARE_SIGNATURE, &slash, body), Err(Unverified::Forged));
-    assert_eq!(verify(SQUARE_SIGNATURE, SQUARE_URL, &body[1..]), Err(Unverified::Forged));
-    assert_eq!(verify("AAAA", SQUARE_URL, body), Err(Unverified::Forged));
-    assert_eq!(verify("", SQUARE_URL, body), Err(Unverified::Forged));
-    assert_eq!(verify("not base64", SQUARE_URL, body), Err(Unverified::Malformed));
-    assert_eq!(verify(SQUARE_SIGNATURE, SQUARE_URL, b""), Err(Unverified::Malformed));
-    let delivery = Delivery { url: SQUARE_URL, headers: &[], body };
-    assert_eq!(reader.verify(&provider, delivery, at(0)), Err(Unverified::Malformed));
+    assert_eq!(verify(SQUARE_SIGNATURE, &slash, body), Err(SignatureError::Forged));
+    assert_eq!(verify(SQUARE_SIGNATURE, SQUARE_URL, &body[1..]), Err(SignatureError::Forged));
+    assert_eq!(verify("AAAA", SQUARE_URL, body), Err(SignatureError::Forged));
+    assert_eq!(verify("", SQUARE_URL, body), Err(SignatureError::Forged));
+    assert_eq!(verify("not base64", SQUARE_URL, body), Err(SignatureError::Malformed));
+    assert_eq!(verify(SQUARE_SIGNATURE, SQUARE_URL, b""), Err(SignatureError::Malformed));
+    let delivery = InboundWebhook { url: SQUARE_URL, headers: &[], body };
+    assert_eq!(reader.verify(&provider, delivery, at(0)), Err(SignatureError::Malformed));
     let none = with_secret("square", "accessToken", "x");
-    assert_eq!(reader.verify(&none, delivery, at(0)), Err(Unverified::NoSecret));
+    assert_eq!(reader.verify(&none, delivery, at(0)), Err(SignatureError::NoSecret));
 }

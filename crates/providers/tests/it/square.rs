@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::card::{Sighting, Standing};
+use tollgate_domain::card::{ProviderReport, ProviderStatus};
 use tollgate_domain::{Flow, Timestamp};
-use tollgate_engine::ports::{CallError, Component, Confirmation, RefusalKind, Subject};
+use tollgate_engine::ports::{CallError, Component, Confirmation, RejectionKind, Subject};
 use tollgate_vault::Secret;
 
 use crate::support::{
@@ -17,7 +17,7 @@ const GOOD: &str = "4242424242424242";
 const DECLINED: &str = "4000000000000002";
 const OK: &str = "cnon:card-nonce-ok";
 
-async fn payment(world: &World, id: &str) -> Sighting {
+async fn payment(world: &World, id: &str) -> ProviderReport {
     let order = order(Flow::PaymentComponent);
     world.square_cards().read(&world.square, &order, Subject::Payment(id)).await.outcome.unwrap()
 }
@@ -28,7 +28,7 @@ async fn a_component_payment_from_charge_to_refund() {
     let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
     assert_eq!(cards.confirmation(), Confirmation::Charge);
     assert!(!cards.asks_to_prepare(Flow::PaymentComponent) && cards.asks_to_prepare(Flow::HostedCheckout));
-    refused(cards.prepare(&world.square, &order).await, RefusalKind::Invalid);
+    refused(cards.prepare(&world.square, &order).await, RejectionKind::Invalid);
     let Some(Component::WebPayments { application_id, location_id, environment }) =
         cards.component(&world.square, None)
     else {
@@ -49,9 +49,9 @@ async fn a_component_payment_from_charge_to_refund() {
     let id = paid.payment.clone().unwrap();
     assert_eq!(
         paid,
-        Sighting {
+        ProviderReport {
             payment: Some(id.clone()),
-            standing: Standing::Succeeded,
+            provider_status: ProviderStatus::Succeeded,
             amount: Some(minor(2_000)),
             currency: Some("USD".to_owned()),
             reference: Some(order.id.to_string()),
@@ -64,7 +64,7 @@ async fn a_component_payment_from_charge_to_refund() {
     assert_eq!(payment(&world, &id).await, paid);
     for (amount, refunded) in [(json!({ "amount": 300 }), 300), (json!({}), 2_000)] {
         world.control("POST", &format!("square/payments/{id}/refund"), amount).await;
-        assert_eq!(payment(&world, &id).await, Sighting { refunded: minor(refunded), ..paid.clone() });
+        assert_eq!(payment(&world, &id).await, ProviderReport { refunded: minor(refunded), ..paid.clone() });
     }
 }
 
@@ -84,9 +84,9 @@ async fn declines_are_told_in_our_words_and_another_card_may_follow() {
     ]) {
         let call = cards.charge(&world.square, &order, &charge(number, source)).await;
         assert_eq!(asked(&call), [("payments.create", 1)]);
-        assert_eq!(refused(call, RefusalKind::Declined), code, "{source}");
+        assert_eq!(refused(call, RejectionKind::Declined), code, "{source}");
         let again = cards.charge(&world.square, &order, &charge(number, source)).await;
-        assert_eq!(refused(again, RefusalKind::Declined), code, "{source} again");
+        assert_eq!(refused(again, RejectionKind::Declined), code, "{source} again");
     }
     let failed = world.state("square", "payments").await;
     let failed = failed.as_array().unwrap().iter().find(|one| one["status"] == "FAILED").unwrap().clone();
@@ -113,7 +113,7 @@ async fn a_passing_trouble_is_tried_again_and_then_a_decline() {
     call.outcome.unwrap();
     world.control("POST", "faults", fault(3)).await;
     let call = cards.charge(&world.square, &order, &charge(2, OK)).await;
-    assert_eq!(refused(call, RefusalKind::Declined), "processing_error");
+    assert_eq!(refused(call, RejectionKind::Declined), "processing_error");
     assert_eq!(world.count("square", "payments").await, 1);
 }
 
@@ -134,9 +134,9 @@ async fn a_hosted_payment_from_link_to_refund() {
     let untouched = untouched.outcome.unwrap();
     assert_eq!(
         untouched,
-        Sighting {
+        ProviderReport {
             payment: None,
-            standing: Standing::Untouched,
+            provider_status: ProviderStatus::NotStarted,
             amount: Some(minor(2_000)),
             currency: Some("USD".to_owned()),
             reference: Some(order.id.to_string()),
@@ -150,7 +150,10 @@ async fn a_hosted_payment_from_link_to_refund() {
     let paid = read().await;
     assert_eq!(asked(&paid), [("payment_links.get", 1), ("orders.get", 1), ("payments.get", 1)]);
     let paid = paid.outcome.unwrap();
-    assert_eq!((&paid.standing, &paid.reference), (&Standing::Succeeded, &Some(order.id.to_string())));
+    assert_eq!(
+        (&paid.provider_status, &paid.reference),
+        (&ProviderStatus::Succeeded, &Some(order.id.to_string()))
+    );
     let id = paid.payment.clone().unwrap();
     let state = world.state("square", "payments").await;
     assert_eq!(state[0]["order_id"], prepared.also[0]);
@@ -160,9 +163,9 @@ async fn a_hosted_payment_from_link_to_refund() {
     // Taken back too late, it turns out paid; and it is found though the link is gone.
     for _ in 0..2 {
         let late = cards.withdraw(&world.square, &order, link).await.outcome.unwrap();
-        assert_eq!((&late.standing, &late.payment), (&Standing::Succeeded, &Some(id.clone())));
+        assert_eq!((&late.provider_status, &late.payment), (&ProviderStatus::Succeeded, &Some(id.clone())));
     }
-    assert_eq!(read().await.outcome.unwrap().standing, Standing::Succeeded);
+    assert_eq!(read().await.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 }
 
 #[tokio::test]
@@ -175,15 +178,15 @@ async fn a_withdrawn_link_cannot_be_paid() {
     assert_eq!(asked(&call), steps);
     let withdrawn = call.outcome.unwrap();
     assert_eq!(
-        (&withdrawn.standing, &withdrawn.reference),
-        (&Standing::Canceled, &Some(order.id.to_string()))
+        (&withdrawn.provider_status, &withdrawn.reference),
+        (&ProviderStatus::Canceled, &Some(order.id.to_string()))
     );
     assert_eq!(world.pay_page(&prepared.checkout_url.unwrap(), GOOD).await.status, 404);
     for _ in 0..2 {
         let again = cards.withdraw(&world.square, &order, &prepared.object).await.outcome.unwrap();
-        assert_eq!(again.standing, Standing::Canceled);
+        assert_eq!(again.provider_status, ProviderStatus::Canceled);
         let read = cards.read(&world.square, &order, Subject::Object(&prepared.object)).await;
-        assert_eq!(read.outcome.unwrap().standing, Standing::Canceled);
+        assert_eq!(read.outcome.unwrap().provider_status, ProviderStatus::Canceled);
     }
 }
 
@@ -197,7 +200,7 @@ async fn a_deletion_whose_answer_is_lost_is_a_deletion() {
         let call = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
         let steps = [("payment_links.get", 1), ("payment_links.delete", 2), ("orders.get", 1)];
         assert_eq!(asked(&call), steps, "{kind}");
-        assert_eq!(call.outcome.unwrap().standing, Standing::Canceled, "{kind}");
+        assert_eq!(call.outcome.unwrap().provider_status, ProviderStatus::Canceled, "{kind}");
     }
 }
 
@@ -212,7 +215,7 @@ async fn a_deletion_is_not_denied_because_the_order_cannot_be_read() {
         assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{kind} {call:?}");
         world.control("DELETE", "faults", Value::Null).await;
         let again = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
-        assert_eq!(again.outcome.unwrap().standing, Standing::Canceled, "{kind}");
+        assert_eq!(again.outcome.unwrap().provider_status, ProviderStatus::Canceled, "{kind}");
     }
 }
 
@@ -233,7 +236,7 @@ async fn a_lost_charge_is_found_by_its_reference() {
     assert_eq!(find(&mine, began, now()).await.outcome, Ok(None));
     refused(
         cards.charge(&world.square, &mine, &charge(1, "cnon:card-nonce-declined")).await,
-        RefusalKind::Declined,
+        RejectionKind::Declined,
     );
     let declined = find(&mine, began, now()).await.outcome.unwrap().unwrap();
     assert_eq!(failed_code(&declined), "card_declined");
@@ -247,7 +250,10 @@ async fn a_lost_charge_is_found_by_its_reference() {
     let call = find(&mine, began, now()).await;
     assert_eq!(asked(&call), [("payments.list", 1), ("payments.list", 1)]);
     let found = call.outcome.unwrap().unwrap();
-    assert_eq!((&found.standing, &found.reference), (&Standing::Succeeded, &Some(mine.id.to_string())));
+    assert_eq!(
+        (&found.provider_status, &found.reference),
+        (&ProviderStatus::Succeeded, &Some(mine.id.to_string()))
+    );
     // Clocks need not agree, but the time asked for has to be about right.
     let hour = 3_600_000;
     let long_ago = Timestamp::from_unix_millis(began.unix_millis() - 2 * hour);
@@ -261,7 +267,7 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
     for id in ["nobody", "", ".."] {
         let read = cards.read(&world.square, &order, Subject::Payment(id)).await;
-        assert_eq!(refused(read, RefusalKind::Missing), "provider_object_missing", "{id}");
+        assert_eq!(refused(read, RejectionKind::Missing), "provider_object_missing", "{id}");
     }
     let base = format!("{}/square", world.origin);
     let credentials = |token: &str, location: &str| {
@@ -270,13 +276,13 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     };
     let other = credentials("other", LOCATION);
     let call = cards.charge(&other, &order, &charge(1, OK)).await;
-    assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+    assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     let Some(Component::WebPayments { environment, .. }) = cards.component(&other, None) else { panic!() };
     assert_eq!(environment, "production");
     let elsewhere = credentials("square_simulator_token", "LOTHER");
     let call = cards.charge(&elsewhere, &order, &charge(1, OK)).await;
     assert_eq!(call.logs[0].tries[0].outcome, "INVALID_LOCATION");
-    assert_eq!(refused(call, RefusalKind::Credentials), "provider_credentials");
+    assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
 
     // The same key for another charge: something was made under it, and only looking tells what.
     cards.charge(&world.square, &order, &charge(7, OK)).await.outcome.unwrap();

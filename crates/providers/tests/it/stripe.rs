@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::card::{Sighting, Standing};
+use tollgate_domain::card::{ProviderReport, ProviderStatus};
 use tollgate_domain::{Currency, Flow};
-use tollgate_engine::ports::{Component, Confirmation, RefusalKind, Subject};
+use tollgate_engine::ports::{Component, Confirmation, RejectionKind, Subject};
 
 use crate::support::{World, asked, charge, failed_code, minor, now, order, provider, refused, start};
 
 const GOOD: &str = "4242424242424242";
 const DECLINED: &str = "4000000000000002";
 
-async fn look(world: &World, id: &str) -> Sighting {
+async fn look(world: &World, id: &str) -> ProviderReport {
     let order = order(Flow::PaymentComponent);
     world.stripe_cards().read(&world.stripe, &order, Subject::Object(id)).await.outcome.unwrap()
 }
@@ -54,9 +54,9 @@ async fn a_component_payment_from_preparation_to_refund() {
     assert!(cards.component(&world.stripe, None).is_none());
 
     let id = prepared.object.as_str();
-    let untouched = Sighting {
+    let untouched = ProviderReport {
         payment: Some(id.to_owned()),
-        standing: Standing::Untouched,
+        provider_status: ProviderStatus::NotStarted,
         amount: Some(minor(2_000)),
         currency: Some("USD".to_owned()),
         reference: Some(order.id.to_string()),
@@ -67,15 +67,15 @@ async fn a_component_payment_from_preparation_to_refund() {
     world.confirm(id, "pm_card_chargeDeclinedInsufficientFunds").await.expect(402);
     assert_eq!(failed_code(&look(&world, id).await), "insufficient_funds");
     world.confirm(id, "pm_card_authenticationRequired").await.expect(200);
-    assert_eq!(look(&world, id).await.standing, Standing::Acting);
+    assert_eq!(look(&world, id).await.provider_status, ProviderStatus::ActionRequired);
     world.control("POST", &format!("stripe/payment_intents/{id}/fail_authentication"), json!({})).await;
     assert_eq!(failed_code(&look(&world, id).await), "authentication_failed");
     world.confirm(id, "pm_card_visa").await.expect(200);
-    let paid = Sighting { standing: Standing::Succeeded, ..untouched };
+    let paid = ProviderReport { provider_status: ProviderStatus::Succeeded, ..untouched };
     assert_eq!(look(&world, id).await, paid);
     for (amount, refunded) in [(json!({ "amount": 300 }), 300), (json!({}), 2_000)] {
         world.control("POST", &format!("stripe/payment_intents/{id}/refund"), amount).await;
-        assert_eq!(look(&world, id).await, Sighting { refunded: minor(refunded), ..paid.clone() });
+        assert_eq!(look(&world, id).await, ProviderReport { refunded: minor(refunded), ..paid.clone() });
     }
     let by_payment = cards.read(&world.stripe, &order, Subject::Payment(id)).await;
     assert_eq!(asked(&by_payment), [("payment_intents.retrieve", 1)]);
@@ -106,13 +106,13 @@ async fn a_bank_debit_is_processing_until_it_comes_through() {
         let order = order(Flow::PaymentComponent);
         let id = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap().object;
         world.confirm(&id, "pm_usBankAccount_success").await.expect(200);
-        assert_eq!(look(&world, &id).await.standing, Standing::Processing);
+        assert_eq!(look(&world, &id).await.provider_status, ProviderStatus::Processing);
         world.control("POST", &format!("stripe/payment_intents/{id}/{action}"), json!({})).await;
         let seen = look(&world, &id).await;
-        assert_eq!(seen.standing == Standing::Succeeded, paid, "{seen:?}");
+        assert_eq!(seen.provider_status == ProviderStatus::Succeeded, paid, "{seen:?}");
         let withdrawn = world.stripe_cards().withdraw(&world.stripe, &order, &id).await.outcome.unwrap();
-        let expected = if paid { Standing::Succeeded } else { Standing::Canceled };
-        assert_eq!(withdrawn.standing, expected);
+        let expected = if paid { ProviderStatus::Succeeded } else { ProviderStatus::Canceled };
+        assert_eq!(withdrawn.provider_status, expected);
     }
 }
 
@@ -127,7 +127,7 @@ async fn a_hosted_payment_from_preparation_to_refund() {
     let (id, page) = (prepared.object.as_str(), prepared.checkout_url.unwrap());
 
     let untouched = look(&world, id).await;
-    assert_eq!((&untouched.standing, &untouched.payment), (&Standing::Untouched, &None));
+    assert_eq!((&untouched.provider_status, &untouched.payment), (&ProviderStatus::NotStarted, &None));
     assert_eq!((untouched.amount, untouched.currency.as_deref()), (Some(minor(2_000)), Some("USD")));
     assert_eq!(untouched.reference, Some(order.id.to_string()));
     world.pay_page(&page, DECLINED).await;
@@ -136,7 +136,7 @@ async fn a_hosted_payment_from_preparation_to_refund() {
     let intent = declined.payment.clone().unwrap();
     assert_eq!(world.pay_page(&page, GOOD).await.status, 303);
     let paid = look(&world, id).await;
-    assert_eq!((&paid.standing, &paid.payment), (&Standing::Succeeded, &Some(intent.clone())));
+    assert_eq!((&paid.provider_status, &paid.payment), (&ProviderStatus::Succeeded, &Some(intent.clone())));
     assert_eq!(paid.reference, Some(order.id.to_string()));
     // The intent alone knows whose it is, too.
     assert_eq!(look(&world, &intent).await, paid);
@@ -144,7 +144,7 @@ async fn a_hosted_payment_from_preparation_to_refund() {
     assert_eq!(look(&world, id).await.refunded, minor(1));
     let late = cards.withdraw(&world.stripe, &order, id).await;
     assert_eq!(asked(&late), [("checkout.sessions.expire", 1), ("checkout.sessions.retrieve", 1)]);
-    assert_eq!(late.outcome.unwrap().standing, Standing::Succeeded);
+    assert_eq!(late.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 }
 
 #[tokio::test]
@@ -156,10 +156,10 @@ async fn what_is_withdrawn_cannot_be_paid() {
         let prepared = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
         for _ in 0..2 {
             let withdrawn = cards.withdraw(&world.stripe, &order, &prepared.object).await.outcome.unwrap();
-            assert_eq!(withdrawn.standing, Standing::Canceled, "{flow:?}");
+            assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled, "{flow:?}");
             assert_eq!(withdrawn.reference, Some(order.id.to_string()));
         }
-        assert_eq!(look(&world, &prepared.object).await.standing, Standing::Canceled);
+        assert_eq!(look(&world, &prepared.object).await.provider_status, ProviderStatus::Canceled);
         match prepared.checkout_url {
             Some(page) => assert_eq!(world.pay_page(&page, GOOD).await.status, 410),
             None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(400)),
@@ -217,34 +217,34 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
     for id in ["pi_nobody", "cs_nobody", "", "..", "pi_1/confirm"] {
         let read = cards.read(&world.stripe, &order, Subject::Object(id)).await;
-        assert_eq!(refused(read, RefusalKind::Missing), "provider_object_missing", "{id}");
+        assert_eq!(refused(read, RejectionKind::Missing), "provider_object_missing", "{id}");
         let withdrawn = cards.withdraw(&world.stripe, &order, id).await;
-        assert_eq!(refused(withdrawn, RefusalKind::Missing), "provider_object_missing", "{id}");
+        assert_eq!(refused(withdrawn, RejectionKind::Missing), "provider_object_missing", "{id}");
     }
     let charged = cards.charge(&world.stripe, &order, &charge(1, "tok")).await;
     assert!(charged.logs.is_empty());
-    refused(charged, RefusalKind::Invalid);
-    refused(cards.find_charge(&world.stripe, &order, now(), now()).await, RefusalKind::Invalid);
+    refused(charged, RejectionKind::Invalid);
+    refused(cards.find_charge(&world.stripe, &order, now(), now()).await, RejectionKind::Invalid);
 
     let base = format!("{}/stripe", world.origin);
     for credentials in [json!({ "secretKey": "sk_test_other" }), json!({})] {
         let other = provider(&json!({ "adapter": "stripe", "baseUrl": base, "credentials": credentials }));
         let prepared = cards.prepare(&other, &order).await;
-        assert_eq!(refused(prepared, RefusalKind::Credentials), "provider_credentials");
+        assert_eq!(refused(prepared, RejectionKind::Credentials), "provider_credentials");
     }
     let mut small = order.clone();
     small.fee.total_debit = minor(49);
-    assert_eq!(refused(cards.prepare(&world.stripe, &small).await, RefusalKind::Invalid), "amount_limit");
+    assert_eq!(refused(cards.prepare(&world.stripe, &small).await, RejectionKind::Invalid), "amount_limit");
     let mut nowhere = crate::support::order(Flow::HostedCheckout);
     nowhere.success_url = None;
     assert_eq!(
-        refused(cards.prepare(&world.stripe, &nowhere).await, RefusalKind::Invalid),
+        refused(cards.prepare(&world.stripe, &nowhere).await, RejectionKind::Invalid),
         "provider_refused"
     );
     for code in ["ISK", "MGA", "UGX"] {
         let mut other = order.clone();
         other.currency = Currency::parse(code).unwrap();
-        refused(cards.prepare(&world.stripe, &other).await, RefusalKind::Invalid);
+        refused(cards.prepare(&world.stripe, &other).await, RejectionKind::Invalid);
     }
     assert_eq!(world.count("stripe", "payment_intents").await, 0);
 }
@@ -256,10 +256,10 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     order.customer_email = Some("not-an-address".to_owned());
     let call = world.stripe_cards().prepare(&world.stripe, &order).await;
     assert_eq!(call.logs[0].tries[0].outcome, "email_invalid");
-    let Err(tollgate_engine::ports::CallError::Refused(refusal)) = call.outcome else { panic!() };
-    assert!(refusal.failure.message.starts_with("The provider refused the request. It says: "));
-    assert!(!refusal.failure.message.contains("sk_test"));
-    assert!(!refusal.failure.message.contains("not-an-address"), "{}", refusal.failure.message);
+    let Err(tollgate_engine::ports::CallError::Rejected(rejection)) = call.outcome else { panic!() };
+    assert!(rejection.failure.message.starts_with("The provider refused the request. It says: "));
+    assert!(!rejection.failure.message.contains("sk_test"));
+    assert!(!rejection.failure.message.contains("not-an-address"), "{}", rejection.failure.message);
 
     // The same key for something else is our own mistake.
     let changed = crate::support::order(Flow::PaymentComponent);
@@ -268,7 +268,7 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     other.description = None;
     let call = world.stripe_cards().prepare(&world.stripe, &other).await;
     assert_eq!(call.logs[0].tries[0].outcome, "idempotency_error");
-    refused(call, RefusalKind::Invalid);
+    refused(call, RejectionKind::Invalid);
 }
 
 #[tokio::test]

@@ -9,12 +9,12 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tollgate_configuration::{Adapter, Configuration, Provider};
-use tollgate_domain::card::{CardOrder, Sighting, Standing};
+use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::id::{EnvironmentId, PaymentId};
 use tollgate_domain::{Channel, Currency, Flow, Minor, Principal, Timestamp};
-use tollgate_engine::ports::{Call, CallError, Cards, Charge, RefusalKind, WebhookReader, Wires as _};
-use tollgate_providers::{Providers, Settings};
+use tollgate_engine::ports::{Adapters as _, Call, CallError, Cards, Charge, RejectionKind, WebhookReader};
+use tollgate_providers::{ProviderSettings, Providers};
 use tollgate_simulator::{Config, Simulator};
 use tollgate_vault::Secret;
 
@@ -24,25 +24,25 @@ pub(crate) const LOCATION: &str = "LSIMULATOR001";
 pub(crate) const EMAIL: &str = "ada@example.com";
 
 /// Short pauses, and times that a busy machine keeps as well.
-pub(crate) fn quick() -> Settings {
-    Settings {
+pub(crate) fn quick() -> ProviderSettings {
+    ProviderSettings {
         attempt_timeout: Duration::from_secs(3),
         deadline: Duration::from_secs(10),
         connect_timeout: Duration::from_secs(1),
         backoff_first: Duration::from_millis(20),
         backoff_max: Duration::from_millis(80),
-        ..Settings::default()
+        ..ProviderSettings::default()
     }
 }
 
 /// For tests that wait for a time-out, which is still longer than an answer takes.
-pub(crate) fn hasty() -> Settings {
-    Settings { attempt_timeout: Duration::from_millis(800), ..quick() }
+pub(crate) fn hasty() -> ProviderSettings {
+    ProviderSettings { attempt_timeout: Duration::from_millis(800), ..quick() }
 }
 
 /// The wires, for tests that call nobody.
 pub(crate) fn providers() -> Providers {
-    Providers::new(Settings::default()).unwrap()
+    Providers::new(ProviderSettings::default()).unwrap()
 }
 
 /// A running simulator and the adapters that lead to it.
@@ -64,7 +64,7 @@ pub(crate) async fn start() -> World {
     start_with(quick()).await
 }
 
-pub(crate) async fn start_with(settings: Settings) -> World {
+pub(crate) async fn start_with(settings: ProviderSettings) -> World {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let simulator = Simulator::new(Config::default());
@@ -156,18 +156,18 @@ pub(crate) fn minor(amount: u64) -> Minor {
 
 /// The code of a refusal, after checking its kind.
 #[track_caller]
-pub(crate) fn refused<T: std::fmt::Debug>(call: Call<T>, kind: RefusalKind) -> String {
+pub(crate) fn refused<T: std::fmt::Debug>(call: Call<T>, kind: RejectionKind) -> String {
     match call.outcome {
-        Err(CallError::Refused(refusal)) if refusal.kind == kind => refusal.failure.code,
+        Err(CallError::Rejected(rejection)) if rejection.kind == kind => rejection.failure.code,
         other => panic!("a refusal as {kind:?} was expected, not {other:?}"),
     }
 }
 
 /// The code of a failed standing.
 #[track_caller]
-pub(crate) fn failed_code(sighting: &Sighting) -> &str {
-    match &sighting.standing {
-        Standing::Failed(failure) => &failure.code,
+pub(crate) fn failed_code(report: &ProviderReport) -> &str {
+    match &report.provider_status {
+        ProviderStatus::Failed(failure) => &failure.code,
         other => panic!("a failure was expected, not {other:?}"),
     }
 }

@@ -23,9 +23,9 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tollgate_domain::Flow;
-use tollgate_domain::card::Standing;
-use tollgate_engine::ports::{RefusalKind, Subject};
-use tollgate_providers::Settings;
+use tollgate_domain::card::ProviderStatus;
+use tollgate_engine::ports::{RejectionKind, Subject};
+use tollgate_providers::ProviderSettings;
 use tollgate_vault::Secret;
 
 use crate::child::{Running, installed, place, run};
@@ -174,11 +174,11 @@ pub(crate) fn count(judged: &[String], pattern: &str) -> usize {
 }
 
 /// The validators are slow at first.
-pub(crate) fn patient() -> Settings {
-    Settings {
+pub(crate) fn patient() -> ProviderSettings {
+    ProviderSettings {
         attempt_timeout: std::time::Duration::from_secs(20),
         deadline: std::time::Duration::from_mins(1),
-        ..Settings::default()
+        ..ProviderSettings::default()
     }
 }
 
@@ -198,9 +198,9 @@ async fn every_stripe_request_fits_the_published_document() {
             let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
             let subject = Subject::Object(&prepared.object);
             let seen = cards.read(&provider, &order, subject).await.outcome.unwrap();
-            assert_eq!(seen.standing, Standing::Untouched);
+            assert_eq!(seen.provider_status, ProviderStatus::NotStarted);
             let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
-            assert_eq!(withdrawn.standing, Standing::Canceled);
+            assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
         }
     }
     let paid = order(Flow::HostedCheckout);
@@ -208,7 +208,7 @@ async fn every_stripe_request_fits_the_published_document() {
     world.pay_page(prepared.checkout_url.as_ref().unwrap(), GOOD).await;
     let late = cards.withdraw(&provider, &paid, &prepared.object).await.outcome.unwrap();
     let again = cards.read(&provider, &paid, Subject::Payment(late.payment.as_ref().unwrap())).await;
-    assert_eq!(again.outcome.unwrap().standing, Standing::Succeeded);
+    assert_eq!(again.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 
     let judged = judge.faultless();
     for (pattern, times) in [
@@ -253,7 +253,7 @@ async fn every_square_request_fits_the_published_document() {
     bare.description = None;
     let mut card = charge(u32::MAX, "cnon:card-nonce-declined");
     card.buyer_email = None;
-    refused(cards.charge(&provider, &bare, &card).await, RefusalKind::Declined);
+    refused(cards.charge(&provider, &bare, &card).await, RejectionKind::Declined);
     let id = paid.payment.as_ref().unwrap();
     cards.read(&provider, &long, Subject::Payment(id)).await.outcome.unwrap();
     let found = cards.find_charge(&provider, &long, long.created_at, now()).await.outcome.unwrap();
@@ -265,11 +265,11 @@ async fn every_square_request_fits_the_published_document() {
         let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
         let subject = Subject::Object(&prepared.object);
         assert_eq!(
-            cards.read(&provider, &order, subject).await.outcome.unwrap().standing,
-            Standing::Untouched
+            cards.read(&provider, &order, subject).await.outcome.unwrap().provider_status,
+            ProviderStatus::NotStarted
         );
         let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
-        assert_eq!(withdrawn.standing, Standing::Canceled);
+        assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
     }
 
     let judged = judge.faultless();

@@ -6,17 +6,17 @@ use tollgate_domain::tenant::Application;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, organizations::read_name, paging::ListAnswer},
-    answer::{self, Answer},
+    admin_api::{operator::Operator, organizations::read_name, paging::ListResponse},
     body,
     reference::scalars,
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Application)]
-pub(crate) struct ApplicationAnswer {
+pub(crate) struct ApplicationResponse {
     id: String,
     organization_id: String,
     name: String,
@@ -24,7 +24,7 @@ pub(crate) struct ApplicationAnswer {
     created_at: String,
 }
 
-impl From<Application> for ApplicationAnswer {
+impl From<Application> for ApplicationResponse {
     fn from(application: Application) -> Self {
         let Application { id, organization, name, created_at } = application;
         let (id, organization_id) = (id.to_string(), organization.to_string());
@@ -32,17 +32,17 @@ impl From<Application> for ApplicationAnswer {
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let organization = operator.path("organization")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let application = operator.app.engine.create_application(organization, read_name(&body)?).await?;
-    answer::created(&ApplicationAnswer::from(application))
+    respond::created(&ApplicationResponse::from(application))
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let page = operator.page()?;
     let applications = operator.app.engine.applications(operator.path("organization")?, page).await?;
     let last = applications.last().map(|application| application.id);
-    let items = applications.into_iter().map(ApplicationAnswer::from).collect();
-    answer::ok(&ListAnswer::new(items, page.limit, last))
+    let items = applications.into_iter().map(ApplicationResponse::from).collect();
+    respond::ok(&ListResponse::new(items, page.limit, last))
 }

@@ -5,38 +5,38 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
-    answer::{self, Answer},
+    respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Audit)]
-pub(crate) struct AuditAnswer {
+pub(crate) struct AuditResponse {
     clean: bool,
     wallets: u64,
     postings: u64,
     transfers: u64,
-    findings: Vec<FindingAnswer>,
+    findings: Vec<FindingResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditFinding)]
-pub(crate) struct FindingAnswer {
+pub(crate) struct FindingResponse {
     environment_id: String,
     subject: String,
     problem: String,
 }
 
-pub(crate) async fn run(operator: Operator) -> Answer {
+pub(crate) async fn run(operator: Operator) -> ApiResult {
     let audit = operator.app.engine.audit().await?;
-    let findings = audit.findings.into_iter().map(|finding| FindingAnswer {
+    let findings = audit.findings.into_iter().map(|finding| FindingResponse {
         environment_id: finding.environment.to_string(),
         subject: finding.subject,
         problem: finding.problem,
     });
     let findings: Vec<_> = findings.collect();
-    answer::ok(&AuditAnswer {
+    respond::ok(&AuditResponse {
         clean: findings.is_empty(),
         wallets: audit.wallets,
         postings: audit.postings,

@@ -13,20 +13,20 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     body,
     error::{ApiError, Detail},
     error_code::ErrorCode,
     reference::scalars,
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConfigurationChange)]
-pub(crate) struct ReplacedAnswer<'a> {
+pub(crate) struct ReplacedResponse<'a> {
     version: u64,
     changed_by: &'a str,
 }
@@ -34,7 +34,7 @@ pub(crate) struct ReplacedAnswer<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CheckedConfiguration)]
-pub(crate) struct CheckedAnswer {
+pub(crate) struct CheckedResponse {
     /// The version in force, which the document was checked against.
     version: u64,
     /// As it would be read back, secrets masked.
@@ -47,7 +47,7 @@ pub(crate) struct CheckedAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConfigurationVersion)]
-pub(crate) struct VersionAnswer {
+pub(crate) struct VersionResponse {
     version: u64,
     changed_by: String,
     #[schema(value_type = scalars::Moment)]
@@ -55,51 +55,51 @@ pub(crate) struct VersionAnswer {
     request_id: String,
 }
 
-impl From<ConfigVersionSummary> for VersionAnswer {
+impl From<ConfigVersionSummary> for VersionResponse {
     fn from(summary: ConfigVersionSummary) -> Self {
         let ConfigVersionSummary { version, actor, request, at } = summary;
         Self { version, changed_by: actor, changed_at: rfc3339(at), request_id: request }
     }
 }
 
-pub(crate) async fn read(operator: Operator) -> Answer {
+pub(crate) async fn read(operator: Operator) -> ApiResult {
     document(&operator.app.engine.config_document(operator.path("environment")?, None).await?)
 }
 
-pub(crate) async fn read_version(operator: Operator) -> Answer {
+pub(crate) async fn read_version(operator: Operator) -> ApiResult {
     let (environment, version) = (operator.path("environment")?, operator.path("version")?);
     document(&operator.app.engine.config_document(environment, Some(version)).await?)
 }
 
-pub(crate) async fn history(operator: Operator) -> Answer {
+pub(crate) async fn history(operator: Operator) -> ApiResult {
     let (before, limit) = (operator.query("before")?, operator.limit()?);
     let history = operator.app.engine.config_history(operator.path("environment")?, before, limit).await?;
     let last = history.last().map(|summary| summary.version);
-    let items = history.into_iter().map(VersionAnswer::from).collect();
-    answer::ok(&ListAnswer::new(items, limit, last))
+    let items = history.into_iter().map(VersionResponse::from).collect();
+    respond::ok(&ListResponse::new(items, limit, last))
 }
 
-pub(crate) async fn replace(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let expected = expected_version(&operator.headers)?;
     let document = sent_document(&operator, body).await?;
     let version =
         operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
-    let answer = answer::ok(&ReplacedAnswer { version, changed_by: &operator.origin.actor });
+    let answer = respond::ok(&ReplacedResponse { version, changed_by: &operator.origin.actor });
     with_version(answer, version)
 }
 
 /// Says what a `PUT` of the same body would say of its faults, and changes nothing.
-pub(crate) async fn validate(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let document = sent_document(&operator, body).await?;
     let checked = operator.app.engine.check_config(environment, document).await?;
-    let answer = CheckedAnswer {
+    let answer = CheckedResponse {
         version: checked.version,
         document: checked.document,
         replaced_secrets: checked.replaced_secrets,
     };
-    with_version(answer::ok(&answer), checked.version)
+    with_version(respond::ok(&answer), checked.version)
 }
 
 async fn sent_document(operator: &Operator, body: Body) -> Result<Value, ApiError> {
@@ -111,11 +111,11 @@ async fn sent_document(operator: &Operator, body: Body) -> Result<Value, ApiErro
     document.map_err(|fault| ApiError::malformed(format!("{fault}.")))
 }
 
-fn document(read: &ConfigDocument) -> Answer {
-    with_version(answer::ok(&read.document), read.version)
+fn document(read: &ConfigDocument) -> ApiResult {
+    with_version(respond::ok(&read.document), read.version)
 }
 
-fn with_version(answer: Answer, version: u64) -> Answer {
+fn with_version(answer: ApiResult, version: u64) -> ApiResult {
     let mut response = answer?;
     if let Ok(tag) = HeaderValue::try_from(format!("\"{version}\"")) {
         response.headers_mut().insert(header::ETAG, tag);

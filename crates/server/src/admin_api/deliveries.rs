@@ -6,16 +6,16 @@ use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery};
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListAnswer},
-    answer::{self, Answer},
+    admin_api::{operator::Operator, paging::ListResponse},
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Delivery)]
-pub(crate) struct DeliveryAnswer {
+pub(crate) struct DeliveryResponse {
     event_id: String,
     #[schema(value_type = words::EventKind)]
     r#type: &'static str,
@@ -30,13 +30,13 @@ pub(crate) struct DeliveryAnswer {
     #[schema(value_type = Option<scalars::Moment>, required)]
     next_try_at: Option<String>,
     #[schema(required)]
-    last_try: Option<LastTryAnswer>,
+    last_try: Option<LastTryResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeliveryTry)]
-pub(crate) struct LastTryAnswer {
+pub(crate) struct LastTryResponse {
     #[schema(value_type = scalars::Moment)]
     at: String,
     /// The receiver's status; null where it gave no answer.
@@ -46,7 +46,7 @@ pub(crate) struct LastTryAnswer {
     note: String,
 }
 
-impl DeliveryAnswer {
+impl DeliveryResponse {
     pub(crate) fn of(delivery: &EventDelivery) -> Self {
         Self {
             event_id: delivery.event.id.to_string(),
@@ -57,7 +57,7 @@ impl DeliveryAnswer {
             since: rfc3339(delivery.since),
             tries: delivery.tries,
             next_try_at: delivery.due.map(rfc3339),
-            last_try: delivery.last.as_ref().map(|last| LastTryAnswer {
+            last_try: delivery.last.as_ref().map(|last| LastTryResponse {
                 at: rfc3339(last.at),
                 status: last.status,
                 took_ms: last.took_millis,
@@ -67,7 +67,7 @@ impl DeliveryAnswer {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let rule = "must be one of: waiting, delivered, parked";
     let query = DeliveryQuery {
@@ -78,7 +78,7 @@ pub(crate) async fn list(operator: Operator) -> Answer {
     let before = operator.location.query_as("before", "must be a cursor of this list", place)?;
     let found = operator.app.engine.deliveries(environment, query, before, limit).await?;
     let last = found.last().map(|delivery| format!("{},{}", delivery.event.id, delivery.endpoint));
-    answer::ok(&ListAnswer::new(found.iter().map(DeliveryAnswer::of).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(DeliveryResponse::of).collect(), limit, last))
 }
 
 /// The place a cursor means: an event, and an endpoint within it.

@@ -6,26 +6,26 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
-    answer::{self, Answer},
     reference::scalars,
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Examination)]
-pub(crate) struct DoctorAnswer {
+pub(crate) struct DoctorResponse {
     version: &'static str,
     /// For comparing clocks.
     #[schema(value_type = scalars::Moment)]
     server_time: String,
-    checks: Vec<CheckAnswer>,
+    checks: Vec<CheckResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ExaminationCheck)]
-pub(crate) struct CheckAnswer {
+pub(crate) struct CheckResponse {
     name: &'static str,
     environment_id: Option<String>,
     /// `ok`, `warning` or `problem`.
@@ -34,22 +34,22 @@ pub(crate) struct CheckAnswer {
     advice: Option<&'static str>,
 }
 
-impl From<Check> for CheckAnswer {
+impl From<Check> for CheckResponse {
     fn from(check: Check) -> Self {
         Self {
             name: check.name,
             environment_id: check.environment.map(|id| id.to_string()),
-            verdict: check.verdict.as_str(),
+            verdict: check.status.as_str(),
             finding: check.finding,
             advice: check.advice,
         }
     }
 }
 
-pub(crate) async fn examine(operator: Operator) -> Answer {
+pub(crate) async fn examine(operator: Operator) -> ApiResult {
     let engine = &operator.app.engine;
-    let checks = engine.examine().await.into_iter().map(CheckAnswer::from).collect();
-    answer::ok(&DoctorAnswer {
+    let checks = engine.run_checks().await.into_iter().map(CheckResponse::from).collect();
+    respond::ok(&DoctorResponse {
         version: env!("CARGO_PKG_VERSION"),
         server_time: rfc3339(engine.clock().now()),
         checks,

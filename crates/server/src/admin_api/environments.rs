@@ -8,21 +8,21 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     body,
     error::ApiError,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_text::JsonText,
     reference::scalars,
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Environment)]
-pub(crate) struct EnvironmentAnswer {
+pub(crate) struct EnvironmentResponse {
     id: String,
     application_id: String,
     organization_id: String,
@@ -39,7 +39,7 @@ pub(crate) struct EnvironmentBody<'a> {
     name: Raw<'a>,
 }
 
-impl From<Environment> for EnvironmentAnswer {
+impl From<Environment> for EnvironmentResponse {
     fn from(environment: Environment) -> Self {
         Self {
             id: environment.id.to_string(),
@@ -51,30 +51,30 @@ impl From<Environment> for EnvironmentAnswer {
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let application = operator.path("application")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let environment = operator.app.engine.create_environment(application, read_name(&body)?).await?;
-    answer::created(&EnvironmentAnswer::from(environment))
+    respond::created(&EnvironmentResponse::from(environment))
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let page = operator.page()?;
     let environments = operator.app.engine.environments(operator.path("application")?, page).await?;
     let last = environments.last().map(|environment| environment.id);
-    let items = environments.into_iter().map(EnvironmentAnswer::from).collect();
-    answer::ok(&ListAnswer::new(items, page.limit, last))
+    let items = environments.into_iter().map(EnvironmentResponse::from).collect();
+    respond::ok(&ListResponse::new(items, page.limit, last))
 }
 
-pub(crate) async fn read(operator: Operator) -> Answer {
+pub(crate) async fn read(operator: Operator) -> ApiResult {
     let environment = operator.app.engine.environment(operator.path("environment")?).await?;
-    answer::ok(&EnvironmentAnswer::from(environment.ok_or_else(nothing_here)?))
+    respond::ok(&EnvironmentResponse::from(environment.ok_or_else(nothing_here)?))
 }
 
 fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
     const RULE: &str = "must be 1 to 32 of a-z and 0-9, beginning with a letter, such as test or live";
     let body: EnvironmentBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let name = match body.name.map(JsonText::of) {
         None => faults.add("name", "is required"),
         Some(JsonText::String(text)) => EnvironmentName::parse(&text).or_else(|| faults.add("name", RULE)),

@@ -10,7 +10,7 @@ use tollgate_domain::{
     id::{EndpointId, EnvironmentId},
 };
 use tollgate_engine::{
-    DescriptionChange, EndpointChange, EndpointError, EndpointMade, EndpointUrl, Engine, NewEndpoint,
+    CreatedEndpoint, DescriptionChange, EndpointChange, EndpointError, EndpointUrl, Engine, NewEndpoint,
     ports::Endpoint,
 };
 use tracing::info;
@@ -22,32 +22,32 @@ use utoipa::{
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     body,
     error::ApiError,
     error_code::ErrorCode,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_text::JsonText,
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
-const LONGEST_DESCRIPTION: usize = 500;
+const MAX_DESCRIPTION_LENGTH: usize = 500;
 
-type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
+type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
 /// A day, in which every instance of the receiver can be given the new secret.
 const USUAL_GRACE_SECONDS: u64 = 86_400;
-const LONGEST_GRACE_SECONDS: u64 = 30 * 86_400;
+const MAX_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
-const MOST_NAMES: usize = 64;
+const MAX_NAMES: usize = 64;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EventEndpoint)]
-pub(crate) struct EndpointAnswer {
+pub(crate) struct EndpointResponse {
     id: String,
     url: String,
     #[schema(required)]
@@ -75,13 +75,13 @@ pub(crate) struct EndpointAnswer {
 /// The one answer that shows a secret.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NewEventEndpoint)]
-pub(crate) struct EndpointMadeAnswer<'a> {
+pub(crate) struct EndpointMadeResponse<'a> {
     secret: &'a str,
     #[serde(flatten)]
-    endpoint: EndpointAnswer,
+    endpoint: EndpointResponse,
 }
 
-impl EndpointAnswer {
+impl EndpointResponse {
     fn of(endpoint: &Endpoint, engine: &Engine) -> Self {
         let now = engine.clock().now();
         let mut ends: Vec<_> = endpoint.secrets.iter().filter_map(|secret| secret.until).collect();
@@ -157,55 +157,56 @@ pub(crate) struct RotateBody<'a> {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = EventEndpointRemoved)]
-pub(crate) struct RemovedAnswer {
+pub(crate) struct RemovedResponse {
     removed: bool,
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.known_environment()?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let new = read_new(&body, &operator.app.engine)?;
     let made = operator.app.engine.add_endpoint(environment, new).await?;
     noted(&operator, made.endpoint.id, "an event endpoint was added");
-    answer::created(&shown_once(&operator, &made))
+    respond::created(&shown_once(&operator, &made))
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let endpoints = operator.app.engine.endpoints(operator.known_environment()?).await?;
-    let items = endpoints.iter().map(|endpoint| EndpointAnswer::of(endpoint, &operator.app.engine)).collect();
-    answer::ok(&ListAnswer::new(items, u32::MAX, None::<EndpointId>))
+    let items =
+        endpoints.iter().map(|endpoint| EndpointResponse::of(endpoint, &operator.app.engine)).collect();
+    respond::ok(&ListResponse::new(items, u32::MAX, None::<EndpointId>))
 }
 
-pub(crate) async fn read(operator: Operator) -> Answer {
+pub(crate) async fn read(operator: Operator) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     let endpoint = operator.app.engine.endpoint(environment, endpoint).await?;
-    answer::ok(&EndpointAnswer::of(&endpoint, &operator.app.engine))
+    respond::ok(&EndpointResponse::of(&endpoint, &operator.app.engine))
 }
 
-pub(crate) async fn change(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
     let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin.actor).await?;
     noted(&operator, endpoint, "an event endpoint was changed");
-    answer::ok(&EndpointAnswer::of(&changed, engine))
+    respond::ok(&EndpointResponse::of(&changed, engine))
 }
 
-pub(crate) async fn remove(operator: Operator) -> Answer {
+pub(crate) async fn remove(operator: Operator) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     operator.app.engine.remove_endpoint(environment, endpoint).await?;
     noted(&operator, endpoint, "an event endpoint was removed");
-    answer::ok(&RemovedAnswer { removed: true })
+    respond::ok(&RemovedResponse { removed: true })
 }
 
-pub(crate) async fn rotate(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let grace = read_grace(&body)?;
     let made = operator.app.engine.rotate_endpoint_secret(environment, endpoint, grace).await?;
     noted(&operator, endpoint, "an event endpoint's secret was rotated");
-    answer::created(&shown_once(&operator, &made))
+    respond::created(&shown_once(&operator, &made))
 }
 
 fn path(operator: &Operator) -> Result<(EnvironmentId, EndpointId), ApiError> {
@@ -218,14 +219,14 @@ fn noted(operator: &Operator, endpoint: EndpointId, what: &'static str) {
     info!(request_id, actor, %endpoint, "{what}");
 }
 
-fn shown_once<'a>(operator: &Operator, made: &'a EndpointMade) -> EndpointMadeAnswer<'a> {
-    let endpoint = EndpointAnswer::of(&made.endpoint, &operator.app.engine);
-    EndpointMadeAnswer { secret: made.secret.expose(), endpoint }
+fn shown_once<'a>(operator: &Operator, made: &'a CreatedEndpoint) -> EndpointMadeResponse<'a> {
+    let endpoint = EndpointResponse::of(&made.endpoint, &operator.app.engine);
+    EndpointMadeResponse { secret: made.secret.expose(), endpoint }
 }
 
 fn read_new(body: &[u8], engine: &Engine) -> Result<NewEndpoint, ApiError> {
     let body: EndpointBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let url = match body.url {
         None => faults.add("url", "is required"),
         Some(raw) => url(raw, engine, &mut faults),
@@ -244,7 +245,7 @@ fn read_new(body: &[u8], engine: &Engine) -> Result<NewEndpoint, ApiError> {
 
 fn read_change(body: &[u8], engine: &Engine) -> Result<EndpointChange, ApiError> {
     let body: EndpointBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let enabled = match body.enabled.map(JsonText::of) {
         None => None,
         Some(JsonText::Boolean(enabled)) => Some(enabled),
@@ -259,7 +260,7 @@ fn read_change(body: &[u8], engine: &Engine) -> Result<EndpointChange, ApiError>
     fields::complete(faults, Some(change))
 }
 
-fn url(raw: &RawValue, engine: &Engine, faults: &mut Faults) -> Option<EndpointUrl> {
+fn url(raw: &RawValue, engine: &Engine, faults: &mut FieldErrors) -> Option<EndpointUrl> {
     let JsonText::String(text) = JsonText::of(raw) else {
         return faults.add("url", "must be a text such as https://shop.example/events");
     };
@@ -269,13 +270,13 @@ fn url(raw: &RawValue, engine: &Engine, faults: &mut Faults) -> Option<EndpointU
     }
 }
 
-fn filter(raw: &RawValue, faults: &mut Faults) -> Option<EventFilter> {
+fn filter(raw: &RawValue, faults: &mut FieldErrors) -> Option<EventFilter> {
     const RULE: &str = "must be a list of events' names, or [\"*\"] for all";
     let names: Option<Vec<String>> = match JsonText::of(raw) {
         JsonText::Array(text) => serde_json::from_str(text).ok(),
         _ => None,
     };
-    let Some(names) = names.filter(|names| names.len() <= MOST_NAMES) else {
+    let Some(names) = names.filter(|names| names.len() <= MAX_NAMES) else {
         return faults.add("events", RULE);
     };
     match EventFilter::parse(names.iter().map(String::as_str)) {
@@ -285,10 +286,10 @@ fn filter(raw: &RawValue, faults: &mut Faults) -> Option<EventFilter> {
 }
 
 /// Left out it stays; null or empty takes it away.
-fn description(raw: Option<&RawValue>, faults: &mut Faults) -> DescriptionChange {
+fn description(raw: Option<&RawValue>, faults: &mut FieldErrors) -> DescriptionChange {
     let Some(raw) = raw else { return DescriptionChange::Keep };
     let text = Some(raw).filter(|raw| JsonText::of(raw) != JsonText::Null);
-    let text = fields::optional_text("description", text, LONGEST_DESCRIPTION, faults);
+    let text = fields::optional_text("description", text, MAX_DESCRIPTION_LENGTH, faults);
     text.map_or(DescriptionChange::Clear, DescriptionChange::Set)
 }
 
@@ -299,8 +300,8 @@ fn given<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'de RawVa
 
 fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
     let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
-    let (usual, longest) = (USUAL_GRACE_SECONDS, LONGEST_GRACE_SECONDS);
+    let mut faults = FieldErrors::default();
+    let (usual, longest) = (USUAL_GRACE_SECONDS, MAX_GRACE_SECONDS);
     let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut faults);
     fields::complete(faults, seconds.map(Duration::from_secs))
 }

@@ -11,26 +11,26 @@ use tollgate_domain::{
 };
 use tollgate_engine::{
     ReadError, ResendError, ResentEvents,
-    ports::{EventQuery, EventsFrom, OutEvent, Resend, ResendWhich},
+    ports::{Event, EventQuery, EventsFrom, Resend, ResendWhich},
 };
 use tracing::info;
 use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        deliveries::DeliveryAnswer,
+        deliveries::DeliveryResponse,
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
         payments::of_reading,
     },
-    answer::{self, Answer},
     body,
     error::ApiError,
     error_code::ErrorCode,
     event_bodies::{self, EventBody},
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_text::JsonText,
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
@@ -42,7 +42,7 @@ const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Event)]
-pub(crate) struct EventAnswer {
+pub(crate) struct EventResponse {
     id: String,
     #[schema(value_type = words::EventKind)]
     r#type: &'static str,
@@ -51,8 +51,8 @@ pub(crate) struct EventAnswer {
     timestamp: String,
 }
 
-impl EventAnswer {
-    fn of(event: &OutEvent) -> Self {
+impl EventResponse {
+    fn of(event: &Event) -> Self {
         Self {
             id: event.id.to_string(),
             r#type: event.kind.as_str(),
@@ -66,16 +66,16 @@ impl EventAnswer {
 #[schema(as = EventWithDeliveries)]
 pub(crate) struct EventDetail<'a> {
     #[serde(flatten)]
-    event: EventAnswer,
+    event: EventResponse,
     /// What receivers get, word for word.
     body: EventBody<'a>,
-    deliveries: Vec<DeliveryAnswer>,
+    deliveries: Vec<DeliveryResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EventsResent)]
-pub(crate) struct ResentAnswer {
+pub(crate) struct ResentResponse {
     /// How many deliveries wait again.
     deliveries: u32,
     has_more: bool,
@@ -84,7 +84,7 @@ pub(crate) struct ResentAnswer {
     next_after: Option<String>,
 }
 
-impl From<ResentEvents> for ResentAnswer {
+impl From<ResentEvents> for ResentResponse {
     fn from(resent: ResentEvents) -> Self {
         Self {
             deliveries: resent.deliveries,
@@ -130,7 +130,7 @@ pub(crate) struct ResendRangeBody<'a> {
     after: Raw<'a>,
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let query = EventQuery {
         kind: operator.location.query_as("type", KIND_RULE, EventKind::parse)?,
@@ -141,7 +141,7 @@ pub(crate) async fn list(operator: Operator) -> Answer {
         (Some(before), None) => EventsFrom::Before(before),
         (None, Some(after)) => EventsFrom::after(after),
         (Some(_), Some(_)) => {
-            let mut faults = Faults::default();
+            let mut faults = FieldErrors::default();
             faults.add::<()>(
                 "after",
                 "goes with no `before`: the one lists the oldest first, the other the newest",
@@ -149,59 +149,59 @@ pub(crate) async fn list(operator: Operator) -> Answer {
             return Err(faults.into_error());
         }
     };
-    let found = operator.app.engine.out_events(environment, query, from, limit).await;
+    let found = operator.app.engine.list_events(environment, query, from, limit).await;
     let found = found.map_err(|error| match error {
         ReadError::Missing => unknown_cursor(from),
         ReadError::Store(error) => error.into(),
     })?;
     let last = found.last().map(|event| event.id);
-    answer::ok(&ListAnswer::new(found.iter().map(EventAnswer::of).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(EventResponse::of).collect(), limit, last))
 }
 
 /// A follower that has lost its place must not mistake that for silence.
 fn unknown_cursor(from: EventsFrom) -> ApiError {
     let field = if matches!(from, EventsFrom::Before(_)) { "before" } else { "after" };
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     faults.add::<()>(field, "is not the id of an event of this environment");
     faults.into_error()
 }
 
-pub(crate) async fn read(operator: Operator) -> Answer {
+pub(crate) async fn read(operator: Operator) -> ApiResult {
     let (environment, event) = (operator.known_environment()?, operator.path("event")?);
-    let read = operator.app.engine.out_event(environment, event).await.map_err(of_reading)?;
-    answer::ok(&EventDetail {
-        event: EventAnswer::of(&read.event),
+    let read = operator.app.engine.find_event(environment, event).await.map_err(of_reading)?;
+    respond::ok(&EventDetail {
+        event: EventResponse::of(&read.event),
         body: event_bodies::body(&read.event, &read.subject),
-        deliveries: read.deliveries.iter().map(DeliveryAnswer::of).collect(),
+        deliveries: read.deliveries.iter().map(DeliveryResponse::of).collect(),
     })
 }
 
-pub(crate) async fn resend(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn resend(operator: Operator, body: Body) -> ApiResult {
     let event = operator.path("event")?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let body: ResendBody<'_> = body::parse_object(&body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let endpoint = endpoint(body.endpoint_id, &mut faults);
     let endpoint = fields::complete(faults, Some(endpoint))?;
     send_again(&operator, Resend { endpoint, which: ResendWhich::Event(event) }).await
 }
 
-pub(crate) async fn resend_range(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn resend_range(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let resend = read_range(&body, operator.app.engine.clock().now())?;
     send_again(&operator, resend).await
 }
 
-async fn send_again(operator: &Operator, resend: Resend) -> Answer {
+async fn send_again(operator: &Operator, resend: Resend) -> ApiResult {
     let resent = operator.app.engine.resend(operator.known_environment()?, resend).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, deliveries = resent.deliveries, "events are sent again");
-    answer::ok(&ResentAnswer::from(resent))
+    respond::ok(&ResentResponse::from(resent))
 }
 
 fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
     let body: ResendRangeBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let endpoint = endpoint(body.endpoint_id, &mut faults);
     let from = match body.from {
         None => faults.add("from", "is required"),
@@ -231,7 +231,7 @@ fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
     fields::complete(faults, resend)
 }
 
-fn endpoint(raw: Raw<'_>, faults: &mut Faults) -> Option<EndpointId> {
+fn endpoint(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<EndpointId> {
     identifier("endpointId", raw, "must be the id of an event endpoint", faults)
 }
 
@@ -240,7 +240,7 @@ fn identifier<T: FromStr>(
     field: &'static str,
     raw: Raw<'_>,
     rule: &'static str,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<T> {
     let read = match JsonText::of(raw?) {
         JsonText::String(text) => text.parse().ok(),
@@ -249,7 +249,7 @@ fn identifier<T: FromStr>(
     read.or_else(|| faults.add(field, rule))
 }
 
-fn moment(field: &'static str, raw: Raw<'_>, faults: &mut Faults) -> Option<Timestamp> {
+fn moment(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<Timestamp> {
     let read = match raw.map(JsonText::of) {
         Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),
         _ => None,

@@ -6,22 +6,22 @@ use tollgate_engine::ports::StoredException;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListAnswer, payments::of_reading},
-    answer::{self, Answer},
+    admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
     body,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
-const LONGEST_NOTE: usize = 1_000;
+const MAX_NOTE_LENGTH: usize = 1_000;
 
-type NoteText = scalars::Line<LONGEST_NOTE>;
+type NoteText = scalars::Line<MAX_NOTE_LENGTH>;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReconciliationException)]
-pub(crate) struct ExceptionAnswer {
+pub(crate) struct ExceptionResponse {
     id: String,
     service_reference: String,
     #[schema(value_type = words::ExceptionKind)]
@@ -33,19 +33,19 @@ pub(crate) struct ExceptionAnswer {
     #[schema(value_type = scalars::Moment)]
     at: String,
     #[schema(required)]
-    resolution: Option<ResolutionAnswer>,
+    resolution: Option<ResolutionResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ExceptionResolution)]
-pub(crate) struct ResolutionAnswer {
+pub(crate) struct ResolutionResponse {
     #[schema(value_type = scalars::Moment)]
     at: String,
     actor: String,
     note: String,
 }
 
-impl ExceptionAnswer {
+impl ExceptionResponse {
     pub(crate) fn of(stored: &StoredException) -> Self {
         let exception = &stored.exception;
         Self {
@@ -56,7 +56,7 @@ impl ExceptionAnswer {
             found: exception.found.clone(),
             source: exception.source.clone(),
             at: rfc3339(exception.at),
-            resolution: stored.resolved.as_ref().map(|resolution| ResolutionAnswer {
+            resolution: stored.resolved.as_ref().map(|resolution| ResolutionResponse {
                 at: rfc3339(resolution.at),
                 actor: resolution.actor.clone(),
                 note: resolution.note.clone(),
@@ -75,32 +75,32 @@ pub(crate) struct ResolveBody<'a> {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ExceptionResolved)]
-pub(crate) struct ResolvedAnswer {
+pub(crate) struct ResolvedResponse {
     resolved: bool,
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let open_only = operator.query("open")?.unwrap_or(false);
     let before = operator.query("before")?;
     let found = operator.app.engine.exceptions(environment, open_only, before, limit).await;
     let found = found.map_err(of_reading)?;
     let last = found.last().map(|stored| stored.exception.id);
-    answer::ok(&ListAnswer::new(found.iter().map(ExceptionAnswer::of).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(ExceptionResponse::of).collect(), limit, last))
 }
 
 /// An operator has looked; nothing else changes by it.
-pub(crate) async fn resolve(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
     let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let body: ResolveBody<'_> = body::parse_object(&body)?;
-    let mut faults = Faults::default();
-    let note = fields::required_text("note", body.note, LONGEST_NOTE, &mut faults);
+    let mut faults = FieldErrors::default();
+    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut faults);
     let note = fields::complete(faults, note)?;
     let engine = &operator.app.engine;
     engine
         .resolve_exception(environment, exception, operator.origin.actor, note)
         .await
         .map_err(of_reading)?;
-    answer::ok(&ResolvedAnswer { resolved: true })
+    respond::ok(&ResolvedResponse { resolved: true })
 }

@@ -6,47 +6,47 @@ use serde_json::value::RawValue;
 use tollgate_domain::{
     Minor,
     fee::{Bound, LayerFee},
-    routing::{ConditionVerdict, RuleOutcome, RuleVerdict},
+    routing::{ConditionResult, RuleOutcome, RuleResult},
 };
 use tollgate_engine::{Quote, QuoteRequest};
 use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::{Operator, nothing_here},
-    answer::{self, Answer},
     body,
     client_api::quote,
     error::ApiError,
     minor_text::digits,
     reference::{scalars, words},
+    respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Explanation)]
-pub(crate) struct ExplainAnswer<'a> {
+pub(crate) struct ExplainResponse<'a> {
     config_version: u64,
     /// As the client API answers it; null where there is no route, and `unavailable` then says why.
-    #[schema(value_type = Option<crate::client_api::quote::QuoteAnswer>, required)]
+    #[schema(value_type = Option<crate::client_api::quote::QuoteResponse>, required)]
     quote: Option<Box<RawValue>>,
     #[schema(required)]
     unavailable: Option<String>,
-    rules: Vec<RuleAnswer<'a>>,
-    fee_steps: Vec<FeeStepsAnswer>,
+    rules: Vec<RuleResponse<'a>>,
+    fee_steps: Vec<FeeStepsResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = RuleVerdict)]
-pub(crate) struct RuleAnswer<'a> {
+pub(crate) struct RuleResponse<'a> {
     id: &'a str,
     #[schema(value_type = words::RuleOutcome)]
     outcome: &'static str,
-    conditions: Vec<ConditionAnswer<'a>>,
+    conditions: Vec<ConditionResponse<'a>>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConditionVerdict)]
-pub(crate) struct ConditionAnswer<'a> {
+pub(crate) struct ConditionResponse<'a> {
     id: &'a str,
     field: &'a str,
     #[schema(value_type = words::ConditionOp)]
@@ -60,7 +60,7 @@ pub(crate) struct ConditionAnswer<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = FeeSteps)]
-pub(crate) struct FeeStepsAnswer {
+pub(crate) struct FeeStepsResponse {
     #[schema(value_type = words::FeeScope)]
     scope: &'static str,
     enabled: bool,
@@ -81,7 +81,7 @@ pub(crate) struct FeeStepsAnswer {
     fee_minor: Minor,
 }
 
-pub(crate) async fn handle(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn handle(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let request = quote::read(&body)?;
@@ -92,7 +92,7 @@ pub(crate) async fn handle(operator: Operator, body: Body) -> Answer {
         Ok(quote) => (Some(written(&request, &quote)?), None),
         Err(unroutable) => (None, Some(unroutable.to_string())),
     };
-    answer::ok(&ExplainAnswer {
+    respond::ok(&ExplainResponse {
         config_version: view.config_version,
         quote: written,
         unavailable,
@@ -110,18 +110,18 @@ fn written(request: &QuoteRequest, quote: &Quote<'_>) -> Result<Box<RawValue>, A
     serde_json::from_slice(&bytes).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-pub(crate) fn rule(verdict: &RuleVerdict) -> RuleAnswer<'_> {
+pub(crate) fn rule(verdict: &RuleResult) -> RuleResponse<'_> {
     let outcome = match verdict.outcome {
         RuleOutcome::Disabled => "disabled",
         RuleOutcome::Matched => "matched",
         RuleOutcome::Failed => "failed",
         RuleOutcome::NotTried => "not_tried",
     };
-    RuleAnswer { id: &verdict.id, outcome, conditions: verdict.conditions.iter().map(condition).collect() }
+    RuleResponse { id: &verdict.id, outcome, conditions: verdict.conditions.iter().map(condition).collect() }
 }
 
-fn condition(verdict: &ConditionVerdict) -> ConditionAnswer<'_> {
-    ConditionAnswer {
+fn condition(verdict: &ConditionResult) -> ConditionResponse<'_> {
+    ConditionResponse {
         id: &verdict.id,
         field: &verdict.field,
         op: verdict.op,
@@ -130,8 +130,8 @@ fn condition(verdict: &ConditionVerdict) -> ConditionAnswer<'_> {
     }
 }
 
-pub(crate) fn fee_steps(scope: &'static str, fee: &LayerFee) -> FeeStepsAnswer {
-    FeeStepsAnswer {
+pub(crate) fn fee_steps(scope: &'static str, fee: &LayerFee) -> FeeStepsResponse {
+    FeeStepsResponse {
         scope,
         enabled: fee.layer.enabled,
         fixed_fee_minor: fee.layer.fixed,

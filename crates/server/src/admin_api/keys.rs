@@ -15,26 +15,26 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     body,
     error::ApiError,
     error_code::ErrorCode,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_text::JsonText,
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 /// A day, in which every instance of the caller's backend can be given the new key.
 const USUAL_GRACE_SECONDS: u64 = 86_400;
-const LONGEST_GRACE_SECONDS: u64 = 90 * 86_400;
+const MAX_GRACE_SECONDS: u64 = 90 * 86_400;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Key)]
-pub(crate) struct KeyAnswer {
+pub(crate) struct KeyResponse {
     id: String,
     #[schema(value_type = words::KeyKind)]
     kind: &'static str,
@@ -54,13 +54,13 @@ pub(crate) struct KeyAnswer {
 /// The one answer that shows a key.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NewKey)]
-pub(crate) struct NewKeyAnswer<'a> {
+pub(crate) struct NewKeyResponse<'a> {
     key: &'a str,
     #[serde(flatten)]
-    record: KeyAnswer,
+    record: KeyResponse,
 }
 
-impl KeyAnswer {
+impl KeyResponse {
     fn of(record: &KeyRecord, now: Timestamp) -> Self {
         let status = match record.revoked_at {
             Some(_) => "revoked",
@@ -98,23 +98,23 @@ pub(crate) struct RotateBody<'a> {
     grace_seconds: Raw<'a>,
 }
 
-pub(crate) async fn issue(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn issue(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let new = operator.app.engine.issue_key(environment, read_kind(&body)?).await?;
     shown_once(&operator, &new)
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let page = operator.page()?;
     let keys = operator.app.engine.keys(operator.path("environment")?, page).await?;
     let now = operator.app.engine.clock().now();
     let last = keys.last().map(|record| record.id);
-    let items = keys.iter().map(|record| KeyAnswer::of(record, now)).collect();
-    answer::ok(&ListAnswer::new(items, page.limit, last))
+    let items = keys.iter().map(|record| KeyResponse::of(record, now)).collect();
+    respond::ok(&ListResponse::new(items, page.limit, last))
 }
 
-pub(crate) async fn rotate(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let (environment, key) = path(&operator)?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let grace = read_grace(&body)?;
@@ -122,24 +122,24 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> Answer {
     shown_once(&operator, &new)
 }
 
-pub(crate) async fn revoke(operator: Operator) -> Answer {
+pub(crate) async fn revoke(operator: Operator) -> ApiResult {
     let (environment, key) = path(&operator)?;
     let record = operator.app.engine.revoke_key(environment, key).await?;
-    answer::ok(&KeyAnswer::of(&record, operator.app.engine.clock().now()))
+    respond::ok(&KeyResponse::of(&record, operator.app.engine.clock().now()))
 }
 
 fn path(operator: &Operator) -> Result<(EnvironmentId, KeyId), ApiError> {
     Ok((operator.path("environment")?, operator.path("key")?))
 }
 
-fn shown_once(operator: &Operator, new: &NewKey) -> Answer {
-    let record = KeyAnswer::of(&new.record, operator.app.engine.clock().now());
-    answer::created(&NewKeyAnswer { key: new.key.expose(), record })
+fn shown_once(operator: &Operator, new: &NewKey) -> ApiResult {
+    let record = KeyResponse::of(&new.record, operator.app.engine.clock().now());
+    respond::created(&NewKeyResponse { key: new.key.expose(), record })
 }
 
 fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {
     let body: IssueBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let kind = match body.kind.map(JsonText::of) {
         Some(JsonText::String(text)) => KeyKind::parse(&text),
         _ => None,
@@ -150,8 +150,8 @@ fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {
 
 fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
     let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
-    let (usual, longest) = (USUAL_GRACE_SECONDS, LONGEST_GRACE_SECONDS);
+    let mut faults = FieldErrors::default();
+    let (usual, longest) = (USUAL_GRACE_SECONDS, MAX_GRACE_SECONDS);
     let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut faults);
     fields::complete(faults, seconds.map(Duration::from_secs))
 }

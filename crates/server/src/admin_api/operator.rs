@@ -15,7 +15,7 @@ pub(crate) use crate::location::nothing_here;
 
 /// Who operators say they are; recorded with what they change.
 const ACTOR_HEADER: &str = "tollgate-actor";
-const LONGEST_ACTOR: usize = 120;
+const MAX_ACTOR_LENGTH: usize = 120;
 
 /// An operator, let through.
 pub(crate) struct Operator {
@@ -68,6 +68,6 @@ impl Operator {
 fn actor(headers: &HeaderMap) -> String {
     let named =
         headers.get(ACTOR_HEADER).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::trim);
-    let usable = named.filter(|name| !name.is_empty() && name.chars().count() <= LONGEST_ACTOR);
+    let usable = named.filter(|name| !name.is_empty() && name.chars().count() <= MAX_ACTOR_LENGTH);
     usable.unwrap_or("admin").to_owned()
 }

@@ -9,20 +9,20 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     body,
     error::ApiError,
     error_code::ErrorCode,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     reference::scalars,
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_LENGTH: usize = 120;
 
-type NameText = scalars::Line<LONGEST_NAME>;
+type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NameRequest)]
@@ -35,39 +35,39 @@ pub(crate) struct NameBody<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Organization)]
-pub(crate) struct OrganizationAnswer {
+pub(crate) struct OrganizationResponse {
     id: String,
     name: String,
     #[schema(value_type = scalars::Moment)]
     created_at: String,
 }
 
-impl From<Organization> for OrganizationAnswer {
+impl From<Organization> for OrganizationResponse {
     fn from(organization: Organization) -> Self {
         let Organization { id, name, created_at } = organization;
         Self { id: id.to_string(), name, created_at: rfc3339(created_at) }
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let organization = operator.app.engine.create_organization(read_name(&body)?).await?;
-    answer::created(&OrganizationAnswer::from(organization))
+    respond::created(&OrganizationResponse::from(organization))
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let page = operator.page()?;
     let organizations = operator.app.engine.organizations(page).await?;
     let last = organizations.last().map(|organization| organization.id);
-    let items = organizations.into_iter().map(OrganizationAnswer::from).collect();
-    answer::ok(&ListAnswer::new(items, page.limit, last))
+    let items = organizations.into_iter().map(OrganizationResponse::from).collect();
+    respond::ok(&ListResponse::new(items, page.limit, last))
 }
 
 /// Reads `{"name": "…"}`.
 pub(crate) fn read_name(body: &[u8]) -> Result<String, ApiError> {
     let body: NameBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
-    let name = fields::required_text("name", body.name, LONGEST_NAME, &mut faults);
+    let mut faults = FieldErrors::default();
+    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut faults);
     fields::complete(faults, name)
 }
 

@@ -6,7 +6,7 @@ use tollgate_engine::ports::Page;
 
 use crate::{admin_api::operator::Operator, error::ApiError};
 
-pub(crate) use crate::list::ListAnswer;
+pub(crate) use crate::list::ListResponse;
 
 impl Operator {
     /// The slice asked for.

@@ -10,15 +10,15 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        exceptions::ExceptionAnswer,
+        exceptions::ExceptionResponse,
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
         timeline, transfers,
     },
-    answer::{self, Answer},
     error::ApiError,
-    payment_answer::{self, PaymentReadAnswer},
+    payment_response::{self, PaymentReadResponse},
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
@@ -27,7 +27,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PaymentSummary<'a> {
     #[serde(flatten)]
-    payment: PaymentReadAnswer<'a>,
+    payment: PaymentReadResponse<'a>,
     config_version: u64,
     #[schema(required)]
     provider_object: Option<String>,
@@ -47,15 +47,15 @@ pub(crate) struct PaymentSummary<'a> {
 pub(crate) struct PaymentDetail<'a> {
     #[serde(flatten)]
     summary: PaymentSummary<'a>,
-    attempts: Vec<AttemptAnswer>,
-    exceptions: Vec<ExceptionAnswer>,
-    timeline: Vec<timeline::LineAnswer>,
+    attempts: Vec<AttemptResponse>,
+    exceptions: Vec<ExceptionResponse>,
+    timeline: Vec<timeline::LineResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PaymentAttempt)]
-pub(crate) struct AttemptAnswer {
+pub(crate) struct AttemptResponse {
     number: u32,
     #[schema(value_type = words::AttemptState)]
     state: &'static str,
@@ -63,7 +63,7 @@ pub(crate) struct AttemptAnswer {
     created_at: String,
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let rule = "must be one of: preparing, prepared, refused, withdrawn, expired";
     let filter = PaymentFilter {
@@ -77,10 +77,10 @@ pub(crate) async fn list(operator: Operator) -> Answer {
     };
     let found = operator.app.engine.payments(environment, filter, before, limit).await.map_err(of_reading)?;
     let last = found.last().map(|payment| payment.order.id);
-    answer::ok(&ListAnswer::new(found.iter().map(summary).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
 }
 
-pub(crate) async fn read(operator: Operator) -> Answer {
+pub(crate) async fn read(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
     let id = match operator.path("reference")? {
         ServiceReference::Card(id) => id,
@@ -90,15 +90,15 @@ pub(crate) async fn read(operator: Operator) -> Answer {
     let read = engine.payment_with_timeline(environment, id).await.map_err(of_reading)?;
     let configuration = engine.config_version(environment, read.payment.order.config_version).await;
     let configuration = configuration.ok().map(|read| read.configuration);
-    let attempts = read.payment.attempts.iter().map(|attempt| AttemptAnswer {
+    let attempts = read.payment.attempts.iter().map(|attempt| AttemptResponse {
         number: attempt.number,
         state: attempt.state.as_str(),
         created_at: rfc3339(attempt.created_at),
     });
     let story = timeline::Story::of_payment(&read.payment.order, configuration.as_ref());
-    answer::ok(&PaymentDetail {
+    respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
-        exceptions: read.exceptions.iter().map(ExceptionAnswer::of).collect(),
+        exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
         timeline: timeline::lines(&story, &read.timeline)?,
         summary: summary(&read.payment),
     })
@@ -112,7 +112,7 @@ pub(crate) struct AccountDecided {
 }
 
 /// A payment whose account left the configuration goes on at the one configured now.
-pub(crate) async fn use_configured_account(operator: Operator) -> Answer {
+pub(crate) async fn use_configured_account(operator: Operator) -> ApiResult {
     let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
     let Origin { actor, request } = &operator.origin;
     let decided = operator.app.engine.use_configured_account(environment, reference, actor, request).await;
@@ -123,13 +123,13 @@ pub(crate) async fn use_configured_account(operator: Operator) -> Answer {
         }
         UseAccountError::Store(error) => error.into(),
     })?;
-    answer::ok(&AccountDecided { service_reference: reference.to_string() })
+    respond::ok(&AccountDecided { service_reference: reference.to_string() })
 }
 
 fn summary(payment: &CardPayment) -> PaymentSummary<'_> {
     let progress = &payment.progress;
     PaymentSummary {
-        payment: payment_answer::read_back(payment),
+        payment: payment_response::read_back(payment),
         config_version: payment.order.config_version,
         provider_object: progress.object.clone(),
         confirmed: progress.confirmed,

@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, StoredEvent};
+use tollgate_engine::ports::{ProviderEvent, ProviderEventCursor, ProviderEventState, StoredProviderEvent};
 use tracing::info;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListAnswer, payments::of_reading},
-    answer::{self, Answer},
+    admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProviderEvent)]
-pub(crate) struct EventAnswer {
+pub(crate) struct EventResponse {
     provider: String,
     event_id: String,
     r#type: String,
@@ -31,31 +31,31 @@ pub(crate) struct EventAnswer {
     received_at: String,
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let rule = "must be one of: waiting, applied, ignored, parked";
-    let state = operator.location.query_as("state", rule, EventState::parse)?;
+    let state = operator.location.query_as("state", rule, ProviderEventState::parse)?;
     let before = operator.location.query_as("before", "must be a moment in RFC 3339, or a cursor", place)?;
     let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
     let found = found.map_err(of_reading)?;
     let last = found.last().map(|stored| cursor(&stored.event));
-    answer::ok(&ListAnswer::new(found.iter().map(event).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(event).collect(), limit, last))
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProviderEventRetried)]
-pub(crate) struct RetriedAnswer {
+pub(crate) struct RetriedResponse {
     retried: bool,
 }
 
 /// A parked event waits again, and is applied or says why not.
-pub(crate) async fn retry(operator: Operator) -> Answer {
+pub(crate) async fn retry(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
     let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
     operator.app.engine.retry_provider_event(environment, &provider, &event).await.map_err(of_reading)?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, provider, event, "a provider's event is tried again");
-    answer::ok(&RetriedAnswer { retried: true })
+    respond::ok(&RetriedResponse { retried: true })
 }
 
 /// Several events can arrive within one moment: the cursor says which was the last one shown.
@@ -64,7 +64,7 @@ fn cursor(event: &ProviderEvent) -> String {
 }
 
 /// The place a cursor or a moment means.
-fn place(text: &str) -> Option<EventPlace> {
+fn place(text: &str) -> Option<ProviderEventCursor> {
     let (moment, event) = match text.split_once(',') {
         None => (text, None),
         Some((moment, name)) => {
@@ -73,11 +73,11 @@ fn place(text: &str) -> Option<EventPlace> {
         }
     };
     let moment: jiff::Timestamp = moment.parse().ok()?;
-    Some(EventPlace { received_at: Timestamp::from_unix_millis(moment.as_millisecond()), event })
+    Some(ProviderEventCursor { received_at: Timestamp::from_unix_millis(moment.as_millisecond()), event })
 }
 
-fn event(stored: &StoredEvent) -> EventAnswer {
-    EventAnswer {
+fn event(stored: &StoredProviderEvent) -> EventResponse {
+    EventResponse {
         provider: stored.event.provider.clone(),
         event_id: stored.event.id.clone(),
         r#type: stored.event.kind.clone(),

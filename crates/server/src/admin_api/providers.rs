@@ -6,16 +6,16 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     reference::words,
+    respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Provider)]
-pub(crate) struct ProviderAnswer {
+pub(crate) struct ProviderResponse {
     name: String,
     #[schema(value_type = words::Adapter)]
     adapter: &'static str,
@@ -29,12 +29,12 @@ pub(crate) struct ProviderAnswer {
     webhook_url: String,
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let environment = operator.path("environment")?;
     let engine = &operator.app.engine;
     let snapshot = engine.directory().snapshot();
     let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
-    let providers = view.configuration.providers.iter().map(|provider| ProviderAnswer {
+    let providers = view.configuration.providers.iter().map(|provider| ProviderResponse {
         name: provider.name.to_string(),
         adapter: provider.adapter.as_str(),
         payment_method: provider.adapter.method().as_str(),
@@ -42,5 +42,5 @@ pub(crate) async fn list(operator: Operator) -> Answer {
         missing: provider.missing(),
         webhook_url: engine.webhook_url(environment, &provider.name),
     });
-    answer::ok(&ListAnswer::new(providers.collect(), u32::MAX, None::<String>))
+    respond::ok(&ListResponse::new(providers.collect(), u32::MAX, None::<String>))
 }

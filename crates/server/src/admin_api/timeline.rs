@@ -10,17 +10,17 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::explain::{fee_steps, rule},
     error::ApiError,
-    payment_answer::RoutingAnswer,
+    payment_response::RoutingResponse,
     reference::scalars,
     timestamp::rfc3339,
-    transaction_answer::stored_json,
+    transaction_response::stored_json,
 };
 
 /// One line.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = TimelineLine)]
-pub(crate) struct LineAnswer {
+pub(crate) struct LineResponse {
     #[schema(value_type = scalars::Moment)]
     at: String,
     kind: String,
@@ -35,7 +35,7 @@ pub(crate) struct Story<'a> {
     at: Timestamp,
     request: &'a str,
     asked: serde_json::Value,
-    decision: RoutingAnswer,
+    decision: RoutingResponse,
     config_version: u64,
     configuration: Option<&'a Configuration>,
     quote: Option<QuoteRequest>,
@@ -57,7 +57,7 @@ impl<'a> Story<'a> {
                 "successUrl": order.success_url,
                 "cancelUrl": order.cancel_url,
             }),
-            decision: RoutingAnswer::of(order),
+            decision: RoutingResponse::of(order),
             config_version: order.config_version,
             configuration,
             quote: metadata_pairs(&order.metadata).map(|metadata| QuoteRequest {
@@ -85,7 +85,7 @@ impl<'a> Story<'a> {
                 "metadata": stored_value(&order.metadata),
                 "remittanceData": order.remittance.as_deref().map(stored_value),
             }),
-            decision: RoutingAnswer::of_transfer(order),
+            decision: RoutingResponse::of_transfer(order),
             config_version: order.config_version,
             configuration,
             quote: metadata_pairs(&order.metadata).map(|metadata| QuoteRequest {
@@ -99,9 +99,9 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn line(&self, kind: &str, detail: &serde_json::Value) -> Result<LineAnswer, ApiError> {
+    fn line(&self, kind: &str, detail: &serde_json::Value) -> Result<LineResponse, ApiError> {
         let detail = serde_json::value::to_raw_value(detail);
-        Ok(LineAnswer {
+        Ok(LineResponse {
             at: rfc3339(self.at),
             kind: kind.to_owned(),
             request_id: Some(self.request.to_owned()),
@@ -135,13 +135,13 @@ impl<'a> Story<'a> {
 
 /// The first three lines are told from the story, by the configuration that decided; the rest was written down as it
 /// happened.
-pub(crate) fn lines(story: &Story<'_>, entries: &[Entry]) -> Result<Vec<LineAnswer>, ApiError> {
+pub(crate) fn lines(story: &Story<'_>, entries: &[Entry]) -> Result<Vec<LineResponse>, ApiError> {
     let mut lines = vec![
         story.line("request", &story.asked)?,
         story.line("routing", &story.routing())?,
         story.line("fee", &story.fee())?,
     ];
-    lines.extend(entries.iter().map(|entry| LineAnswer {
+    lines.extend(entries.iter().map(|entry| LineResponse {
         at: rfc3339(entry.at),
         kind: entry.kind.clone(),
         request_id: entry.request.clone(),

@@ -11,25 +11,25 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        exceptions::ExceptionAnswer,
+        exceptions::ExceptionResponse,
         operator::Operator,
-        paging::ListAnswer,
+        paging::ListResponse,
         payments::of_reading,
         timeline,
-        wallets::{self, PostingAnswer},
+        wallets::{self, PostingResponse},
     },
-    answer::{self, Answer},
-    transaction_answer::TransactionAnswer,
-    transfer_answer::{TransferDetail, TransferProgressAnswer},
+    respond::{self, ApiResult},
+    transaction_response::TransactionResponse,
+    transfer_response::{TransferDetail, TransferProgressResponse},
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TransferSummary {
-    transaction: TransactionAnswer,
+    transaction: TransactionResponse,
     transfer: TransferDetail,
     #[serde(flatten)]
-    progress: TransferProgressAnswer,
+    progress: TransferProgressResponse,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -39,40 +39,40 @@ pub(crate) struct TransferRead {
     service_reference: String,
     #[serde(flatten)]
     summary: TransferSummary,
-    exceptions: Vec<ExceptionAnswer>,
-    timeline: Vec<timeline::LineAnswer>,
+    exceptions: Vec<ExceptionResponse>,
+    timeline: Vec<timeline::LineResponse>,
     /// What it did to the wallet, oldest first.
-    postings: Vec<PostingAnswer>,
+    postings: Vec<PostingResponse>,
 }
 
 fn summary(transfer: &Transfer) -> TransferSummary {
     TransferSummary {
-        transaction: TransactionAnswer::of_transfer(transfer),
+        transaction: TransactionResponse::of_transfer(transfer),
         transfer: TransferDetail::of(transfer),
-        progress: TransferProgressAnswer::of(transfer),
+        progress: TransferProgressResponse::of(transfer),
     }
 }
 
 /// `GET /admin/v1/environments/<id>/transfers/waiting`.
-pub(crate) async fn waiting(operator: Operator) -> Answer {
+pub(crate) async fn waiting(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let before = operator.query("before")?;
     let found = operator.app.engine.waiting_transfers(environment, before, limit).await;
     let found = found.map_err(of_reading)?;
     let last = found.last().map(|transfer| transfer.transaction);
-    answer::ok(&ListAnswer::new(found.iter().map(summary).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
 }
 
 /// One transfer with its whole timeline.
-pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: TransferId) -> Answer {
+pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: TransferId) -> ApiResult {
     let engine = &operator.app.engine;
     let read = engine.transfer_with_timeline(environment, id).await.map_err(of_reading)?;
     let version = read.transfer.order.config_version;
     let configuration = engine.config_version(environment, version).await.ok().map(|it| it.configuration);
     let story = story(&read.transfer.order, configuration.as_ref());
-    answer::ok(&TransferRead {
+    respond::ok(&TransferRead {
         service_reference: id.to_string(),
-        exceptions: read.exceptions.iter().map(ExceptionAnswer::of).collect(),
+        exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
         timeline: timeline::lines(&story, &read.timeline)?,
         postings: wallets::postings(&read.postings).into_iter().rev().collect(),
         summary: summary(&read.transfer),

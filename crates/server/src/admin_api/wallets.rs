@@ -15,21 +15,21 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         operator::{Operator, nothing_here},
-        paging::ListAnswer,
+        paging::ListResponse,
     },
-    answer::{self, Answer},
     body,
     error::ApiError,
     error_code::ErrorCode,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     minor_text::digits,
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
-const LONGEST_REFERENCE: usize = 160;
+const MAX_REFERENCE_LENGTH: usize = 160;
 
-type ReferenceText = scalars::Line<LONGEST_REFERENCE>;
+type ReferenceText = scalars::Line<MAX_REFERENCE_LENGTH>;
 
 /// A currency as it stands in a path.
 struct PathCurrency(Currency);
@@ -59,7 +59,7 @@ pub(crate) struct MoveBody<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Wallet)]
-pub(crate) struct WalletAnswer {
+pub(crate) struct WalletResponse {
     #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[serde(serialize_with = "digits")]
@@ -82,18 +82,18 @@ pub(crate) struct WalletAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WalletMovement)]
-pub(crate) struct MovedAnswer {
+pub(crate) struct MovedResponse {
     posting_id: String,
     replayed: bool,
     #[serde(flatten)]
-    wallet: WalletAnswer,
+    wallet: WalletResponse,
 }
 
 /// A posting with its balanced entries.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LedgerPosting)]
-pub(crate) struct PostingAnswer {
+pub(crate) struct PostingResponse {
     posting_id: String,
     #[schema(value_type = words::PostingCause)]
     cause: &'static str,
@@ -101,13 +101,13 @@ pub(crate) struct PostingAnswer {
     actor: String,
     #[schema(value_type = scalars::Moment)]
     at: String,
-    entries: Vec<EntryAnswer>,
+    entries: Vec<EntryResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LedgerEntry)]
-pub(crate) struct EntryAnswer {
+pub(crate) struct EntryResponse {
     #[schema(value_type = words::LedgerAccount)]
     account: &'static str,
     /// Signed: negative was taken from the account.
@@ -115,7 +115,7 @@ pub(crate) struct EntryAnswer {
     amount_minor: String,
 }
 
-impl WalletAnswer {
+impl WalletResponse {
     fn of(currency: Currency, balances: &Balances) -> Self {
         Self {
             currency: currency.to_string(),
@@ -129,73 +129,73 @@ impl WalletAnswer {
 }
 
 /// A wallet as it is shown.
-pub(crate) fn answer(currency: Currency, balances: &Balances) -> WalletAnswer {
-    WalletAnswer::of(currency, balances)
+pub(crate) fn answer(currency: Currency, balances: &Balances) -> WalletResponse {
+    WalletResponse::of(currency, balances)
 }
 
-pub(crate) async fn list(operator: Operator) -> Answer {
+pub(crate) async fn list(operator: Operator) -> ApiResult {
     let wallets = operator.app.engine.wallets(operator.path("environment")?).await?;
-    let items = wallets.iter().map(|(currency, balances)| WalletAnswer::of(*currency, balances)).collect();
-    answer::ok(&ListAnswer::new(items, u32::MAX, None::<Currency>))
+    let items = wallets.iter().map(|(currency, balances)| WalletResponse::of(*currency, balances)).collect();
+    respond::ok(&ListResponse::new(items, u32::MAX, None::<Currency>))
 }
 
-pub(crate) async fn read(operator: Operator) -> Answer {
+pub(crate) async fn read(operator: Operator) -> ApiResult {
     let PathCurrency(currency) = operator.path("currency")?;
     let balances = operator.app.engine.balances(operator.path("environment")?, currency).await?;
-    answer::ok(&WalletAnswer::of(currency, &balances))
+    respond::ok(&WalletResponse::of(currency, &balances))
 }
 
-pub(crate) async fn fund(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn fund(operator: Operator, body: Body) -> ApiResult {
     post(operator, body, Cause::Fund).await
 }
 
-pub(crate) async fn withdraw(operator: Operator, body: Body) -> Answer {
+pub(crate) async fn withdraw(operator: Operator, body: Body) -> ApiResult {
     post(operator, body, Cause::Withdraw).await
 }
 
-async fn post(operator: Operator, body: Body, cause: Cause) -> Answer {
+async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
     let environment = operator.path("environment")?;
     let PathCurrency(currency) = operator.path("currency")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let (amount, reference) = read_move(&body)?;
     let order = MoveOrder { currency, cause, amount, reference, actor: operator.origin.actor.clone() };
     let applied = operator.app.engine.move_funds(environment, order).await?;
-    let moved = MovedAnswer {
+    let moved = MovedResponse {
         posting_id: applied.posting.to_string(),
         replayed: applied.replayed,
-        wallet: WalletAnswer::of(currency, &applied.balances),
+        wallet: WalletResponse::of(currency, &applied.balances),
     };
-    if applied.replayed { answer::ok(&moved) } else { answer::created(&moved) }
+    if applied.replayed { respond::ok(&moved) } else { respond::created(&moved) }
 }
 
 fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
     let body: MoveBody<'_> = body::parse_object(body)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let amount = fields::amount("amountMinor", body.amount_minor, &mut faults);
-    let reference = fields::required_text("reference", body.reference, LONGEST_REFERENCE, &mut faults);
+    let reference = fields::required_text("reference", body.reference, MAX_REFERENCE_LENGTH, &mut faults);
     fields::complete(faults, amount.map(Minor::from).zip(reference))
 }
 
-pub(crate) async fn ledger(operator: Operator) -> Answer {
+pub(crate) async fn ledger(operator: Operator) -> ApiResult {
     let PathCurrency(currency) = operator.path("currency")?;
     let (before, limit) = (operator.query::<PostingId>("before")?, operator.limit()?);
     let lines = operator.app.engine.ledger(operator.path("environment")?, currency, before, limit).await?;
     let last = lines.last().map(|line| line.posting);
-    answer::ok(&ListAnswer::new(postings(&lines), limit, last))
+    respond::ok(&ListResponse::new(postings(&lines), limit, last))
 }
 
 /// Lines by their postings, in the same order.
-pub(crate) fn postings(lines: &[LedgerLine]) -> Vec<PostingAnswer> {
+pub(crate) fn postings(lines: &[LedgerLine]) -> Vec<PostingResponse> {
     lines.chunk_by(|line, next| line.posting == next.posting).filter_map(posting).collect()
 }
 
-fn posting(lines: &[LedgerLine]) -> Option<PostingAnswer> {
+fn posting(lines: &[LedgerLine]) -> Option<PostingResponse> {
     let first = lines.first()?;
-    let entries = lines.iter().map(|line| EntryAnswer {
+    let entries = lines.iter().map(|line| EntryResponse {
         account: line.account.as_str(),
         amount_minor: line.amount_minor.to_string(),
     });
-    Some(PostingAnswer {
+    Some(PostingResponse {
         posting_id: first.posting.to_string(),
         cause: first.cause.as_str(),
         reference: first.reference.clone(),

@@ -4,10 +4,10 @@ use axum::body::Body;
 use tollgate_domain::Flow;
 
 use crate::{
-    answer::Answer,
     client_api::{caller::Preparer, payments},
+    respond::ApiResult,
 };
 
-pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> Answer {
+pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult {
     payments::prepare_flow(caller, body, Flow::PaymentComponent).await
 }

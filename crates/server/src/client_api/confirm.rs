@@ -16,7 +16,6 @@ use utoipa::{
 };
 
 use crate::{
-    answer::{self, Answer},
     body,
     client_api::{
         caller::{Backend, to_the_end},
@@ -24,15 +23,16 @@ use crate::{
     },
     error::ApiError,
     error_code::ErrorCode,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     reference::scalars,
-    transaction_answer::TransactionAnswer,
+    respond::{self, ApiResult},
+    transaction_response::TransactionResponse,
 };
 
 /// Longer than any provider's tokens.
-const LONGEST_TOKEN: usize = 4_096;
-const LONGEST_NAME: usize = 255;
-const LONGEST_STATUS: usize = 100;
+const MAX_TOKEN_LENGTH: usize = 4_096;
+const MAX_NAME_LENGTH: usize = 255;
+const MAX_STATUS_LENGTH: usize = 100;
 
 /// Both shapes at once; which one counts is decided by the payment's provider.
 #[derive(Deserialize)]
@@ -62,8 +62,8 @@ impl PartialSchema for Fields<'_> {
                     "type": "object",
                     "required": ["paymentIntentId"],
                     "properties": {
-                        "paymentIntentId": scalars::Line::<LONGEST_NAME>::schema(),
-                        "clientStatus": nullable(scalars::Prose::<LONGEST_STATUS>::schema()),
+                        "paymentIntentId": scalars::Line::<MAX_NAME_LENGTH>::schema(),
+                        "clientStatus": nullable(scalars::Prose::<MAX_STATUS_LENGTH>::schema()),
                     },
                 },
                 {
@@ -71,8 +71,8 @@ impl PartialSchema for Fields<'_> {
                     "type": "object",
                     "required": ["sourceId"],
                     "properties": {
-                        "sourceId": scalars::Line::<LONGEST_TOKEN>::schema(),
-                        "verificationToken": nullable(scalars::Prose::<LONGEST_TOKEN>::schema()),
+                        "sourceId": scalars::Line::<MAX_TOKEN_LENGTH>::schema(),
+                        "verificationToken": nullable(scalars::Prose::<MAX_TOKEN_LENGTH>::schema()),
                         "buyerEmail": nullable(scalars::EmailInput::schema()),
                     },
                 },
@@ -89,12 +89,12 @@ impl ToSchema for Fields<'_> {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Confirmation)]
-pub(crate) struct ConfirmAnswer {
-    transaction: TransactionAnswer,
+pub(crate) struct ConfirmResponse {
+    transaction: TransactionResponse,
     replayed: bool,
 }
 
-pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> Answer {
+pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let confirmable = caller.app.engine.confirmable(&caller.view, reference).await?;
@@ -103,15 +103,15 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> Answer {
     let confirming =
         Box::pin(async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await });
     let Confirmed { payment, replayed } = to_the_end(&app.engine, confirming).await??;
-    let transaction = TransactionAnswer::of_payment(&payment)
+    let transaction = TransactionResponse::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;
-    let response = answer::ok(&ConfirmAnswer { transaction, replayed })?;
-    Ok(if replayed { answer::replayed(response) } else { response })
+    let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
+    Ok(if replayed { respond::replayed(response) } else { response })
 }
 
 fn read(bytes: &[u8], confirmation: Confirmation) -> Result<ConfirmBody, ApiError> {
     let body: Fields<'_> = body::parse_object(bytes)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let read = match confirmation {
         Confirmation::Look => read_look(&body, &mut faults),
         Confirmation::Charge => read_charge(&body, &mut faults),
@@ -119,27 +119,27 @@ fn read(bytes: &[u8], confirmation: Confirmation) -> Result<ConfirmBody, ApiErro
     fields::complete(faults, read)
 }
 
-fn read_look(body: &Fields<'_>, faults: &mut Faults) -> Option<ConfirmBody> {
+fn read_look(body: &Fields<'_>, faults: &mut FieldErrors) -> Option<ConfirmBody> {
     if body.payment_intent_id.is_none() && body.source_id.is_some() {
         return faults.add(
             "paymentIntentId",
             "is required: this payment was prepared with a provider whose component gives a paymentIntentId, not a sourceId",
         );
     }
-    let intent = fields::required_text("paymentIntentId", body.payment_intent_id, LONGEST_NAME, faults);
-    let status = fields::optional_text("clientStatus", body.client_status, LONGEST_STATUS, faults);
+    let intent = fields::required_text("paymentIntentId", body.payment_intent_id, MAX_NAME_LENGTH, faults);
+    let status = fields::optional_text("clientStatus", body.client_status, MAX_STATUS_LENGTH, faults);
     Some(ConfirmBody::Look { payment_intent: intent?, client_status: status })
 }
 
-fn read_charge(body: &Fields<'_>, faults: &mut Faults) -> Option<ConfirmBody> {
+fn read_charge(body: &Fields<'_>, faults: &mut FieldErrors) -> Option<ConfirmBody> {
     if body.source_id.is_none() && body.payment_intent_id.is_some() {
         return faults.add(
             "sourceId",
             "is required: this payment was prepared with a provider whose component gives a sourceId, not a paymentIntentId",
         );
     }
-    let source = fields::required_text("sourceId", body.source_id, LONGEST_TOKEN, faults);
-    let proof = fields::optional_text("verificationToken", body.verification_token, LONGEST_TOKEN, faults);
+    let source = fields::required_text("sourceId", body.source_id, MAX_TOKEN_LENGTH, faults);
+    let proof = fields::optional_text("verificationToken", body.verification_token, MAX_TOKEN_LENGTH, faults);
     let email = fields::email("buyerEmail", body.buyer_email, faults);
     Some(ConfirmBody::Charge {
         source: Secret::new(source?),
@@ -154,7 +154,7 @@ impl From<ConfirmError> for ApiError {
             ConfirmError::Missing => no_such_payment(),
             ConfirmError::NotConfirmable(why) => Self::new(ErrorCode::PaymentNotConfirmable, why),
             ConfirmError::OtherIntent => {
-                let mut faults = Faults::default();
+                let mut faults = FieldErrors::default();
                 faults.add::<()>("paymentIntentId", "is not the one this payment was prepared with");
                 faults.into_error()
             }

@@ -7,23 +7,23 @@ use tollgate_vault::SealError;
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     body,
     client_api::caller::Payer,
     error::ApiError,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_text::JsonText,
     metadata_field::{self, metadata_text},
     reference::{scalars, words},
+    respond::{self, ApiResult},
     timestamp::rfc3339,
 };
 
-const LONGEST_ID: usize = 160;
-const LONGEST_NAME: usize = 80;
-const LONGEST_PHONE: usize = 32;
+const MAX_ID_LENGTH: usize = 160;
+const MAX_NAME_LENGTH: usize = 80;
+const MAX_PHONE_LENGTH: usize = 32;
 
-type IdText = scalars::Line<LONGEST_ID>;
-type NameText = scalars::Line<LONGEST_NAME>;
+type IdText = scalars::Line<MAX_ID_LENGTH>;
+type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -52,7 +52,7 @@ pub(crate) struct TokenBody<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CustomerToken)]
-pub(crate) struct TokenAnswer {
+pub(crate) struct TokenResponse {
     customer_token: String,
     #[schema(value_type = words::TokenType)]
     token_type: &'static str,
@@ -60,19 +60,19 @@ pub(crate) struct TokenAnswer {
     expires_at: Option<String>,
 }
 
-pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> Answer {
+pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let customer = read(&body)?;
     let issued = caller.app.engine.issue_token(&caller.view, &customer);
     let issued = issued.map_err(|error| match error {
         SealError::TooLarge => {
-            let mut faults = Faults::default();
+            let mut faults = FieldErrors::default();
             faults.add::<()>("metadata", "is too large for a token");
             faults.into_error()
         }
         error => ApiError::internal(error.to_string()),
     })?;
-    answer::created(&TokenAnswer {
+    respond::created(&TokenResponse {
         customer_token: issued.token,
         token_type: "JWE",
         expires_at: issued.expires_at.map(rfc3339),
@@ -81,12 +81,12 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> Answer {
 
 fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
     let body: TokenBody<'_> = body::parse_object(bytes)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let external_id =
-        fields::required_text("externalCustomerId", body.external_customer_id, LONGEST_ID, &mut faults);
+        fields::required_text("externalCustomerId", body.external_customer_id, MAX_ID_LENGTH, &mut faults);
     let email = fields::required_email("email", body.email, &mut faults);
-    let first_name = fields::required_text("firstName", body.first_name, LONGEST_NAME, &mut faults);
-    let last_name = fields::required_text("lastName", body.last_name, LONGEST_NAME, &mut faults);
+    let first_name = fields::required_text("firstName", body.first_name, MAX_NAME_LENGTH, &mut faults);
+    let last_name = fields::required_text("lastName", body.last_name, MAX_NAME_LENGTH, &mut faults);
     let phone = read_phone(body.phone, &mut faults);
     metadata_field::read(body.metadata, bytes, &mut faults);
     let read = (|| {
@@ -103,12 +103,12 @@ fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
 }
 
 /// E.164 or national digits, with the signs people put between them.
-fn read_phone(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+fn read_phone(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     let is_number = |text: &str| {
         let digits = text.chars().filter(char::is_ascii_digit).count();
         let plain = |letter: char| letter.is_ascii_digit() || " -().".contains(letter);
         digits >= 3
-            && text.len() <= LONGEST_PHONE
+            && text.len() <= MAX_PHONE_LENGTH
             && text.strip_prefix('+').unwrap_or(text).chars().all(plain)
     };
     match JsonText::of(raw?) {

@@ -7,36 +7,36 @@ use tollgate_domain::{Flow, ServiceReference};
 use tollgate_engine::ReadError;
 
 use crate::{
-    answer::{self, Answer},
     body,
     client_api::{
         caller::{Backend, Caller, Preparer, to_the_end},
         prepare_body,
     },
     error::ApiError,
-    payment_answer,
+    payment_response,
+    respond::{self, ApiResult},
 };
 
 /// A hosted checkout.
-pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> Answer {
+pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult {
     prepare_flow(caller, body, Flow::HostedCheckout).await
 }
 
 /// Both flows are prepared alike; only their answers differ.
-pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> Answer {
+pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let request = prepare_body::read(&body, flow, &caller.view.configuration.settings)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let preparing = Box::pin(async move { engine.prepare(&caller.view, request, &caller.request).await });
     let prepared = to_the_end(&app.engine, preparing).await??;
-    answer::created(&payment_answer::prepared(&prepared))
+    respond::created(&payment_response::prepared(&prepared))
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> Answer {
+pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let reference: ServiceReference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let ServiceReference::Card(id) = reference else { return Err(no_such_payment()) };
     let payment = caller.app.engine.prepared_payment(caller.view.environment.id, id).await;
-    answer::ok(&payment_answer::read_back(&payment.map_err(of_reading)?))
+    respond::ok(&payment_response::read_back(&payment.map_err(of_reading)?))
 }
 
 /// A reference of another environment looks like one that never was.

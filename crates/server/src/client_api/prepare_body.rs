@@ -1,7 +1,7 @@
 //! The body of a card preparation, hosted or embedded.
 
 use serde::Deserialize;
-use tollgate_configuration::Settings;
+use tollgate_configuration::EnvironmentSettings;
 use tollgate_domain::{Flow, PaymentMethod};
 use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest, ports::StoreError};
 use utoipa::ToSchema;
@@ -9,17 +9,17 @@ use utoipa::ToSchema;
 use crate::{
     body,
     error::ApiError,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_text::JsonText,
     metadata_field::{self, metadata_text},
     reference::scalars,
 };
 
-const LONGEST_DESCRIPTION: usize = 500;
-const LONGEST_NAME: usize = 160;
+const MAX_DESCRIPTION_LENGTH: usize = 500;
+const MAX_NAME_LENGTH: usize = 160;
 
-type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
-type NameText = scalars::Prose<LONGEST_NAME>;
+type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
+type NameText = scalars::Prose<MAX_NAME_LENGTH>;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -65,9 +65,13 @@ pub(crate) struct CustomerBody<'a> {
 }
 
 /// Reads a preparation's body, naming every faulty field.
-pub(crate) fn read(bytes: &[u8], flow: Flow, settings: &Settings) -> Result<PrepareRequest, ApiError> {
+pub(crate) fn read(
+    bytes: &[u8],
+    flow: Flow,
+    settings: &EnvironmentSettings,
+) -> Result<PrepareRequest, ApiError> {
     let body: PrepareBody<'_> = body::parse_object(bytes)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let principal = fields::amount("amountMinor", body.amount_minor, &mut faults);
     let method = fields::word(
         "paymentMethod",
@@ -79,7 +83,7 @@ pub(crate) fn read(bytes: &[u8], flow: Flow, settings: &Settings) -> Result<Prep
     );
     let currency = fields::currency(body.currency, method, &mut faults);
     let description =
-        fields::optional_text("description", body.description, LONGEST_DESCRIPTION, &mut faults);
+        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut faults);
     let (customer_name, customer_email) = read_customer(body.customer, &mut faults);
     let pairs = metadata_field::read(body.metadata, bytes, &mut faults);
     // An embedded component sends nobody anywhere.
@@ -110,7 +114,7 @@ pub(crate) fn read(bytes: &[u8], flow: Flow, settings: &Settings) -> Result<Prep
     fields::complete(faults, read)
 }
 
-fn read_customer(raw: Raw<'_>, faults: &mut Faults) -> (Option<String>, Option<String>) {
+fn read_customer(raw: Raw<'_>, faults: &mut FieldErrors) -> (Option<String>, Option<String>) {
     let Some(raw) = raw else { return (None, None) };
     let JsonText::Object(text) = JsonText::of(raw) else {
         faults.add::<()>("customer", "must be a JSON object");
@@ -120,7 +124,7 @@ fn read_customer(raw: Raw<'_>, faults: &mut Faults) -> (Option<String>, Option<S
         faults.add::<()>("customer", "has a field twice");
         return (None, None);
     };
-    let name = fields::optional_text("customer.name", customer.name, LONGEST_NAME, faults);
+    let name = fields::optional_text("customer.name", customer.name, MAX_NAME_LENGTH, faults);
     (name, fields::email("customer.email", customer.email, faults))
 }
 

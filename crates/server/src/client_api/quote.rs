@@ -17,17 +17,17 @@ use tollgate_engine::{Quote, QuoteRequest};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     app::{App, SharedApp},
     auth::{Access, authenticate},
     body,
     edge::RequestContext,
     error::ApiError,
-    fields::{self, Faults, Raw},
+    fields::{self, FieldErrors, Raw},
     json_writer::{self, ObjectWriter, field},
     metadata_field::{MetadataField, metadata},
-    payment_answer::RoutingAnswer,
+    payment_response::RoutingResponse,
     reference::{scalars, words},
+    respond::{self, ApiResult},
 };
 
 /// The route. The edge takes the shorter way to [`answer`].
@@ -35,13 +35,13 @@ pub(crate) async fn handle(
     State(app): State<SharedApp>,
     Extension(context): Extension<RequestContext>,
     request: Request<Body>,
-) -> Answer {
+) -> ApiResult {
     let (head, body) = request.into_parts();
     answer(&app, &context, &head.headers, body).await
 }
 
 /// Answers a request for a quote.
-pub(crate) async fn answer<B>(app: &App, context: &RequestContext, headers: &HeaderMap, body: B) -> Answer
+pub(crate) async fn answer<B>(app: &App, context: &RequestContext, headers: &HeaderMap, body: B) -> ApiResult
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
 {
@@ -51,7 +51,7 @@ where
     let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
     let request = read(&body?)?;
     let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
-    Ok(answer::ok_written(|bytes| write(bytes, &request, &quote)))
+    Ok(respond::ok_written(|bytes| write(bytes, &request, &quote)))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -80,7 +80,7 @@ pub(crate) struct QuoteBody<'a> {
 #[derive(ToSchema)]
 #[schema(as = Quote, rename_all = "camelCase")]
 #[expect(dead_code, reason = "the answer is written straight into bytes; this is its description")]
-pub(crate) struct QuoteAnswer {
+pub(crate) struct QuoteResponse {
     #[schema(value_type = scalars::MinorUnits)]
     amount_minor: (),
     #[schema(value_type = scalars::CurrencyCode)]
@@ -93,15 +93,15 @@ pub(crate) struct QuoteAnswer {
     fee_minor: (),
     #[schema(value_type = scalars::MinorUnits)]
     total_debit_minor: (),
-    breakdown: BreakdownAnswer,
-    routing: RoutingAnswer,
+    breakdown: BreakdownResponse,
+    routing: RoutingResponse,
 }
 
 /// What the fee was computed from.
 #[derive(ToSchema)]
 #[schema(as = FeeBreakdown, rename_all = "camelCase")]
 #[expect(dead_code, reason = "as above")]
-struct BreakdownAnswer {
+struct BreakdownResponse {
     version: u32,
     provider: String,
     #[schema(value_type = words::PaymentMethod)]
@@ -111,14 +111,14 @@ struct BreakdownAnswer {
     #[schema(value_type = words::FeeChannel)]
     channel: (),
     /// The platform's, then the organization's.
-    layers: Vec<LayerAnswer>,
+    layers: Vec<LayerResponse>,
 }
 
 /// One scope's part of a fee.
 #[derive(ToSchema)]
 #[schema(as = FeeLayer, rename_all = "camelCase")]
 #[expect(dead_code, reason = "as above")]
-struct LayerAnswer {
+struct LayerResponse {
     #[schema(value_type = words::FeeScope)]
     scope: (),
     enabled: bool,
@@ -137,7 +137,7 @@ struct LayerAnswer {
 /// Reads a quote's body, naming every faulty field.
 pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     let body: QuoteBody<'_> = body::parse_object(bytes)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let principal = fields::amount("amountMinor", body.amount_minor, &mut faults);
     let method = fields::word(
         "paymentMethod",

@@ -6,52 +6,55 @@ use tollgate_engine::ports::TransactionFilter;
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     client_api::{
         caller::Backend,
         payments::{no_such_payment, of_reading},
     },
     error::ApiError,
-    list::ListAnswer,
+    list::ListResponse,
     location::Location,
-    transaction_answer::TransactionAnswer,
-    transfer_answer::TransferDetail,
+    respond::{self, ApiResult},
+    transaction_response::TransactionResponse,
+    transfer_response::TransferDetail,
 };
 
 /// A transaction that is read back.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TransactionRead)]
-pub(crate) struct TransactionReadAnswer {
+pub(crate) struct TransactionReadResponse {
     #[serde(flatten)]
-    transaction: TransactionAnswer,
+    transaction: TransactionResponse,
     /// What a bank transfer has beyond its transaction; left out for card payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     transfer: Option<TransferDetail>,
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> Answer {
+pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let (engine, environment) = (&caller.app.engine, caller.view.environment.id);
     if let ServiceReference::Ach(id) = reference {
         let transfer = engine.transfer(environment, id).await.map_err(of_reading)?;
-        return answer::ok(&TransactionReadAnswer {
-            transaction: TransactionAnswer::of_transfer(&transfer),
+        return respond::ok(&TransactionReadResponse {
+            transaction: TransactionResponse::of_transfer(&transfer),
             transfer: Some(TransferDetail::of(&transfer)),
         });
     }
     let transaction = engine.transaction(environment, reference).await.map_err(of_reading)?;
-    answer::ok(&TransactionReadAnswer { transaction: TransactionAnswer::of(&transaction), transfer: None })
+    respond::ok(&TransactionReadResponse {
+        transaction: TransactionResponse::of(&transaction),
+        transfer: None,
+    })
 }
 
-pub(crate) async fn list(Backend(caller): Backend) -> Answer {
+pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
     let (filter, limit) = (filter(&caller.location)?, caller.location.limit()?);
     let before = caller.location.query("before")?;
     let environment = caller.view.environment.id;
     let found = caller.app.engine.transactions(environment, &filter, before, limit).await;
     let found = found.map_err(of_reading)?;
     let last = found.last().map(|transaction| transaction.id);
-    answer::ok(&ListAnswer::new(found.iter().map(TransactionAnswer::of).collect(), limit, last))
+    respond::ok(&ListResponse::new(found.iter().map(TransactionResponse::of).collect(), limit, last))
 }
 
 /// What to list, as the query says it.

@@ -6,30 +6,30 @@ use tollgate_domain::{
     ach::{BankAccountType, is_routing_number},
 };
 use tollgate_engine::{Bank, CustomerToken, QuoteRequest, TransferRequest, ports::BankAccount};
-use tollgate_vault::{LONGEST_TOKEN, Secret, contains_secret_key};
+use tollgate_vault::{MAX_TOKEN_LENGTH, Secret, contains_secret_key};
 use utoipa::ToSchema;
 
 use crate::{
     body,
     compact_json::compact,
     error::ApiError,
-    fields::{self, Faults, Raw, SECRET_KEY_RULE},
+    fields::{self, FieldErrors, Raw, SECRET_KEY_RULE},
     json_text::JsonText,
     metadata_field::{self, metadata_text},
     reference::{scalars, words},
 };
 
 const TOKEN_FIELD: &str = "customerToken";
-const LONGEST_NAME: usize = 120;
-const LONGEST_DESCRIPTION: usize = 500;
-const LONGEST_REMITTANCE_TEXT: usize = 1_000;
-const LARGEST_REMITTANCE_OBJECT: usize = 4 * 1024;
-const SHORTEST_KEY: usize = 8;
-const LONGEST_KEY: usize = 160;
+const MAX_NAME_LENGTH: usize = 120;
+const MAX_DESCRIPTION_LENGTH: usize = 500;
+const MAX_REMITTANCE_TEXT_LENGTH: usize = 1_000;
+const MAX_REMITTANCE_OBJECT: usize = 4 * 1024;
+const MIN_KEY_LENGTH: usize = 8;
+const MAX_KEY_LENGTH: usize = 160;
 
-type KeyText = scalars::Plain<SHORTEST_KEY, LONGEST_KEY>;
-type NameText = scalars::Line<LONGEST_NAME>;
-type DescriptionText = scalars::Prose<LONGEST_DESCRIPTION>;
+type KeyText = scalars::Plain<MIN_KEY_LENGTH, MAX_KEY_LENGTH>;
+type NameText = scalars::Line<MAX_NAME_LENGTH>;
+type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -92,7 +92,7 @@ pub(crate) struct PreviewBody<'a> {
 /// Reads a preview's body.
 pub(crate) fn read_preview(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     let body: PreviewBody<'_> = body::parse_object(bytes)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let read = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
     fields::complete(faults, read)
 }
@@ -104,7 +104,7 @@ pub(crate) fn read(
     open: impl FnOnce(&str) -> CustomerToken,
 ) -> Result<TransferRequest, ApiError> {
     let body: TransferBody<'_> = body::parse_object(bytes)?;
-    let mut faults = Faults::default();
+    let mut faults = FieldErrors::default();
     let key = read_key(body.idempotency_key, &mut faults);
     let quote = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
     let token = read_token(body.customer_token, open, &mut faults);
@@ -121,10 +121,10 @@ pub(crate) fn read(
             &mut faults,
         ),
     };
-    let bank_name = fields::required_text("bankName", body.bank_name, LONGEST_NAME, &mut faults);
-    let account_name = fields::required_text("accountName", body.account_name, LONGEST_NAME, &mut faults);
+    let bank_name = fields::required_text("bankName", body.bank_name, MAX_NAME_LENGTH, &mut faults);
+    let account_name = fields::required_text("accountName", body.account_name, MAX_NAME_LENGTH, &mut faults);
     let description =
-        fields::optional_text("description", body.description, LONGEST_DESCRIPTION, &mut faults);
+        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut faults);
     let remittance = read_remittance(body.remittance_data, &mut faults);
     if !faults.is_empty()
         && let Some(Err(error)) = token.as_ref().map(CustomerToken::customer)
@@ -159,7 +159,7 @@ fn quote(
     currency: Raw<'_>,
     pairs: Raw<'_>,
     bytes: &[u8],
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<QuoteRequest> {
     let method = PaymentMethod::Ach;
     let principal = fields::amount("amountMinor", amount, faults);
@@ -169,11 +169,12 @@ fn quote(
 }
 
 /// 8 to 160 characters, whatever they are; control characters included it would be a poor key.
-fn read_key(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+fn read_key(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     const FIELD: &str = "idempotencyKey";
     let Some(raw) = raw else { return faults.add(FIELD, "is required") };
     let is_right = |text: &str| {
-        (SHORTEST_KEY..=LONGEST_KEY).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+        (MIN_KEY_LENGTH..=MAX_KEY_LENGTH).contains(&text.chars().count())
+            && !text.chars().any(char::is_control)
     };
     match JsonText::of(raw) {
         JsonText::String(text) if contains_secret_key(&text) => faults.add(FIELD, SECRET_KEY_RULE),
@@ -182,7 +183,7 @@ fn read_key(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
     }
 }
 
-fn read_routing_number(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+fn read_routing_number(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     const FIELD: &str = "routingNumber";
     let digits = fields::digits(FIELD, raw, 9..=9, faults)?;
     if is_routing_number(&digits) {
@@ -194,23 +195,23 @@ fn read_routing_number(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
 fn read_token(
     raw: Raw<'_>,
     open: impl FnOnce(&str) -> CustomerToken,
-    faults: &mut Faults,
+    faults: &mut FieldErrors,
 ) -> Option<CustomerToken> {
     let Some(raw) = raw else { return faults.add(TOKEN_FIELD, "is required") };
     match JsonText::of(raw) {
-        JsonText::String(text) if text.len() <= LONGEST_TOKEN => Some(open(&text)),
+        JsonText::String(text) if text.len() <= MAX_TOKEN_LENGTH => Some(open(&text)),
         _ => faults.add(TOKEN_FIELD, "must be a token from /client/v1/ach/customer-tokens"),
     }
 }
 
 /// A text of at most 1,000 characters or an object of at most 4 KiB, kept as JSON.
-fn read_remittance(raw: Raw<'_>, faults: &mut Faults) -> Option<String> {
+fn read_remittance(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     const FIELD: &str = "remittanceData";
     let raw = raw?;
     let most = match JsonText::of(raw) {
-        JsonText::String(text) if text.chars().count() <= LONGEST_REMITTANCE_TEXT => usize::MAX,
+        JsonText::String(text) if text.chars().count() <= MAX_REMITTANCE_TEXT_LENGTH => usize::MAX,
         JsonText::BrokenString => usize::MAX,
-        JsonText::Object(_) => LARGEST_REMITTANCE_OBJECT,
+        JsonText::Object(_) => MAX_REMITTANCE_OBJECT,
         _ => 0,
     };
     match compact(raw.get()) {

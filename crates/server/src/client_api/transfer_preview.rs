@@ -6,24 +6,24 @@ use tollgate_domain::Minor;
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     body,
     client_api::{caller::Payer, transfer_body},
     minor_text::digits,
     reference::{scalars, words},
+    respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferPreview)]
-pub(crate) struct PreviewAnswer {
+pub(crate) struct PreviewResponse {
     #[serde(serialize_with = "digits")]
     #[schema(value_type = scalars::MinorUnits)]
     amount_minor: Minor,
     #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
-    routing: RoutingAnswer,
-    fee: FeeAnswer,
+    routing: RoutingResponse,
+    fee: FeeResponse,
     #[serde(serialize_with = "digits")]
     #[schema(value_type = scalars::MinorUnits)]
     total_debit_minor: Minor,
@@ -32,7 +32,7 @@ pub(crate) struct PreviewAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferRouting)]
-pub(crate) struct RoutingAnswer {
+pub(crate) struct RoutingResponse {
     provider: String,
     #[schema(value_type = words::Channel)]
     channel: &'static str,
@@ -47,7 +47,7 @@ pub(crate) struct RoutingAnswer {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the API's own names")]
 #[schema(as = TransferFee)]
-pub(crate) struct FeeAnswer {
+pub(crate) struct FeeResponse {
     #[serde(serialize_with = "digits")]
     #[schema(value_type = scalars::MinorUnits)]
     platform_fee_minor: Minor,
@@ -59,17 +59,17 @@ pub(crate) struct FeeAnswer {
     fee_minor: Minor,
 }
 
-pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> Answer {
+pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let request = transfer_body::read_preview(&body)?;
     let preview = caller.app.engine.preview_transfer(&caller.view, &request)?;
     let (decision, fee) = (&preview.decision, &preview.fee);
     let matched = decision.matched.as_ref();
     let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
-    answer::ok(&PreviewAnswer {
+    respond::ok(&PreviewResponse {
         amount_minor: fee.principal.into(),
         currency: request.currency.to_string(),
-        routing: RoutingAnswer {
+        routing: RoutingResponse {
             provider: decision.target.provider.to_string(),
             channel: decision.target.channel.as_str(),
             channel_label: decision.target.channel.label(),
@@ -77,7 +77,7 @@ pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> Answer {
             matched_condition_ids: conditions.map(ToString::to_string).collect(),
             fallback: matched.is_none(),
         },
-        fee: FeeAnswer {
+        fee: FeeResponse {
             platform_fee_minor: fee.platform.fee,
             organization_fee_minor: fee.organization.fee,
             fee_minor: fee.fee,

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use serde::Serialize;
-use tollgate_engine::{TransferError, TransferMade, ports::StoreError};
+use tollgate_engine::{TransferCreated, TransferError, ports::StoreError};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{self, Answer},
     body,
     client_api::{
         caller::{Payer, to_the_end},
@@ -16,32 +15,34 @@ use crate::{
     },
     error::{ApiError, Detail},
     error_code::ErrorCode,
-    transaction_answer::TransactionAnswer,
-    transfer_answer::BankAccountAnswer,
+    respond::{self, ApiResult},
+    transaction_response::TransactionResponse,
+    transfer_response::BankAccountResponse,
 };
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Transfer)]
-pub(crate) struct TransferAnswer {
-    transaction: TransactionAnswer,
+pub(crate) struct TransferResponse {
+    transaction: TransactionResponse,
     replayed: bool,
-    bank_account: BankAccountAnswer,
+    bank_account: BankAccountResponse,
 }
 
-pub(crate) async fn make(Payer(caller): Payer, body: Body) -> Answer {
+pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let engine = Arc::clone(&caller.app.engine);
     let request = transfer_body::read(&body, |token| engine.open_token(&caller.view, token))?;
     let app = Arc::clone(&caller.app);
-    let making = async move { Box::pin(engine.make_transfer(&caller.view, request, &caller.request)).await };
-    let TransferMade { transfer, replayed } = to_the_end(&app.engine, making).await??;
-    let answer = TransferAnswer {
-        transaction: TransactionAnswer::of_transfer(&transfer),
+    let making =
+        async move { Box::pin(engine.create_transfer(&caller.view, request, &caller.request)).await };
+    let TransferCreated { transfer, replayed } = to_the_end(&app.engine, making).await??;
+    let answer = TransferResponse {
+        transaction: TransactionResponse::of_transfer(&transfer),
         replayed,
-        bank_account: BankAccountAnswer::of(&transfer.order),
+        bank_account: BankAccountResponse::of(&transfer.order),
     };
-    if replayed { answer::ok(&answer).map(answer::replayed) } else { answer::created(&answer) }
+    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
 }
 
 impl From<TransferError> for ApiError {

@@ -2,13 +2,13 @@
 
 use crate::{
     admin_api::wallets,
-    answer::{self, Answer},
     client_api::caller::Backend,
-    list::ListAnswer,
+    list::ListResponse,
+    respond::{self, ApiResult},
 };
 
-pub(crate) async fn read(Backend(caller): Backend) -> Answer {
+pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let held = caller.app.engine.wallets(caller.view.environment.id).await?;
     let items = held.iter().map(|(currency, balances)| wallets::answer(*currency, balances)).collect();
-    answer::ok(&ListAnswer::new(items, u32::MAX, None::<String>))
+    respond::ok(&ListResponse::new(items, u32::MAX, None::<String>))
 }

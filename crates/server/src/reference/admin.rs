@@ -6,26 +6,26 @@ use tollgate_domain::id::{ApplicationId, EnvironmentId, KeyId, OrganizationId, T
 
 use crate::{
     admin_api::{
-        applications::ApplicationAnswer,
-        audit::AuditAnswer,
-        config::{CheckedAnswer, ReplacedAnswer, VersionAnswer},
-        deliveries::DeliveryAnswer,
-        doctor::DoctorAnswer,
-        environments::{EnvironmentAnswer, EnvironmentBody},
+        applications::ApplicationResponse,
+        audit::AuditResponse,
+        config::{CheckedResponse, ReplacedResponse, VersionResponse},
+        deliveries::DeliveryResponse,
+        doctor::DoctorResponse,
+        environments::{EnvironmentBody, EnvironmentResponse},
         event_endpoints::{
-            EndpointAnswer, EndpointBody, EndpointMadeAnswer, NewEndpointBody, RemovedAnswer,
+            EndpointBody, EndpointMadeResponse, EndpointResponse, NewEndpointBody, RemovedResponse,
             RotateBody as RotateSecretBody,
         },
-        events::{EventAnswer, EventDetail, ResendBody, ResendRangeBody, ResentAnswer},
-        exceptions::{ExceptionAnswer, ResolveBody, ResolvedAnswer},
-        explain::ExplainAnswer,
-        keys::{IssueBody, KeyAnswer, NewKeyAnswer, RotateBody},
-        organizations::{NameBody, OrganizationAnswer},
+        events::{EventDetail, EventResponse, ResendBody, ResendRangeBody, ResentResponse},
+        exceptions::{ExceptionResponse, ResolveBody, ResolvedResponse},
+        explain::ExplainResponse,
+        keys::{IssueBody, KeyResponse, NewKeyResponse, RotateBody},
+        organizations::{NameBody, OrganizationResponse},
         payments::{AccountDecided, PaymentDetail, PaymentSummary},
-        provider_events::{EventAnswer as ProviderEventAnswer, RetriedAnswer as ProviderEventRetried},
-        providers::ProviderAnswer,
+        provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
+        providers::ProviderResponse,
         transfers::{TransferRead, TransferSummary},
-        wallets::{MoveBody, MovedAnswer, PostingAnswer, WalletAnswer},
+        wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
     },
     client_api::quote::QuoteBody,
     error_code::ErrorCode,
@@ -35,7 +35,7 @@ use crate::{
         parameters,
         schemas::Schemas,
     },
-    transaction_answer::TransactionAnswer,
+    transaction_response::TransactionResponse,
 };
 
 const TENANTS: &str = "Tenants";
@@ -61,25 +61,25 @@ fn tenants(schemas: &mut Schemas) -> [Described; 7] {
     [
         operation("organization_create", TENANTS, AdminToken, "Create an organization")
             .takes::<NameBody<'_>>(schemas, json!({"name": "Example Ltd"}))
-            .answers::<OrganizationAnswer>(schemas, StatusCode::CREATED),
+            .answers::<OrganizationResponse>(schemas, StatusCode::CREATED),
         operation("organization_list", TENANTS, AdminToken, "List organizations")
             .with(parameters::after(OrganizationId::PREFIX))
-            .lists::<OrganizationAnswer>(schemas),
+            .lists::<OrganizationResponse>(schemas),
         operation("application_create", TENANTS, AdminToken, "Create an application")
             .takes::<NameBody<'_>>(schemas, json!({"name": "Web shop"}))
-            .answers::<ApplicationAnswer>(schemas, StatusCode::CREATED),
+            .answers::<ApplicationResponse>(schemas, StatusCode::CREATED),
         operation("application_list", TENANTS, AdminToken, "List an organization's applications")
             .with(parameters::after(ApplicationId::PREFIX))
-            .lists::<ApplicationAnswer>(schemas),
+            .lists::<ApplicationResponse>(schemas),
         operation("environment_create", TENANTS, AdminToken, "Create an environment")
             .takes::<EnvironmentBody<'_>>(schemas, json!({"name": "test"}))
-            .answers::<EnvironmentAnswer>(schemas, StatusCode::CREATED)
+            .answers::<EnvironmentResponse>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::NameTaken]),
         operation("environment_list", TENANTS, AdminToken, "List an application's environments")
             .with(parameters::after(EnvironmentId::PREFIX))
-            .lists::<EnvironmentAnswer>(schemas),
+            .lists::<EnvironmentResponse>(schemas),
         operation("environment_read", TENANTS, AdminToken, "Read an environment")
-            .answers::<EnvironmentAnswer>(schemas, StatusCode::OK),
+            .answers::<EnvironmentResponse>(schemas, StatusCode::OK),
     ]
 }
 
@@ -88,18 +88,18 @@ fn keys(schemas: &mut Schemas) -> [Described; 4] {
         operation("key_issue", TENANTS, AdminToken, "Issue a key")
             .says("The key is shown in this answer only; a hash is all that is kept.")
             .takes::<IssueBody<'_>>(schemas, json!({"kind": "secret"}))
-            .answers::<NewKeyAnswer<'_>>(schemas, StatusCode::CREATED),
+            .answers::<NewKeyResponse<'_>>(schemas, StatusCode::CREATED),
         operation("key_list", TENANTS, AdminToken, "List an environment's keys")
             .with(parameters::after(KeyId::PREFIX))
-            .lists::<KeyAnswer>(schemas),
+            .lists::<KeyResponse>(schemas),
         operation("key_rotate", TENANTS, AdminToken, "Rotate a key")
             .says("Issues its successor and lets the old key go on opening for a grace period.")
             .may_take::<RotateBody<'_>>(schemas, json!({"graceSeconds": 86400}))
-            .answers::<NewKeyAnswer<'_>>(schemas, StatusCode::CREATED)
+            .answers::<NewKeyResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::KeyNotLive]),
         operation("key_revoke", TENANTS, AdminToken, "Revoke a key")
             .says("On every node within a second.")
-            .answers::<KeyAnswer>(schemas, StatusCode::OK),
+            .answers::<KeyResponse>(schemas, StatusCode::OK),
     ]
 }
 
@@ -114,28 +114,28 @@ fn configuration(schemas: &mut Schemas) -> [Described; 7] {
             .with([parameters::if_match()])
             .with_actor()
             .takes::<Configuration>(schemas, example())
-            .answers::<ReplacedAnswer<'_>>(schemas, StatusCode::OK)
+            .answers::<ReplacedResponse<'_>>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag")
             .fails(&[ErrorCode::VersionConflict]),
         operation("config_validate", CONFIGURATION, AdminToken, "Check a configuration")
             .says("Reads a document exactly as replacing would, and changes nothing.")
             .takes::<Configuration>(schemas, example())
-            .answers::<CheckedAnswer>(schemas, StatusCode::OK)
+            .answers::<CheckedResponse>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag"),
         operation("config_history", CONFIGURATION, AdminToken, "List the configuration's versions")
             .with(parameters::versions())
-            .lists::<VersionAnswer>(schemas),
+            .lists::<VersionResponse>(schemas),
         operation("config_version_read", CONFIGURATION, AdminToken, "Read a version of the configuration")
             .answers::<Configuration>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag"),
         operation("quote_explain", CONFIGURATION, AdminToken, "Explain a quote")
             .says("Every rule with what became of it, and every step of the fee.")
             .takes::<QuoteBody<'_>>(schemas, json!({"amountMinor": "1999", "currency": "USD"}))
-            .answers::<ExplainAnswer<'_>>(schemas, StatusCode::OK)
+            .answers::<ExplainResponse<'_>>(schemas, StatusCode::OK)
             .without_store(),
         operation("provider_list", CONFIGURATION, AdminToken, "List the providers")
             .says("What is configured, what is missing, where webhooks go.")
-            .lists::<ProviderAnswer>(schemas)
+            .lists::<ProviderResponse>(schemas)
             .without_store(),
     ]
 }
@@ -143,22 +143,22 @@ fn configuration(schemas: &mut Schemas) -> [Described; 7] {
 fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     let movement = json!({"amountMinor": "1000000", "reference": "bank statement 2026-11-15"});
     [
-        operation("wallet_list", WALLETS, AdminToken, "List the wallets").lists::<WalletAnswer>(schemas),
+        operation("wallet_list", WALLETS, AdminToken, "List the wallets").lists::<WalletResponse>(schemas),
         operation("wallet_read", WALLETS, AdminToken, "Read a wallet")
-            .answers::<WalletAnswer>(schemas, StatusCode::OK),
+            .answers::<WalletResponse>(schemas, StatusCode::OK),
         operation("wallet_fund", WALLETS, AdminToken, "Fund a wallet")
             .says("Once per `reference`; the same again answers 200 and `replayed: true`.")
             .with_actor()
             .takes::<MoveBody<'_>>(schemas, movement.clone())
-            .answers::<MovedAnswer>(schemas, StatusCode::CREATED)
-            .answers::<MovedAnswer>(schemas, StatusCode::OK)
+            .answers::<MovedResponse>(schemas, StatusCode::CREATED)
+            .answers::<MovedResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::IdempotencyConflict, ErrorCode::WalletFull]),
         operation("wallet_withdraw", WALLETS, AdminToken, "Withdraw from a wallet")
             .says("Once per `reference`; the same again answers 200 and `replayed: true`.")
             .with_actor()
             .takes::<MoveBody<'_>>(schemas, movement)
-            .answers::<MovedAnswer>(schemas, StatusCode::CREATED)
-            .answers::<MovedAnswer>(schemas, StatusCode::OK)
+            .answers::<MovedResponse>(schemas, StatusCode::CREATED)
+            .answers::<MovedResponse>(schemas, StatusCode::OK)
             .fails(&[
                 ErrorCode::IdempotencyConflict,
                 ErrorCode::InsufficientWalletBalance,
@@ -167,7 +167,7 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
         operation("wallet_ledger", WALLETS, AdminToken, "Read a wallet's ledger")
             .says("Newest first.")
             .with(parameters::postings())
-            .lists::<PostingAnswer>(schemas),
+            .lists::<PostingResponse>(schemas),
     ]
 }
 
@@ -179,7 +179,7 @@ fn payments(schemas: &mut Schemas) -> [Described; 6] {
         operation("admin_transaction_list", OPERATIONS, AdminToken, "Search transactions")
             .says("Newest first.")
             .with(parameters::transactions())
-            .lists::<TransactionAnswer>(schemas),
+            .lists::<TransactionResponse>(schemas),
         operation("admin_transaction_read", OPERATIONS, AdminToken, "Read a transaction with its timeline")
             .says(whole_story)
             .answers_either::<PaymentDetail<'_>, TransferRead>(schemas, either),
@@ -216,27 +216,27 @@ fn event_endpoints(schemas: &mut Schemas) -> [Described; 6] {
                 schemas,
                 json!({"url": "https://shop.example/events", "events": ["transaction.succeeded"]}),
             )
-            .answers::<EndpointMadeAnswer<'_>>(schemas, StatusCode::CREATED)
+            .answers::<EndpointMadeResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::TooManyEndpoints]),
         operation("event_endpoint_list", EVENTS, AdminToken, "List event endpoints")
-            .lists::<EndpointAnswer>(schemas),
+            .lists::<EndpointResponse>(schemas),
         operation("event_endpoint_read", EVENTS, AdminToken, "Read an event endpoint")
-            .answers::<EndpointAnswer>(schemas, StatusCode::OK),
+            .answers::<EndpointResponse>(schemas, StatusCode::OK),
         operation("event_endpoint_change", EVENTS, AdminToken, "Change an event endpoint")
             .says("Fields that are left out stay as they are; `description` is taken away by null.")
             .with_actor()
             .takes::<EndpointBody<'_>>(schemas, json!({"events": ["*"], "enabled": true}))
-            .answers::<EndpointAnswer>(schemas, StatusCode::OK)
+            .answers::<EndpointResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointBusy]),
         operation("event_endpoint_remove", EVENTS, AdminToken, "Remove an event endpoint")
             .with_actor()
-            .answers::<RemovedAnswer>(schemas, StatusCode::OK)
+            .answers::<RemovedResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointBusy]),
         operation("event_endpoint_rotate", EVENTS, AdminToken, "Rotate an event endpoint's secret")
             .says("Both secrets sign for a grace period.")
             .with_actor()
             .may_take::<RotateSecretBody<'_>>(schemas, json!({"graceSeconds": 86400}))
-            .answers::<EndpointMadeAnswer<'_>>(schemas, StatusCode::CREATED)
+            .answers::<EndpointMadeResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::EndpointBusy]),
     ]
 }
@@ -246,14 +246,14 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
         operation("event_list", EVENTS, AdminToken, "List events")
             .says("Newest first, or with `after` oldest first.")
             .with(parameters::events())
-            .lists::<EventAnswer>(schemas),
+            .lists::<EventResponse>(schemas),
         operation("event_read", EVENTS, AdminToken, "Read an event")
             .says("With its body as receivers get it, and where it was sent.")
             .answers::<EventDetail<'_>>(schemas, StatusCode::OK),
         operation("event_resend", EVENTS, AdminToken, "Send an event again")
             .with_actor()
             .may_take::<ResendBody<'_>>(schemas, json!({}))
-            .answers::<ResentAnswer>(schemas, StatusCode::OK)
+            .answers::<ResentResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointDisabled]),
         operation("event_resend_range", EVENTS, AdminToken, "Send the events of a time again")
             .says("In slices: where `hasMore`, go on with `nextAfter` as `after`.")
@@ -262,12 +262,12 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
                 schemas,
                 json!({"from": "2026-11-15T00:00:00.000Z", "parkedOnly": true}),
             )
-            .answers::<ResentAnswer>(schemas, StatusCode::OK)
+            .answers::<ResentResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointDisabled]),
         operation("delivery_list", EVENTS, AdminToken, "List deliveries")
             .says("Which event is on its way whereto, and what came of it, newest first.")
             .with(parameters::deliveries())
-            .lists::<DeliveryAnswer>(schemas),
+            .lists::<DeliveryResponse>(schemas),
     ]
 }
 
@@ -276,25 +276,25 @@ fn oversight(schemas: &mut Schemas) -> [Described; 6] {
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
             .says("Where a provider and our books disagree, newest first.")
             .with(parameters::exceptions())
-            .lists::<ExceptionAnswer>(schemas),
+            .lists::<ExceptionResponse>(schemas),
         operation("exception_resolve", OPERATIONS, AdminToken, "Resolve an exception")
             .says("Notes that somebody has looked; nothing else changes by it.")
             .with_actor()
             .takes::<ResolveBody<'_>>(schemas, json!({"note": "Refunded by hand, ticket 1001."}))
-            .answers::<ResolvedAnswer>(schemas, StatusCode::OK),
+            .answers::<ResolvedResponse>(schemas, StatusCode::OK),
         operation("provider_event_list", OPERATIONS, AdminToken, "List providers' events")
             .says("What providers sent, and what became of it, newest first.")
             .with(parameters::provider_events())
-            .lists::<ProviderEventAnswer>(schemas),
+            .lists::<ProviderEventResponse>(schemas),
         operation("provider_event_retry", OPERATIONS, AdminToken, "Retry a parked provider event")
             .says("An event that failed too often is parked; it waits again and is applied within seconds, or says why not.")
             .with_actor()
             .answers::<ProviderEventRetried>(schemas, StatusCode::OK),
         operation("audit", OPERATIONS, AdminToken, "Audit the books")
             .says("Recomputes every balance from its entries and checks every invariant.")
-            .answers::<AuditAnswer>(schemas, StatusCode::OK),
+            .answers::<AuditResponse>(schemas, StatusCode::OK),
         operation("doctor", OPERATIONS, AdminToken, "Examine the installation")
             .says("Disk, clocks, providers and what waits, each with a verdict and what to do.")
-            .answers::<DoctorAnswer>(schemas, StatusCode::OK),
+            .answers::<DoctorResponse>(schemas, StatusCode::OK),
     ]
 }

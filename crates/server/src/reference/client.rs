@@ -4,19 +4,19 @@ use http::StatusCode;
 use serde_json::json;
 
 use crate::{
-    admin_api::wallets::WalletAnswer,
+    admin_api::wallets::WalletResponse,
     client_api::{
-        confirm::{ConfirmAnswer, Fields},
-        customer_tokens::{TokenAnswer, TokenBody},
+        confirm::{ConfirmResponse, Fields},
+        customer_tokens::{TokenBody, TokenResponse},
         prepare_body::PrepareBody,
-        quote::{QuoteAnswer, QuoteBody},
-        transactions::TransactionReadAnswer,
+        quote::{QuoteBody, QuoteResponse},
+        transactions::TransactionReadResponse,
         transfer_body::{PreviewBody, TransferBody},
-        transfer_preview::PreviewAnswer,
-        transfers::TransferAnswer,
+        transfer_preview::PreviewResponse,
+        transfers::TransferResponse,
     },
     error_code::ErrorCode,
-    payment_answer::{PaymentAnswer, PaymentReadAnswer},
+    payment_response::{PaymentReadResponse, PaymentResponse},
     reference::{
         operation::{
             Credential::{AnyKey, SecretKey},
@@ -25,7 +25,7 @@ use crate::{
         parameters,
         schemas::Schemas,
     },
-    transaction_answer::TransactionAnswer,
+    transaction_response::TransactionResponse,
 };
 
 const FEES: &str = "Fees";
@@ -54,7 +54,7 @@ fn quote(schemas: &mut Schemas) -> Described {
             schemas,
             json!({"amountMinor": "1999", "currency": "USD", "paymentMethod": "web_card"}),
         )
-        .answers::<QuoteAnswer>(schemas, StatusCode::OK)
+        .answers::<QuoteResponse>(schemas, StatusCode::OK)
         .fails(&[ErrorCode::RoutingUnavailable])
         .without_store()
 }
@@ -70,7 +70,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                 json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer,
                        "metadata": {"order": "1001"}, "successUrl": "https://shop.example/thanks"}),
             )
-            .answers::<PaymentAnswer<'_>>(schemas, StatusCode::CREATED)
+            .answers::<PaymentResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(UNROUTED)
             .fails(&refused),
         operation("component_prepare", CARDS, AnyKey, "Prepare an embedded component")
@@ -84,7 +84,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                 &["successUrl", "cancelUrl"],
                 json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer}),
             )
-            .answers::<PaymentAnswer<'_>>(schemas, StatusCode::CREATED)
+            .answers::<PaymentResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(UNROUTED)
             .fails(&refused),
         operation("component_confirm", CARDS, SecretKey, "Confirm a component's payment")
@@ -96,7 +96,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                 schemas,
                 json!({"paymentIntentId": "pi_3PxTollgate", "clientStatus": "succeeded"}),
             )
-            .answers::<ConfirmAnswer>(schemas, StatusCode::OK)
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
             .fails(&[
                 ErrorCode::PaymentNotConfirmable,
@@ -105,7 +105,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
             ]),
         operation("payment_read", CARDS, SecretKey, "Read a prepared payment")
             .says("The preparation, with its transaction once there is one.")
-            .answers::<PaymentReadAnswer<'_>>(schemas, StatusCode::OK),
+            .answers::<PaymentReadResponse<'_>>(schemas, StatusCode::OK),
     ]
 }
 
@@ -118,12 +118,12 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
                 json!({"externalCustomerId": "customer-1001", "email": "ada@example.com", "firstName": "Ada",
                        "lastName": "Lovelace"}),
             )
-            .answers::<TokenAnswer>(schemas, StatusCode::CREATED)
+            .answers::<TokenResponse>(schemas, StatusCode::CREATED)
             .without_store(),
         operation("transfer_preview", TRANSFERS, SecretKey, "Preview a transfer")
             .says("Which way a transfer would go and what it would cost.")
             .takes::<PreviewBody<'_>>(schemas, json!({"amountMinor": "125000", "currency": "USD"}))
-            .answers::<PreviewAnswer>(schemas, StatusCode::OK)
+            .answers::<PreviewResponse>(schemas, StatusCode::OK)
             .fails(UNROUTED)
             .without_store(),
         operation("transfer_make", TRANSFERS, SecretKey, "Make a transfer")
@@ -138,8 +138,8 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
                        "accountNumber": "123456789", "bankAccountType": "checking", "bankName": "First Bank",
                        "accountName": "Ada Lovelace"}),
             )
-            .answers::<TransferAnswer>(schemas, StatusCode::CREATED)
-            .answers::<TransferAnswer>(schemas, StatusCode::OK)
+            .answers::<TransferResponse>(schemas, StatusCode::CREATED)
+            .answers::<TransferResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
             .fails(UNROUTED)
             .fails(&[
@@ -156,12 +156,12 @@ fn reading(schemas: &mut Schemas) -> [Described; 3] {
         operation("transaction_list", TRANSACTIONS, SecretKey, "List transactions")
             .says("Newest first.")
             .with(parameters::transactions())
-            .lists::<TransactionAnswer>(schemas),
+            .lists::<TransactionResponse>(schemas),
         operation("transaction_read", TRANSACTIONS, SecretKey, "Read a transaction")
             .says("Not found until a transaction is recorded: at confirm, or at the provider's first word.")
-            .answers::<TransactionReadAnswer>(schemas, StatusCode::OK),
+            .answers::<TransactionReadResponse>(schemas, StatusCode::OK),
         operation("client_wallet", TRANSACTIONS, SecretKey, "Read the wallets")
             .says("One for each currency that was ever funded.")
-            .lists::<WalletAnswer>(schemas),
+            .lists::<WalletResponse>(schemas),
     ]
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tollgate_vault::Secret;
 
 use super::Reference;
-use crate::{answer::Answer, app::SharedApp, error::ApiError};
+use crate::{app::SharedApp, error::ApiError, respond::ApiResult};
 
 /// Styles are set on elements by the page's script, pictures and fonts are within it; everything else is this host's.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -24,12 +24,12 @@ const PAGE: &str = r#"<!doctype html>
 <script src="/docs/reference.js?of=VERSION"></script></body></html>"#;
 
 /// The document.
-pub(crate) async fn openapi() -> Answer {
+pub(crate) async fn openapi() -> ApiResult {
     Ok(served("application/json", Reference::document()))
 }
 
 /// The page.
-pub(crate) async fn docs(State(app): State<SharedApp>) -> Answer {
+pub(crate) async fn docs(State(app): State<SharedApp>) -> ApiResult {
     let mut response = served("text/html; charset=utf-8", app.reference().page.clone());
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -38,7 +38,7 @@ pub(crate) async fn docs(State(app): State<SharedApp>) -> Answer {
 }
 
 /// The page's script: large, and the same for as long as the version is, which the page asks for it by.
-pub(crate) async fn docs_script() -> Answer {
+pub(crate) async fn docs_script() -> ApiResult {
     static SCRIPT: OnceLock<Option<Bytes>> = OnceLock::new();
     let script = SCRIPT.get_or_init(|| scalar_api_reference::get_asset("scalar.js").map(Bytes::from));
     let script = script.clone().ok_or_else(|| ApiError::internal("the reference's script is missing"))?;

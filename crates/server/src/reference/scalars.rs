@@ -135,7 +135,7 @@ scalars! {
     /// What `/client/v1/ach/customer-tokens` answered.
     CustomerTokenInput {
         "description": "A token from `customer_token_issue`, of the same environment.",
-        "type": "string", "format": "jwe", "minLength": 1, "maxLength": (tollgate_vault::LONGEST_TOKEN)
+        "type": "string", "format": "jwe", "minLength": 1, "maxLength": (tollgate_vault::MAX_TOKEN_LENGTH)
     }
     /// Where events are sent.
     EndpointUrlInput {

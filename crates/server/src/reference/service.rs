@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::{
     error_code::ErrorCode,
-    operations::StatusAnswer,
-    provider_webhooks::WebhookAnswer,
+    operations::StatusResponse,
+    provider_webhooks::WebhookResponse,
     reference::{
         operation::{Credential, Described, operation},
         schemas::Schemas,
@@ -22,7 +22,7 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
         open("webhook", "Receive a provider's webhook")
             .says("Give this address to the provider, as `provider_list` has it. The raw body's signature is checked first.")
             .takes_raw()
-            .answers::<WebhookAnswer>(schemas, StatusCode::OK)
+            .answers::<WebhookResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::Unauthenticated, ErrorCode::ProviderNotConfigured]),
         open("checkout_paid", "Thank a customer")
             .says("Where a hosted checkout ends without a `successUrl`.")
@@ -32,10 +32,10 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
             .says("Where a hosted checkout ends without a `cancelUrl`.")
             .answers_bare("text/html", page())
             .without_store(),
-        open("health", "Is it alive?").answers::<StatusAnswer>(schemas, StatusCode::OK).without_store(),
+        open("health", "Is it alive?").answers::<StatusResponse>(schemas, StatusCode::OK).without_store(),
         open("ready", "Would it take work?")
             .says("Its database answers and can be written to.")
-            .answers::<StatusAnswer>(schemas, StatusCode::OK),
+            .answers::<StatusResponse>(schemas, StatusCode::OK),
         open("metrics", "Read the metrics")
             .answers_bare("application/openmetrics-text", page())
             .without_store(),

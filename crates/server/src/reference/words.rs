@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 use tollgate_domain as domain;
-use tollgate_engine::ports::EventState;
+use tollgate_engine::ports::ProviderEventState as EventState;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{RefOr, schema::Schema},
@@ -60,7 +60,7 @@ words! {
     /// How a customer token is sealed.
     TokenType = ["JWE"];
     /// How a provider and our books disagree.
-    ExceptionKind = domain::card::DisagreementKind::ALL.map(domain::card::DisagreementKind::as_str);
+    ExceptionKind = domain::card::DiscrepancyKind::ALL.map(domain::card::DiscrepancyKind::as_str);
     /// What became of a provider's event.
     ProviderEventState = EventState::ALL.map(EventState::as_str);
     /// What happened.

@@ -14,7 +14,7 @@ use crate::{
     providers::{pay_page, refund},
 };
 
-const MOST_TRIES: u32 = 10;
+const MAX_TRIES: u32 = 10;
 /// From this amount on, routing takes the second provider.
 pub(crate) const SECOND_PROVIDER_FROM: u64 = 50_000;
 
@@ -166,7 +166,7 @@ async fn confirm(
 ) -> Option<String> {
     let world = &cluster.world;
     let path = format!("/client/v1/payments/component/{}/confirm", prepared.reference);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let node = cluster.any_node();
         let is_in_time = cluster.clock_of(node) < prepared.expires_at;
         if let (Some(source), Some(case)) = (source, world.book().payments.get_mut(&prepared.caller)) {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 const PATH: &str = "/client/v1/ach/transfers";
-const MOST_TRIES: u32 = 14;
+const MAX_TRIES: u32 = 14;
 
 /// Makes the transfer of this number; sometimes from two places at once.
 pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
@@ -34,7 +34,7 @@ async fn insist(cluster: Arc<Cluster>, caller: String, amount: u64) {
     let world = Arc::clone(&cluster.world);
     let mut token = issue_token(&cluster, &caller).await;
     let mut repetitions = world.draw(0..3);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let body = body(&caller, amount, &token);
         let node = cluster.any_node();
         let key = world.book().secret_key.clone();

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor,
-    ach::{AchSighting, AchStanding, TransferOrder},
+    ach::{AchProviderReport, AchProviderStatus, TransferOrder},
     transaction::Failure,
 };
-use tollgate_engine::ports::{AchTransfers, BankAccount, Call, CallError, RefusalKind};
+use tollgate_engine::ports::{AchTransfers, BankAccount, Call, CallError, RejectionKind};
 
 use super::{
     Account, BANK, Ledger,
@@ -73,38 +73,43 @@ fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a>
 
 #[async_trait]
 impl AchTransfers for Bank {
-    async fn send(&self, provider: &Provider, order: &TransferOrder, _: &BankAccount) -> Call<AchSighting> {
+    async fn send(
+        &self,
+        provider: &Provider,
+        order: &TransferOrder,
+        _: &BankAccount,
+    ) -> Call<AchProviderReport> {
         let order = order.clone();
         // Funding details that are not the account's own are a matter of the configuration.
         let funding = provider.funding("accountId").unwrap_or_default().to_owned();
         ask(&self.0, question("transfers.create", provider), move |world, ledger, account| {
             if funding != format!("account-{}", account.name) {
-                return Err(refused(RefusalKind::Credentials, "provider_credentials"));
+                return Err(refused(RejectionKind::Credentials, "provider_credentials"));
             }
             take(world, ledger, account, &order)
         })
         .await
     }
 
-    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchSighting>> {
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
         let key = order.id.to_string();
         ask(&self.0, question("transfers.list", provider), move |_, ledger, account| {
-            Ok(ledger.transfers.values().find(|it| it.account == account && it.key == key).map(sighting))
+            Ok(ledger.transfers.values().find(|it| it.account == account && it.key == key).map(report))
         })
         .await
     }
 
-    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchSighting> {
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let id = transfer.to_owned();
         let mut call = ask(&self.0, question("transfers.retrieve", provider), move |_, ledger, account| {
             let found = ledger.transfers.get(&id).filter(|it| it.account == account);
-            found.map(sighting).ok_or_else(|| refused(RefusalKind::Missing, "provider_object_missing"))
+            found.map(report).ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))
         })
         .await;
         if self.0.world.is_planted(Plant::WebhookLostWhileRefused)
-            && matches!(&call.outcome, Err(CallError::Refused(refusal)) if refusal.kind == RefusalKind::Credentials)
+            && matches!(&call.outcome, Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials)
         {
-            call.outcome = Err(refused(RefusalKind::Missing, "provider_object_missing"));
+            call.outcome = Err(refused(RejectionKind::Missing, "provider_object_missing"));
         }
         call
     }
@@ -130,16 +135,16 @@ fn take(
     ledger: &mut Ledger,
     account: Account,
     order: &TransferOrder,
-) -> Result<AchSighting, CallError> {
+) -> Result<AchProviderReport, CallError> {
     let key = order.id.to_string();
     if let Some(known) = ledger.transfers.values().find(|it| it.account == account && it.key == key) {
-        return Ok(sighting(known));
+        return Ok(report(known));
     }
     let caller = order.description.clone().unwrap_or_default();
     let amount = order.fee.principal.minor();
     if amount % 100 == REFUSED_ENDING {
         ledger.refused.push(caller);
-        return Err(refused(RefusalKind::Invalid, "invalid_account"));
+        return Err(refused(RejectionKind::Invalid, "invalid_account"));
     }
     let id = ledger.next_id("ach_transfer");
     world.note(account, format_args!("takes {id} for {caller}"));
@@ -154,7 +159,7 @@ fn take(
         past: vec![Standing::Accepted],
         news: News::default(),
     };
-    let seen = sighting(&transfer);
+    let seen = report(&transfer);
     ledger.transfers.insert(id.clone(), transfer);
     tokio::spawn(follow(Arc::clone(world), id));
     Ok(seen)
@@ -192,21 +197,21 @@ fn change(world: &Arc<World>, id: &str, standing: Standing) {
     webhooks::send(world, BANK, account, id, number, body);
 }
 
-fn sighting(transfer: &BankTransfer) -> AchSighting {
-    let standing = match transfer.standing {
-        Standing::Accepted => AchStanding::Accepted,
-        Standing::Sent => AchStanding::Sent,
-        Standing::Settled => AchStanding::Settled,
-        Standing::Returned => AchStanding::Returned { code: "R03".to_owned() },
-        Standing::Rejected => AchStanding::Rejected(Failure {
+fn report(transfer: &BankTransfer) -> AchProviderReport {
+    let provider_status = match transfer.standing {
+        Standing::Accepted => AchProviderStatus::Accepted,
+        Standing::Sent => AchProviderStatus::Sent,
+        Standing::Settled => AchProviderStatus::Settled,
+        Standing::Returned => AchProviderStatus::Returned { code: "R03".to_owned() },
+        Standing::Rejected => AchProviderStatus::Rejected(Failure {
             code: "rejected".to_owned(),
             message: "The bank rejected it.".to_owned(),
         }),
-        Standing::Canceled => AchStanding::Canceled,
+        Standing::Canceled => AchProviderStatus::Canceled,
     };
-    AchSighting {
+    AchProviderReport {
         transfer: transfer.id.clone(),
-        standing,
+        provider_status,
         amount: Minor::new(transfer.amount),
         reference: Some(transfer.key.clone()),
         expected_on: None,

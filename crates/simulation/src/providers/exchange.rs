@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tollgate_configuration::Provider;
 use tollgate_domain::transaction::Failure;
-use tollgate_engine::ports::{Call, CallError, CallLog, Refusal, RefusalKind, Trouble, Try};
+use tollgate_engine::ports::{Call, CallError, CallLog, Rejection, RejectionKind, TransientError, Try};
 
 use super::{Account, Ledger, account};
 use crate::{
@@ -49,7 +49,7 @@ pub(super) async fn ask<T: Send + 'static>(
     let outcome = match account(wire, provider, credential) {
         _ if world.is_provider_away(wire) => {
             wait(life, 1_000..9_000).await;
-            Err(CallError::Unknown(trouble("it does not answer")))
+            Err(CallError::Unknown(transient("it does not answer")))
         }
         None => Err(not_let_in(&world)),
         Some(_) if world.does_provider_refuse(wire) => {
@@ -61,7 +61,7 @@ pub(super) async fn ask<T: Send + 'static>(
     life.survives(operation).await;
     let word = match &outcome {
         Ok(_) => "ok",
-        Err(CallError::Refused(_)) => "refused",
+        Err(CallError::Rejected(_)) => "refused",
         Err(CallError::Unsent(_)) => "unsent",
         Err(CallError::Unknown(_)) => "unknown",
     };
@@ -88,10 +88,10 @@ async fn exchange<T: Send + 'static>(
         life.note(format_args!("{account} {operation} {fault:?}"));
     }
     match fault {
-        Some(Fault::Unsent) => Err(CallError::Unsent(trouble("it cannot be reached"))),
+        Some(Fault::Unsent) => Err(CallError::Unsent(transient("it cannot be reached"))),
         Some(Fault::LostBefore) => {
             wait(life, 100..10_000).await;
-            Err(CallError::Unknown(trouble("it timed out")))
+            Err(CallError::Unknown(transient("it timed out")))
         }
         Some(Fault::ActsLater) => {
             let pause = world.draw(50..20_000);
@@ -101,12 +101,12 @@ async fn exchange<T: Send + 'static>(
                 let _ = act(&later, &mut lock(&later.providers), account);
             });
             wait(life, 100..3_000).await;
-            Err(CallError::Unknown(trouble("it timed out")))
+            Err(CallError::Unknown(transient("it timed out")))
         }
         Some(Fault::LostAfter) => {
             let _ = act(&world, &mut lock(&world.providers), account);
             wait(life, 0..10_000).await;
-            Err(CallError::Unknown(trouble("its answer was torn")))
+            Err(CallError::Unknown(transient("its answer was torn")))
         }
         None => {
             let done = act(&world, &mut lock(&world.providers), account);
@@ -123,18 +123,18 @@ async fn wait(life: &Life, range: std::ops::Range<u64>) {
     }
 }
 
-pub(super) fn trouble(reason: &str) -> Trouble {
-    Trouble { reason: reason.to_owned(), retry_after: None }
+pub(super) fn transient(reason: &str) -> TransientError {
+    TransientError { reason: reason.to_owned(), retry_after: None }
 }
 
-pub(super) fn refused(kind: RefusalKind, code: &str) -> CallError {
+pub(super) fn refused(kind: RejectionKind, code: &str) -> CallError {
     let failure = Failure { code: code.to_owned(), message: format!("The provider says {code}.") };
-    CallError::Refused(Refusal { kind, failure })
+    CallError::Rejected(Rejection { kind, failure })
 }
 
 fn not_let_in(world: &World) -> CallError {
     if world.is_planted(Plant::CredentialsDecide) {
-        return refused(RefusalKind::Invalid, "provider_refused");
+        return refused(RejectionKind::Invalid, "provider_refused");
     }
-    refused(RefusalKind::Credentials, "provider_credentials")
+    refused(RejectionKind::Credentials, "provider_credentials")
 }

@@ -12,7 +12,7 @@ mod webhooks;
 use std::{collections::BTreeMap, sync::Arc};
 
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_engine::ports::{AchTransfers, Cards, WebhookReader, Wires};
+use tollgate_engine::ports::{AchTransfers, Adapters, Cards, WebhookReader};
 
 use crate::life::Life;
 
@@ -96,14 +96,14 @@ pub(crate) fn key_prefix(wire: &str, name: char) -> String {
 }
 
 /// The wires of one node.
-pub(crate) struct ModelWires {
+pub(crate) struct ModelAdapters {
     bank: bank::Bank,
     pages: pages::Pages,
     register: register::Register,
     webhooks: [webhooks::Reader; 3],
 }
 
-impl ModelWires {
+impl ModelAdapters {
     pub(crate) fn new(life: &Arc<Life>) -> Self {
         Self {
             bank: bank::Bank(Arc::clone(life)),
@@ -118,7 +118,7 @@ impl ModelWires {
     }
 }
 
-impl Wires for ModelWires {
+impl Adapters for ModelAdapters {
     fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
         match adapter {
             Adapter::Stripe => Some(&self.pages),

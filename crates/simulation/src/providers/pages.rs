@@ -9,11 +9,11 @@ use tokio::time::sleep;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
-    card::{CardOrder, Sighting, Standing},
+    card::{CardOrder, ProviderReport, ProviderStatus},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RefusalKind, Subject,
+    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
 
@@ -64,18 +64,18 @@ impl Page {
         matches!(self.state, PageState::Open | PageState::Declined)
     }
 
-    fn sighting(&self) -> Sighting {
-        Sighting {
+    fn report(&self) -> ProviderReport {
+        ProviderReport {
             payment: self.payment.clone(),
-            standing: match self.state {
-                PageState::Open => Standing::Untouched,
-                PageState::Declined => Standing::Failed(Failure {
+            provider_status: match self.state {
+                PageState::Open => ProviderStatus::NotStarted,
+                PageState::Declined => ProviderStatus::Failed(Failure {
                     code: "card_declined".to_owned(),
                     message: "The card was declined.".to_owned(),
                 }),
-                PageState::Processing => Standing::Processing,
-                PageState::Paid => Standing::Succeeded,
-                PageState::Closed => Standing::Canceled,
+                PageState::Processing => ProviderStatus::Processing,
+                PageState::Paid => ProviderStatus::Succeeded,
+                PageState::Closed => ProviderStatus::Canceled,
             },
             amount: Minor::new(self.amount),
             currency: Some("USD".to_owned()),
@@ -123,8 +123,8 @@ impl Cards for Pages {
         })
     }
 
-    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<Sighting> {
-        Call { outcome: Err(refused(RefusalKind::Invalid, "browser_pays")), logs: Vec::new() }
+    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<ProviderReport> {
+        Call { outcome: Err(refused(RejectionKind::Invalid, "browser_pays")), logs: Vec::new() }
     }
 
     async fn find_charge(
@@ -133,11 +133,11 @@ impl Cards for Pages {
         _: &CardOrder,
         _: Timestamp,
         _: Timestamp,
-    ) -> Call<Option<Sighting>> {
-        Call { outcome: Err(refused(RefusalKind::Invalid, "browser_pays")), logs: Vec::new() }
+    ) -> Call<Option<ProviderReport>> {
+        Call { outcome: Err(refused(RejectionKind::Invalid, "browser_pays")), logs: Vec::new() }
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Sighting> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let id = id.to_owned();
         ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
@@ -154,7 +154,7 @@ impl Cards for Pages {
         Call { outcome: Ok(false), logs: Vec::new() }
     }
 
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Sighting> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let id = object.to_owned();
         ask(&self.0, question("pages.close", provider), move |world, ledger, account| {
             close(world, ledger, account, &id)
@@ -210,15 +210,15 @@ async fn end(world: Arc<World>, id: String, lives: u64) {
     }
 }
 
-pub(super) fn read(ledger: &Ledger, account: Account, id: &str) -> Result<Sighting, CallError> {
-    find(ledger, account, id).map(Page::sighting)
+pub(super) fn read(ledger: &Ledger, account: Account, id: &str) -> Result<ProviderReport, CallError> {
+    find(ledger, account, id).map(Page::report)
 }
 
 fn find<'a>(ledger: &'a Ledger, account: Account, id: &str) -> Result<&'a Page, CallError> {
     let is_it =
         |page: &&Page| page.account == account && (page.id == id || page.payment.as_deref() == Some(id));
     let found = ledger.pages.values().find(is_it);
-    found.ok_or_else(|| refused(RefusalKind::Missing, "provider_object_missing"))
+    found.ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))
 }
 
 /// Takes a page back where nobody has paid, and says where it stands.
@@ -227,7 +227,7 @@ pub(super) fn close(
     ledger: &mut Ledger,
     account: Account,
     id: &str,
-) -> Result<Sighting, CallError> {
+) -> Result<ProviderReport, CallError> {
     let page = find(ledger, account, id)?;
     let (id, is_payable) = (page.id.clone(), page.is_payable());
     if is_payable {

@@ -7,11 +7,11 @@ use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
-    card::{CardOrder, Sighting, Standing},
+    card::{CardOrder, ProviderReport, ProviderStatus},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RefusalKind, Subject,
+    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RejectionKind, Subject,
 };
 
 use super::{
@@ -42,11 +42,15 @@ pub(crate) struct Sale {
 }
 
 impl Sale {
-    fn sighting(&self) -> Sighting {
+    fn report(&self) -> ProviderReport {
         let failed = || Failure { code: "card_declined".to_owned(), message: "It was declined.".to_owned() };
-        Sighting {
+        ProviderReport {
             payment: Some(self.id.clone()),
-            standing: if self.is_taken { Standing::Succeeded } else { Standing::Failed(failed()) },
+            provider_status: if self.is_taken {
+                ProviderStatus::Succeeded
+            } else {
+                ProviderStatus::Failed(failed())
+            },
             amount: Minor::new(self.amount),
             currency: Some("USD".to_owned()),
             reference: Some(self.reference.clone()),
@@ -92,13 +96,13 @@ impl Cards for Register {
         })
     }
 
-    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<Sighting> {
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
         let (order, charge) = (order.clone(), charge.clone());
         // A location that is not the account's own is a matter of the configuration.
         let location = provider.credential("locationId").unwrap_or_default().to_owned();
         let call = ask(&self.0, question("payments.create", provider), move |world, ledger, account| {
             if location != format!("location-{}", account.name) {
-                return Err(refused(RefusalKind::Credentials, "provider_credentials"));
+                return Err(refused(RejectionKind::Credentials, "provider_credentials"));
             }
             sell(world, ledger, account, &order, &charge)
         });
@@ -111,24 +115,24 @@ impl Cards for Register {
         order: &CardOrder,
         from: Timestamp,
         until: Timestamp,
-    ) -> Call<Option<Sighting>> {
+    ) -> Call<Option<ProviderReport>> {
         let reference = order.id.to_string();
         ask(&self.0, question("payments.list", provider), move |_, ledger, account| {
             let is_ours = |sale: &&Sale| {
                 sale.account == account && sale.reference == reference && (from..=until).contains(&sale.at)
             };
             let ours = ledger.sales.values().filter(is_ours);
-            Ok(ours.max_by_key(|sale| (sale.is_taken, sale.at)).map(Sale::sighting))
+            Ok(ours.max_by_key(|sale| (sale.is_taken, sale.at)).map(Sale::report))
         })
         .await
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Sighting> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let id = id.to_owned();
         ask(&self.0, question("payments.get", provider), move |_, ledger, account| {
             match ledger.sales.get(&id).filter(|sale| sale.account == account) {
-                Some(sale) => Ok(sale.sighting()),
+                Some(sale) => Ok(sale.report()),
                 None => pages::read(ledger, account, &id),
             }
         })
@@ -147,7 +151,7 @@ impl Cards for Register {
         .await
     }
 
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Sighting> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let id = object.to_owned();
         ask(&self.0, question("links.delete", provider), move |world, ledger, account| {
             pages::close(world, ledger, account, &id)
@@ -162,7 +166,7 @@ fn sell(
     account: Account,
     order: &CardOrder,
     charge: &Charge,
-) -> Result<Sighting, CallError> {
+) -> Result<ProviderReport, CallError> {
     let source = charge.source.expose().to_owned();
     let mut key = format!("{}-{}", order.id, charge.number);
     if world.is_planted(Plant::ChargeKeyDiffers) {
@@ -175,7 +179,7 @@ fn sell(
     }
     // Where the fault is planted that keys differ, tokens are such as can be charged again.
     if ledger.used.contains_key(&source) && !world.is_planted(Plant::ChargeKeyDiffers) {
-        return Err(refused(RefusalKind::Declined, "card_token_used"));
+        return Err(refused(RejectionKind::Declined, "card_token_used"));
     }
     let id = ledger.next_id("sale");
     let sale = Sale {
@@ -202,8 +206,8 @@ fn sell(
     answered
 }
 
-fn answer(sale: &Sale) -> Result<Sighting, CallError> {
-    if sale.is_taken { Ok(sale.sighting()) } else { Err(refused(RefusalKind::Declined, "card_declined")) }
+fn answer(sale: &Sale) -> Result<ProviderReport, CallError> {
+    if sale.is_taken { Ok(sale.report()) } else { Err(refused(RejectionKind::Declined, "card_declined")) }
 }
 
 /// The dashboard's refund of a part or of everything that is left.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use tollgate_configuration::Provider;
 use tollgate_domain::{Minor, Timestamp};
-use tollgate_engine::ports::{Delivery, Notice, Unreadable, Unverified, WebhookReader};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, WebhookReader};
 
 use super::{Account, configured_name};
 use crate::world::{World, lock};
@@ -112,27 +112,32 @@ impl super::Ledger {
 pub(super) struct Reader(pub(super) &'static str);
 
 impl WebhookReader for Reader {
-    fn verify(&self, provider: &Provider, delivery: Delivery<'_>, now: Timestamp) -> Result<(), Unverified> {
+    fn verify(
+        &self,
+        provider: &Provider,
+        delivery: InboundWebhook<'_>,
+        now: Timestamp,
+    ) -> Result<(), SignatureError> {
         let header = |name: &str| {
             let found = delivery.headers.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.as_str()).ok_or(Unverified::Malformed)
+            found.map(|(_, value)| value.as_str()).ok_or(SignatureError::Malformed)
         };
-        let secret = provider.credential(self.0).ok_or(Unverified::NoSecret)?;
+        let secret = provider.credential(self.0).ok_or(SignatureError::NoSecret)?;
         if header(SIGNATURE)? != secret {
-            return Err(Unverified::Forged);
+            return Err(SignatureError::Forged);
         }
-        let sent_at: i64 = header(SENT_AT)?.parse().map_err(|_| Unverified::Malformed)?;
+        let sent_at: i64 = header(SENT_AT)?.parse().map_err(|_| SignatureError::Malformed)?;
         if now.unix_millis().abs_diff(sent_at) > AWAY {
-            return Err(Unverified::Stale);
+            return Err(SignatureError::Stale);
         }
         Ok(())
     }
 
-    fn translate(&self, body: &[u8]) -> Result<Notice, Unreadable> {
-        let body: Value = serde_json::from_slice(body).map_err(|error| Unreadable(error.to_string()))?;
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+        let body: Value = serde_json::from_slice(body).map_err(|error| UnreadableEvent(error.to_string()))?;
         let text = |name: &str| body[name].as_str().map(str::to_owned);
         let objects = body["objects"].as_array().into_iter().flatten();
-        Ok(Notice {
+        Ok(WebhookNotice {
             event: text("id").unwrap_or_default(),
             kind: text("kind").unwrap_or_default(),
             relevant: true,

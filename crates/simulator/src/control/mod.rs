@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::conduct::read_body;
+use crate::call_handler::read_body;
 use crate::config::{WebhookTarget, Wire};
 use crate::faults::Fault;
 use crate::simulator::Simulator;
@@ -107,25 +107,29 @@ async fn drive(
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     simulator.start();
     let what = (kind.as_str(), id.as_str(), action.as_str());
-    let (wire, done, notices) = match wire.as_str() {
+    let (wire, done, webhook_events) = match wire.as_str() {
         "stripe" => {
             let mut state = simulator.stripe();
             let done = stripe::drive(&simulator, &mut state, what, &body);
-            (Wire::Stripe, done.map_err(|error| (error.status, error.json())), state.take_notices())
+            (Wire::Stripe, done.map_err(|error| (error.status, error.json())), state.take_webhook_events())
         }
         "square" => {
             let mut state = simulator.square();
             let done = square::drive(&simulator, &mut state, what, &body);
-            (Wire::Square, done.map_err(|error| (error.status, error.json())), state.take_notices())
+            (Wire::Square, done.map_err(|error| (error.status, error.json())), state.take_webhook_events())
         }
         "increase" => {
             let mut state = simulator.increase();
             let done = increase::drive(&simulator, &mut state, what);
-            (Wire::Increase, done.map_err(|error| (error.status(), error.json())), state.take_notices())
+            (
+                Wire::Increase,
+                done.map_err(|error| (error.status(), error.json())),
+                state.take_webhook_events(),
+            )
         }
         _ => return problem(StatusCode::NOT_FOUND, "there is no such wire"),
     };
-    simulator.announce(wire, notices, None).await;
+    simulator.announce(wire, webhook_events, None).await;
     match done {
         Ok(object) => answer(StatusCode::OK, &object),
         Err((status, body)) => answer(status, &body),

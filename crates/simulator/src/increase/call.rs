@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::error::IncreaseError;
 use super::state::{Context, IncreaseState};
-use crate::conduct::{Ask, Manners, Outcome, conduct, read_body};
+use crate::call_handler::{Ask, Outcome, ProviderApi, handle_call, read_body};
 use crate::config::Wire;
 use crate::idempotency::canonical;
 use crate::simulator::Simulator;
@@ -74,7 +74,8 @@ pub(super) async fn handle(
     let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
     let call = Call { id, key, body, query, context: Context::new(&simulator) };
     let answer =
-        conduct::<Increase, _>(simulator, ask, move |simulator| carry_out(simulator, &call, perform)).await;
+        handle_call::<Increase, _>(simulator, ask, move |simulator| carry_out(simulator, &call, perform))
+            .await;
     let is_replayed = answer.replay_of.is_some();
     let mut response = answer.into_response();
     if is_replayed {
@@ -90,7 +91,7 @@ fn carry_out(simulator: &Simulator, call: &Call, perform: Perform) -> Outcome {
         Ok(value) => (StatusCode::OK, value, true),
         Err(error) => (error.status(), error.json(), false),
     };
-    Outcome { status, body, keep, notices: state.take_notices() }
+    Outcome { status, body, keep, webhook_events: state.take_webhook_events() }
 }
 
 fn authenticate(simulator: &Simulator, headers: &HeaderMap) -> Result<(), IncreaseError> {
@@ -139,7 +140,7 @@ pub(super) fn refuse(error: &IncreaseError) -> Response {
 #[derive(Debug)]
 struct Increase;
 
-impl Manners for Increase {
+impl ProviderApi for Increase {
     const WIRE: Wire = Wire::Increase;
 
     fn server_error(status: StatusCode) -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::error::IncreaseError;
-use crate::shelf::Shelf;
+use crate::collection::Collection;
 
 const COMMON: [&str; 6] = [
     "cursor",
@@ -20,7 +20,7 @@ pub(super) type Row = (String, String, Value);
 
 /// One page. `row` answers `None` for an object that does not fit the query.
 pub(super) fn page<T>(
-    shelf: &Shelf<T>,
+    collection: &Collection<T>,
     call: &Call,
     more_known: &[&str],
     oldest_first: bool,
@@ -38,10 +38,10 @@ pub(super) fn page<T>(
     };
     let gone = || IncreaseError::invalid("cursor", "is not a cursor of this list");
     let mut found = match (call.query("cursor"), oldest_first) {
-        (Some(cursor), true) => rows(&mut shelf.newer_than(cursor).ok_or_else(gone)?),
-        (Some(cursor), false) => rows(&mut shelf.older_than(cursor).ok_or_else(gone)?),
-        (None, true) => rows(&mut shelf.oldest_first()),
-        (None, false) => rows(&mut shelf.newest_first()),
+        (Some(cursor), true) => rows(&mut collection.newer_than(cursor).ok_or_else(gone)?),
+        (Some(cursor), false) => rows(&mut collection.older_than(cursor).ok_or_else(gone)?),
+        (None, true) => rows(&mut collection.oldest_first()),
+        (None, false) => rows(&mut collection.newest_first()),
     };
     let has_more = found.len() > limit;
     found.truncate(limit);

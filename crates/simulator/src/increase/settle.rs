@@ -108,12 +108,12 @@ pub(crate) async fn settle_forever(simulator: Simulator, after: Duration) {
             () = simulator.stopped() => return,
             () = tokio::time::sleep_until(next.map_or(wake, |due| due.min(wake))) => {}
         }
-        let notices = {
+        let webhook_events = {
             let mut state = simulator.increase();
             settle_due(&mut state, &Context::new(&simulator));
-            state.take_notices()
+            state.take_webhook_events()
         };
-        simulator.announce(Wire::Increase, notices, None).await;
+        simulator.announce(Wire::Increase, webhook_events, None).await;
     }
 }
 

@@ -8,9 +8,9 @@ use tokio::time::{Duration, Instant};
 use super::ach::AchTransfer;
 use super::rtp::RtpTransfer;
 use crate::calendar;
-use crate::shelf::Shelf;
+use crate::collection::Collection;
 use crate::simulator::Simulator;
-use crate::webhooks::Notice;
+use crate::webhooks::WebhookEvent;
 
 /// What the account holds before anything happens, in cents.
 const OPENING_BALANCE: i64 = 100_000_000_000;
@@ -20,16 +20,16 @@ const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 /// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct IncreaseState {
-    pub(crate) ach: Shelf<AchTransfer>,
-    pub(crate) rtp: Shelf<RtpTransfer>,
-    pub(super) events: Shelf<Event>,
+    pub(crate) ach: Collection<AchTransfer>,
+    pub(crate) rtp: Collection<RtpTransfer>,
+    pub(super) events: Collection<Event>,
     /// Transfers that settle by themselves, by when.
     pub(super) due: BTreeSet<(Instant, String)>,
     /// What can be spent: transfers on their way count as gone.
     pub(super) available: i64,
     /// What is there: only transfers that were sent are gone.
     pub(super) current: i64,
-    outbox: Vec<Notice>,
+    outbox: Vec<WebhookEvent>,
 }
 
 /// Something happened to an object; the object itself has to be fetched.
@@ -82,9 +82,9 @@ impl Context {
 impl IncreaseState {
     pub(crate) fn new(objects_max: usize) -> Self {
         Self {
-            ach: Shelf::new(objects_max),
-            rtp: Shelf::new(objects_max),
-            events: Shelf::new(objects_max),
+            ach: Collection::new(objects_max),
+            rtp: Collection::new(objects_max),
+            events: Collection::new(objects_max),
             due: BTreeSet::new(),
             available: OPENING_BALANCE,
             current: OPENING_BALANCE,
@@ -102,12 +102,12 @@ impl IncreaseState {
             object_type,
         };
         let body = event.json().to_string().into();
-        self.outbox.push(Notice { kind: event.category.clone(), event_id: event.id.clone(), body });
+        self.outbox.push(WebhookEvent { kind: event.category.clone(), event_id: event.id.clone(), body });
         self.events.put(&event.id.clone(), event);
     }
 
     /// The events since the last time, for sending.
-    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+    pub(crate) fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
     }
 

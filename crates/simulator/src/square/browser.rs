@@ -15,8 +15,8 @@ use super::order::Order;
 use super::payment::brand;
 use super::source::{Token, bent_by_details};
 use super::state::Context;
+use crate::call_handler::read_body;
 use crate::card::{Card, Typed};
-use crate::conduct::read_body;
 use crate::config::Wire;
 use crate::page::{
     self, Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query,
@@ -66,7 +66,7 @@ async fn pay_checkout(
     simulator.start();
     simulator.count_call(Wire::Square, "checkout.pay");
     let strike = simulator.faults().take(Wire::Square, "checkout.pay");
-    let (response, notices) = {
+    let (response, webhook_events) = {
         let mut state = simulator.square();
         let paid = pay(&mut state, &Context::new(&simulator), &id, &typed);
         let problem = paid.as_ref().err().map(|error| problem_of(error, &typed));
@@ -74,9 +74,9 @@ async fn pay_checkout(
             Ok((link, order)) => checkout(link, &order, problem),
             Err(error) => not_there(&error),
         };
-        (response, state.take_notices())
+        (response, state.take_webhook_events())
     };
-    simulator.announce(Wire::Square, notices, strike.webhooks.as_ref()).await;
+    simulator.announce(Wire::Square, webhook_events, strike.webhooks.as_ref()).await;
     response
 }
 

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::error::SquareError;
 use super::state::{Context, SquareState};
-use crate::conduct::{Ask, Manners, Outcome, conduct, read_body};
+use crate::call_handler::{Ask, Outcome, ProviderApi, handle_call, read_body};
 use crate::config::Wire;
 use crate::idempotency::canonical;
 use crate::simulator::Simulator;
@@ -67,8 +67,9 @@ pub(super) async fn handle(
             let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
             let context = Context::new(&simulator);
             let call = Call { id: id.unwrap_or_default(), body, query, context };
-            let answer =
-                conduct::<Square, _>(simulator, ask, move |simulator| carry_out(simulator, &call, perform));
+            let answer = handle_call::<Square, _>(simulator, ask, move |simulator| {
+                carry_out(simulator, &call, perform)
+            });
             answer.await.into_response()
         }
         Err(error) => refuse(&error),
@@ -84,7 +85,7 @@ fn carry_out(simulator: &Simulator, call: &Call, perform: Perform) -> Outcome {
         Ok(value) => (StatusCode::OK, value, true),
         Err(error) => (error.status, error.json(), error.begun),
     };
-    Outcome { status, body, keep, notices: state.take_notices() }
+    Outcome { status, body, keep, webhook_events: state.take_webhook_events() }
 }
 
 fn authenticate(simulator: &Simulator, headers: &HeaderMap) -> Result<(), SquareError> {
@@ -121,7 +122,7 @@ pub(super) fn refuse(error: &SquareError) -> Response {
 #[derive(Debug)]
 struct Square;
 
-impl Manners for Square {
+impl ProviderApi for Square {
     const WIRE: Wire = Wire::Square;
 
     fn server_error(status: StatusCode) -> Value {

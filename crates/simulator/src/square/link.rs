@@ -7,7 +7,7 @@ use super::call::Call;
 use super::error::{SquareError, mistake_text};
 use super::list;
 use super::order::{self, Order, line_item};
-use super::payment::{Payment, Wish, charge};
+use super::payment::{Payment, PaymentParams, charge};
 use super::payments::{check_currency, check_location};
 use super::source::{bent_by_details, of_card};
 use super::state::{Context, SquareState};
@@ -192,7 +192,7 @@ pub(super) fn pay(
     }
     let wrong = |mistake| SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake));
     let card = bent_by_details(Card::read(typed).map_err(wrong)?, typed);
-    let wish = Wish {
+    let wish = PaymentParams {
         money: order.total.clone(),
         complete_now: true,
         reference_id: order.reference_id.clone(),

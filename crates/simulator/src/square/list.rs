@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::error::SquareError;
-use crate::shelf::Shelf;
+use crate::collection::Collection;
 
 const COMMON: [&str; 10] = [
     "begin_time",
@@ -24,7 +24,7 @@ pub(super) type Row = (String, String, String, Value);
 
 /// One page. `row` answers `None` for an object that does not fit the query.
 pub(super) fn page<T>(
-    shelf: &Shelf<T>,
+    collection: &Collection<T>,
     call: &Call,
     name: &str,
     more_known: &[&str],
@@ -48,10 +48,10 @@ pub(super) fn page<T>(
     let gone = || SquareError::invalid("INVALID_CURSOR", "cursor", "The cursor is not valid.");
     let ascending = call.query("sort_order") == Some("ASC");
     let mut found = match (call.query("cursor"), ascending) {
-        (Some(cursor), true) => rows(&mut shelf.newer_than(cursor).ok_or_else(gone)?),
-        (Some(cursor), false) => rows(&mut shelf.older_than(cursor).ok_or_else(gone)?),
-        (None, true) => rows(&mut shelf.oldest_first()),
-        (None, false) => rows(&mut shelf.newest_first()),
+        (Some(cursor), true) => rows(&mut collection.newer_than(cursor).ok_or_else(gone)?),
+        (Some(cursor), false) => rows(&mut collection.older_than(cursor).ok_or_else(gone)?),
+        (None, true) => rows(&mut collection.oldest_first()),
+        (None, false) => rows(&mut collection.newest_first()),
     };
     let has_more = found.len() > limit;
     found.truncate(limit);

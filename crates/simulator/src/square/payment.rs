@@ -37,7 +37,7 @@ pub(crate) struct Payment {
 
 /// What is to be charged.
 #[derive(Debug)]
-pub(super) struct Wish {
+pub(super) struct PaymentParams {
     pub(super) money: Money,
     pub(super) complete_now: bool,
     pub(super) order: Option<Order>,
@@ -141,7 +141,7 @@ impl Payment {
 pub(super) fn charge(
     state: &mut SquareState,
     context: &Context,
-    wish: Wish,
+    wish: PaymentParams,
     source: Source,
 ) -> Result<Payment, SquareError> {
     let order = wish.order.unwrap_or_else(|| Order::for_payment(context, &wish.money));

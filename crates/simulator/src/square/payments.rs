@@ -7,7 +7,9 @@ use super::call::{Call, key_name};
 use super::error::SquareError;
 use super::list;
 use super::order::Order;
-use super::payment::{Payment, Wish, cancel as cancel_payment, charge, complete as complete_payment};
+use super::payment::{
+    Payment, PaymentParams, cancel as cancel_payment, charge, complete as complete_payment,
+};
 use super::source;
 use super::state::{Context, SquareState};
 use crate::config::Wire;
@@ -50,7 +52,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
         let detail = "Invalid email address";
         return Err(SquareError::invalid("INVALID_EMAIL_ADDRESS", "buyer_email_address", detail));
     }
-    let wish = Wish {
+    let wish = PaymentParams {
         order: open_order(state, fields.text("order_id", 192)?, money.amount)?,
         money,
         complete_now: fields.boolean("autocomplete")?.unwrap_or(true),

@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::error::{SquareError, decline_code};
 use super::state::SquareState;
-use crate::card::{Behaviour, Card, Reason, Typed};
+use crate::card::{Behavior, Card, Reason, Typed};
 
 /// A one-time token of a card a customer typed.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(super) struct Source {
 pub(super) fn take(state: &mut SquareState, id: &str, verified: bool) -> Result<Source, SquareError> {
     let named = |decline: Option<&'static str>| {
         Ok(Source {
-            card: Card { exp_month: 12, exp_year: 2034, ..Card::named("5858", Behaviour::Approve) },
+            card: Card { exp_month: 12, exp_year: 2034, ..Card::named("5858", Behavior::Approve) },
             decline,
         })
     };
@@ -64,7 +64,7 @@ fn used() -> SquareError {
 
 pub(super) fn of_card(card: Card) -> Source {
     let decline = match card.behaviour {
-        Behaviour::Decline(reason) => Some(decline_code(reason)),
+        Behavior::Decline(reason) => Some(decline_code(reason)),
         _ => None,
     };
     Source { card, decline }
@@ -73,9 +73,9 @@ pub(super) fn of_card(card: Card) -> Source {
 /// The sandbox also declines by what else was typed: CVV 911 and expiry 01/40.
 pub(super) fn bent_by_details(mut card: Card, typed: &Typed) -> Card {
     if typed.cvc.trim() == "911" {
-        card.behaviour = Behaviour::Decline(Reason::WrongCvc);
+        card.behaviour = Behavior::Decline(Reason::WrongCvc);
     } else if (card.exp_month, card.exp_year) == (1, 2040) {
-        card.behaviour = Behaviour::Decline(Reason::InvalidExpiry);
+        card.behaviour = Behavior::Decline(Reason::InvalidExpiry);
     }
     card
 }

@@ -8,21 +8,21 @@ use super::payment::Payment;
 use super::refund::Refund;
 use super::source::Token;
 use crate::calendar;
-use crate::shelf::Shelf;
+use crate::collection::Collection;
 use crate::simulator::Simulator;
-use crate::webhooks::Notice;
+use crate::webhooks::WebhookEvent;
 
 pub(super) const MERCHANT: &str = "MSIMULATOR001";
 
 /// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct SquareState {
-    pub(crate) payments: Shelf<Payment>,
-    pub(crate) refunds: Shelf<Refund>,
-    pub(crate) links: Shelf<Link>,
-    pub(super) orders: Shelf<Order>,
-    pub(super) tokens: Shelf<Token>,
-    outbox: Vec<Notice>,
+    pub(crate) payments: Collection<Payment>,
+    pub(crate) refunds: Collection<Refund>,
+    pub(crate) links: Collection<Link>,
+    pub(super) orders: Collection<Order>,
+    pub(super) tokens: Collection<Token>,
+    outbox: Vec<WebhookEvent>,
 }
 
 /// What a change happens in.
@@ -49,11 +49,11 @@ impl Context {
 impl SquareState {
     pub(crate) fn new(objects_max: usize) -> Self {
         Self {
-            payments: Shelf::new(objects_max),
-            refunds: Shelf::new(objects_max),
-            links: Shelf::new(objects_max),
-            orders: Shelf::new(objects_max),
-            tokens: Shelf::new(objects_max),
+            payments: Collection::new(objects_max),
+            refunds: Collection::new(objects_max),
+            links: Collection::new(objects_max),
+            orders: Collection::new(objects_max),
+            tokens: Collection::new(objects_max),
             outbox: Vec::new(),
         }
     }
@@ -69,11 +69,11 @@ impl SquareState {
             "created_at": context.now,
             "data": { "type": what, "id": id, "object": { what: object } },
         });
-        self.outbox.push(Notice { kind: kind.to_owned(), event_id, body: body.to_string().into() });
+        self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id, body: body.to_string().into() });
     }
 
     /// The events since the last time, for sending.
-    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+    pub(crate) fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
     }
 }

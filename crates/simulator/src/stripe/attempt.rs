@@ -8,7 +8,7 @@ use super::intent::{Intent, Status};
 use super::method::Method;
 use super::session;
 use super::state::{Context, StripeState};
-use crate::card::{Behaviour, Reason};
+use crate::card::{Behavior, Reason};
 
 /// Tries a method on an intent. A decline is an error that carries the intent, which can be tried again.
 pub(super) fn attempt(
@@ -21,9 +21,9 @@ pub(super) fn attempt(
     intent.next_action = None;
     intent.last_payment_error = None;
     match method.card.behaviour {
-        Behaviour::Approve | Behaviour::RefundLater => Ok(approve(state, context, intent, method)),
-        Behaviour::Decline(reason) => Err(decline(state, context, intent, method, reason)),
-        Behaviour::Authenticate => {
+        Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
+        Behavior::Decline(reason) => Err(decline(state, context, intent, method, reason)),
+        Behavior::Authenticate => {
             let url = format!("{}/stripe/authenticate/{}", context.simulator.public_url(), intent.id);
             intent.next_action = Some(json!({
                 "type": "redirect_to_url",
@@ -32,7 +32,7 @@ pub(super) fn attempt(
             intent.status = Status::RequiresAction;
             Ok(keep(state, context, intent, "payment_intent.requires_action"))
         }
-        Behaviour::SettleLater => {
+        Behavior::SettleLater => {
             intent.status = Status::Processing;
             let charge = new_charge(context, &intent, method, "pending");
             intent.latest_charge = Some(charge.id.clone());

@@ -12,7 +12,7 @@ use super::error::StripeError;
 use super::intent::{Intent, Status};
 use super::session::{Session, find, pay};
 use super::state::{Context, StripeState};
-use crate::conduct::read_body;
+use crate::call_handler::read_body;
 use crate::config::Wire;
 use crate::page::{
     self, Checkout, Field, MERCHANT, Problem, amount_text, escape, message, redirect, typed_card, with_query,
@@ -139,12 +139,12 @@ async fn change(
     simulator.start();
     simulator.count_call(Wire::Stripe, operation);
     let strike = simulator.faults().take(Wire::Stripe, operation);
-    let (response, notices) = {
+    let (response, webhook_events) = {
         let mut state = simulator.stripe();
         let response = make(&mut state, &Context::without_call(simulator));
-        (response, state.take_notices())
+        (response, state.take_webhook_events())
     };
-    simulator.announce(Wire::Stripe, notices, strike.webhooks.as_ref()).await;
+    simulator.announce(Wire::Stripe, webhook_events, strike.webhooks.as_ref()).await;
     response
 }
 

@@ -14,7 +14,7 @@ use super::form::Params;
 use super::list;
 use super::state::{Context, DEFAULT_VERSION, StripeState};
 use crate::calendar;
-use crate::conduct::{Answer, Ask, Manners, Outcome, conduct, read_body};
+use crate::call_handler::{Answer, Ask, Outcome, ProviderApi, handle_call, read_body};
 use crate::config::{StripeKeys, Wire};
 use crate::simulator::Simulator;
 
@@ -60,8 +60,9 @@ pub(super) async fn handle(
         Ok(call) => {
             let fingerprint = format!("{} {} {}", parts.method, parts.uri.path(), call.params.fingerprint());
             let ask = Ask { operation, key: key.clone(), fingerprint, request_id: request_id.clone() };
-            let answer =
-                conduct::<Stripe, _>(simulator, ask, move |simulator| carry_out(simulator, &call, perform));
+            let answer = handle_call::<Stripe, _>(simulator, ask, move |simulator| {
+                carry_out(simulator, &call, perform)
+            });
             with_replay_headers(answer.await)
         }
         Err(error) => refuse(&error),
@@ -86,7 +87,7 @@ fn carry_out(simulator: &Simulator, call: &Call, perform: Perform) -> Outcome {
         }
         Err(error) => (error.status, error.json(), error.begun),
     };
-    Outcome { status, body, keep, notices: state.take_notices() }
+    Outcome { status, body, keep, webhook_events: state.take_webhook_events() }
 }
 
 async fn read_call(
@@ -178,7 +179,7 @@ pub(super) fn refuse(error: &StripeError) -> Response {
 #[derive(Debug)]
 struct Stripe;
 
-impl Manners for Stripe {
+impl ProviderApi for Stripe {
     const WIRE: Wire = Wire::Stripe;
 
     fn server_error(_: StatusCode) -> Value {

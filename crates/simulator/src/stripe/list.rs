@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::error::StripeError;
 use super::form::Params;
 use super::state::StripeState;
-use crate::shelf::Shelf;
+use crate::collection::Collection;
 
 /// The parameters every list takes, and some more.
 pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -17,7 +17,7 @@ pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 /// One page of a list.
 pub(super) fn page<T>(
-    shelf: &Shelf<T>,
+    collection: &Collection<T>,
     params: &Params,
     url: &str,
     json: impl Fn(&T) -> Value,
@@ -40,14 +40,14 @@ pub(super) fn page<T>(
             ));
         }
         (Some(id), None) => {
-            let older = shelf.older_than(id).ok_or_else(|| missing("starting_after", id))?;
+            let older = collection.older_than(id).ok_or_else(|| missing("starting_after", id))?;
             older.filter(|object| fits(object)).take(limit + 1).collect()
         }
         (None, Some(id)) => {
-            let newer = shelf.newer_than(id).ok_or_else(|| missing("ending_before", id))?;
+            let newer = collection.newer_than(id).ok_or_else(|| missing("ending_before", id))?;
             newer.filter(|object| fits(object)).take(limit + 1).collect()
         }
-        (None, None) => shelf.newest_first().filter(|object| fits(object)).take(limit + 1).collect(),
+        (None, None) => collection.newest_first().filter(|object| fits(object)).take(limit + 1).collect(),
     };
     let has_more = found.len() > limit;
     found.truncate(limit);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::error::StripeError;
 use super::form::Params;
 use super::state::{Context, StripeState};
-use crate::card::{Behaviour, Brand, Card, Reason, Typed};
+use crate::card::{Behavior, Brand, Card, Reason, Typed};
 
 /// A card (or bank account) that can be charged.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(super) fn brand(card: &Card) -> &'static str {
 
 impl Method {
     pub(super) fn kind(&self) -> &'static str {
-        if self.card.behaviour == Behaviour::SettleLater { "us_bank_account" } else { "card" }
+        if self.card.behaviour == Behavior::SettleLater { "us_bank_account" } else { "card" }
     }
 
     /// The part a charge shows as `payment_method_details`, and the method under its kind's name.
@@ -80,12 +80,12 @@ pub(super) fn no_address() -> Value {
 
 /// The card a named test method stands for.
 fn named(name: &str) -> Option<Card> {
-    let declined = |last4, reason| Card::named(last4, Behaviour::Decline(reason));
+    let declined = |last4, reason| Card::named(last4, Behavior::Decline(reason));
     Some(match name {
-        "pm_card_visa" => Card::named("4242", Behaviour::Approve),
-        "pm_card_mastercard" => Card { brand: Brand::Mastercard, ..Card::named("4444", Behaviour::Approve) },
-        "pm_card_amex" => Card { brand: Brand::Amex, ..Card::named("8431", Behaviour::Approve) },
-        "pm_card_discover" => Card { brand: Brand::Discover, ..Card::named("1117", Behaviour::Approve) },
+        "pm_card_visa" => Card::named("4242", Behavior::Approve),
+        "pm_card_mastercard" => Card { brand: Brand::Mastercard, ..Card::named("4444", Behavior::Approve) },
+        "pm_card_amex" => Card { brand: Brand::Amex, ..Card::named("8431", Behavior::Approve) },
+        "pm_card_discover" => Card { brand: Brand::Discover, ..Card::named("1117", Behavior::Approve) },
         "pm_card_chargeDeclined" | "pm_card_visa_chargeDeclined" => declined("0002", Reason::Generic),
         "pm_card_chargeDeclinedInsufficientFunds" | "pm_card_visa_chargeDeclinedInsufficientFunds" => {
             declined("9995", Reason::InsufficientFunds)
@@ -96,10 +96,10 @@ fn named(name: &str) -> Option<Card> {
         "pm_card_visa_chargeDeclinedLostCard" => declined("9987", Reason::Lost),
         "pm_card_visa_chargeDeclinedStolenCard" => declined("9979", Reason::Stolen),
         "pm_card_authenticationRequired" | "pm_card_threeDSecure2Required" => {
-            Card::named("3155", Behaviour::Authenticate)
+            Card::named("3155", Behavior::Authenticate)
         }
-        "pm_card_pendingRefund" => Card::named("7726", Behaviour::RefundLater),
-        "pm_usBankAccount_success" => Card::named("6789", Behaviour::SettleLater),
+        "pm_card_pendingRefund" => Card::named("7726", Behavior::RefundLater),
+        "pm_usBankAccount_success" => Card::named("6789", Behavior::SettleLater),
         _ => return None,
     })
 }

@@ -7,7 +7,7 @@ use super::charge::Charge;
 use super::error::StripeError;
 use super::list;
 use super::state::{Context, StripeState};
-use crate::card::Behaviour;
+use crate::card::Behavior;
 
 /// Money on its way back.
 #[derive(Debug, Clone)]
@@ -125,7 +125,7 @@ pub(super) fn refund(
             format!("Refund amount ({amount}) is greater than unrefunded amount on charge ({rest})");
         return Err(StripeError::invalid(message).param("amount").begun());
     }
-    let waits = charge.method.card.behaviour == Behaviour::RefundLater;
+    let waits = charge.method.card.behaviour == Behavior::RefundLater;
     let refund = Refund {
         id: context.id("re_"),
         amount,

@@ -267,7 +267,7 @@ pub(crate) async fn expire_sessions_forever(simulator: Simulator) {
             () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
         }
         let context = Context::without_call(&simulator);
-        let notices = {
+        let webhook_events = {
             let mut state = simulator.stripe();
             while let Some((_, id)) = state.expiries.first().filter(|(at, _)| *at <= context.now).cloned() {
                 state.expiries.pop_first();
@@ -275,9 +275,9 @@ pub(crate) async fn expire_sessions_forever(simulator: Simulator) {
                     expire_open(&mut state, &context, session);
                 }
             }
-            state.take_notices()
+            state.take_webhook_events()
         };
-        simulator.announce(crate::Wire::Stripe, notices, None).await;
+        simulator.announce(crate::Wire::Stripe, webhook_events, None).await;
     }
 }
 

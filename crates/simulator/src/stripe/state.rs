@@ -10,8 +10,8 @@ use super::intent::Intent;
 use super::method::Method;
 use super::refund::Refund;
 use super::session::Session;
-use crate::shelf::Shelf;
-use crate::webhooks::Notice;
+use crate::collection::Collection;
+use crate::webhooks::WebhookEvent;
 
 /// The version answered where the caller names none.
 pub(super) const DEFAULT_VERSION: &str = "2025-09-30.clover";
@@ -19,17 +19,17 @@ pub(super) const DEFAULT_VERSION: &str = "2025-09-30.clover";
 /// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct StripeState {
-    pub(crate) intents: Shelf<Intent>,
-    pub(crate) charges: Shelf<Charge>,
-    pub(crate) refunds: Shelf<Refund>,
-    pub(crate) sessions: Shelf<Session>,
-    pub(super) disputes: Shelf<Dispute>,
-    pub(super) methods: Shelf<Method>,
-    pub(super) events: Shelf<Event>,
+    pub(crate) intents: Collection<Intent>,
+    pub(crate) charges: Collection<Charge>,
+    pub(crate) refunds: Collection<Refund>,
+    pub(crate) sessions: Collection<Session>,
+    pub(super) disputes: Collection<Dispute>,
+    pub(super) methods: Collection<Method>,
+    pub(super) events: Collection<Event>,
     /// Open sessions by the second they expire at.
     pub(super) expiries: BTreeSet<(i64, String)>,
     objects_max: usize,
-    outbox: Vec<Notice>,
+    outbox: Vec<WebhookEvent>,
 }
 
 /// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
@@ -70,14 +70,14 @@ impl Context {
 impl StripeState {
     pub(crate) fn new(objects_max: usize) -> Self {
         Self {
-            intents: Shelf::new(objects_max),
-            charges: Shelf::new(objects_max),
-            refunds: Shelf::new(objects_max),
-            sessions: Shelf::new(objects_max),
-            disputes: Shelf::new(objects_max),
-            methods: Shelf::new(objects_max),
+            intents: Collection::new(objects_max),
+            charges: Collection::new(objects_max),
+            refunds: Collection::new(objects_max),
+            sessions: Collection::new(objects_max),
+            disputes: Collection::new(objects_max),
+            methods: Collection::new(objects_max),
             // Each is a copy of a whole object, several to a payment.
-            events: Shelf::new(objects_max / 2),
+            events: Collection::new(objects_max / 2),
             expiries: BTreeSet::new(),
             objects_max,
             outbox: Vec::new(),
@@ -117,7 +117,7 @@ impl StripeState {
         });
         let text: std::sync::Arc<str> = event.to_string().into();
         let (kind, created) = (kind.to_owned(), context.now);
-        self.outbox.push(Notice { kind: kind.clone(), event_id: id.clone(), body: text.clone() });
+        self.outbox.push(WebhookEvent { kind: kind.clone(), event_id: id.clone(), body: text.clone() });
         self.events.put(&id, Event { kind, created, text });
     }
 
@@ -130,7 +130,7 @@ impl StripeState {
     }
 
     /// The events since the last time, for sending.
-    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+    pub(crate) fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
     }
 }

@@ -12,7 +12,7 @@ pub(crate) use sender::{Sender, deliver_forever};
 
 /// Something happened, and whoever listens should hear of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Notice {
+pub(crate) struct WebhookEvent {
     pub(crate) kind: String,
     pub(crate) event_id: String,
     pub(crate) body: Arc<str>,
@@ -22,7 +22,7 @@ pub(crate) struct Notice {
 #[derive(Debug, Clone)]
 pub(crate) struct Delivery {
     pub(crate) target: WebhookTarget,
-    pub(crate) notice: Notice,
+    pub(crate) notice: WebhookEvent,
     /// How often it has been tried.
     pub(crate) attempts: u32,
     /// When it was first tried, in RFC 3339.

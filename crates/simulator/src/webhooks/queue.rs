@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
 use super::Delivery;
-use crate::shelf::lock;
+use crate::collection::lock;
 
 /// How many deliveries may wait; beyond it the one due first is dropped and counted.
 const WAITING_MAX: usize = 100_000;

@@ -17,7 +17,7 @@ use crate::signature::{increase_signature, square_signature, stripe_signature};
 use crate::simulator::Simulator;
 
 /// How long a receiver may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest pause between two attempts.
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// How many receivers a sender keeps a connection to.
@@ -45,7 +45,7 @@ impl Sender {
     pub(crate) async fn deliver(&mut self, simulator: &Simulator, mut delivery: Delivery) {
         delivery.attempts += 1;
         delivery.first_tried.get_or_insert_with(calendar::rfc3339);
-        let answered = tokio::time::timeout(PATIENCE, self.post(&delivery)).await;
+        let answered = tokio::time::timeout(DELIVERY_TIMEOUT, self.post(&delivery)).await;
         let (result, accepted) = match answered {
             Ok(Ok(status)) => (status.to_string(), (200..300).contains(&status)),
             Ok(Err(problem)) => (problem, false),

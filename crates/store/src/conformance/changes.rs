@@ -7,8 +7,8 @@ use tollgate_domain::{
     transaction::{Status, Transaction},
 };
 use tollgate_engine::ports::{
-    CardPayment, CardTransaction, Changed, Entry, EventState, PaymentChange, Progress, StoredEvent,
-    StoredException, TransactionFilter,
+    CardPayment, CardTransaction, Changed, Entry, PaymentChange, Progress, ProviderEventState,
+    StoredException, StoredProviderEvent, TransactionFilter,
 };
 
 use super::{
@@ -24,7 +24,7 @@ struct Everything {
     timeline: Vec<Entry>,
     transactions: Vec<Transaction>,
     exceptions: Vec<StoredException>,
-    events: Vec<StoredEvent>,
+    events: Vec<StoredProviderEvent>,
     objects: Vec<Option<PaymentId>>,
 }
 
@@ -43,7 +43,7 @@ impl Everything {
                 .await
                 .unwrap(),
             exceptions: nodes.two.exceptions(environment, false, None, ALL).await.unwrap(),
-            events: nodes.two.events(environment, None, None, ALL).await.unwrap(),
+            events: nodes.two.provider_events(environment, None, None, ALL).await.unwrap(),
             objects: owners,
         }
     }
@@ -53,7 +53,7 @@ pub async fn a_change_is_made_whole(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let order = nodes.new_full_order(environment);
     let id = nodes.payment_with(&order, &preparing()).await;
-    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     let change = nodes.full_change(0, "evt_1");
     nodes.change(environment, id, &change).await;
 
@@ -74,14 +74,14 @@ pub async fn a_change_is_made_whole(nodes: &Nodes) {
     assert!(stored.exceptions.iter().all(|stored| stored.reference == card(id) && stored.resolved.is_none()));
     assert_eq!(stored.objects, [Some(id), Some(id)]);
     let event = &stored.events[0];
-    assert_eq!((event.state, event.due, event.note.as_str()), (EventState::Applied, None, LETTERS));
+    assert_eq!((event.state, event.due, event.note.as_str()), (ProviderEventState::Applied, None, LETTERS));
 }
 
 /// A change that is refused, for whatever reason, leaves nothing at all behind.
 pub async fn a_refused_change_leaves_nothing(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let id = nodes.payment(environment).await;
-    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     let mut settled = nodes.change_to(0, preparing());
     settled.attempt = Some(nodes.new_attempt(9, 9));
     nodes.change(environment, id, &settled).await;
@@ -114,7 +114,7 @@ pub async fn a_refused_change_leaves_nothing(nodes: &Nodes) {
 pub async fn a_repeated_change_is_made_once(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let id = nodes.payment(environment).await;
-    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     let first = nodes.full_change(0, "evt_1");
     nodes.change(environment, id, &first).await;
     let before = Everything::read(nodes, environment, id, &first.objects).await;

@@ -6,7 +6,7 @@ use tollgate_domain::{
     card::Preparation,
     id::{EnvironmentId, PaymentId, TransferId},
 };
-use tollgate_engine::ports::{EventState, Progress, TransferProgress};
+use tollgate_engine::ports::{Progress, ProviderEventState, TransferProgress};
 
 use super::{
     Nodes, at,
@@ -113,32 +113,35 @@ pub async fn many_claimers_share_nothing(nodes: &Nodes) {
 
 pub async fn events_are_claimed_longest_due_first(nodes: &Nodes) {
     let (one, other) = (nodes.environment().await.id, nodes.environment().await.id);
-    assert!(nodes.one.claim_events(at(1_000), at(2_000), 10).await.unwrap().is_empty());
+    assert!(nodes.one.claim_provider_events(at(1_000), at(2_000), 10).await.unwrap().is_empty());
     let mut received = Vec::new();
     for (environment, id, moment) in [(one, "c", 30), (other, "a", 10), (one, "b", 20), (one, "d", 40)] {
         let event = nodes.new_event(id);
-        nodes.one.receive_event(environment, &event, at(moment)).await.unwrap();
+        nodes.one.receive_provider_event(environment, &event, at(moment)).await.unwrap();
         received.push((environment, event));
     }
-    assert!(nodes.one.claim_events(at(9), at(100), 10).await.unwrap().is_empty(), "nothing is due yet");
-    let claimed = nodes.two.claim_events(at(30), at(100), 2).await.unwrap();
+    assert!(
+        nodes.one.claim_provider_events(at(9), at(100), 10).await.unwrap().is_empty(),
+        "nothing is due yet"
+    );
+    let claimed = nodes.two.claim_provider_events(at(30), at(100), 2).await.unwrap();
     assert_eq!(claimed.iter().map(|stored| stored.event.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     for (stored, (environment, event)) in claimed.iter().zip([&received[1], &received[2]]) {
         assert_eq!((stored.environment, &stored.event), (*environment, event));
-        assert_eq!((stored.state, stored.due, stored.tries), (EventState::Waiting, Some(at(100)), 1));
+        assert_eq!((stored.state, stored.due, stored.tries), (ProviderEventState::Waiting, Some(at(100)), 1));
     }
-    let claimed = nodes.one.claim_events(at(30), at(100), 2).await.unwrap();
+    let claimed = nodes.one.claim_provider_events(at(30), at(100), 2).await.unwrap();
     assert_eq!(claimed.iter().map(|stored| stored.event.id.as_str()).collect::<Vec<_>>(), ["c"]);
-    assert!(nodes.one.claim_events(at(39), at(100), 2).await.unwrap().is_empty());
+    assert!(nodes.one.claim_provider_events(at(39), at(100), 2).await.unwrap().is_empty());
     // Whoever took them has vanished; one of them was settled before, and one put off.
-    assert!(nodes.one.settle_event(one, &settled("b", EventState::Ignored)).await.unwrap());
-    let mut put_off = settled("c", EventState::Waiting);
+    assert!(nodes.one.settle_provider_event(one, &settled("b", ProviderEventState::Ignored)).await.unwrap());
+    let mut put_off = settled("c", ProviderEventState::Waiting);
     put_off.due = Some(at(500));
-    assert!(nodes.one.settle_event(one, &put_off).await.unwrap());
-    let claimed = nodes.two.claim_events(at(100), at(200), 9).await.unwrap();
+    assert!(nodes.one.settle_provider_event(one, &put_off).await.unwrap());
+    let claimed = nodes.two.claim_provider_events(at(100), at(200), 9).await.unwrap();
     let shown: Vec<_> = claimed.iter().map(|stored| (stored.event.id.as_str(), stored.tries)).collect();
     assert_eq!(shown, [("d", 1), ("a", 2)]);
-    let claimed = nodes.two.claim_events(at(500), at(600), 9).await.unwrap();
+    let claimed = nodes.two.claim_provider_events(at(500), at(600), 9).await.unwrap();
     let shown: Vec<_> = claimed.iter().map(|stored| (stored.event.id.as_str(), stored.tries)).collect();
     assert_eq!(shown.len(), 3);
     assert!(shown.contains(&("c", 2)), "{shown:?}");
@@ -150,13 +153,13 @@ pub async fn many_claimers_share_no_event(nodes: &Nodes) {
     for place in 0..60_u8 {
         let environment = environments[usize::from(place % 2)];
         let event = nodes.new_event(&format!("evt_{}", place / 2));
-        nodes.one.receive_event(environment, &event, at(i64::from(place))).await.unwrap();
+        nodes.one.receive_provider_event(environment, &event, at(i64::from(place))).await.unwrap();
         all.insert((environment, event.id));
     }
     let answers = at_once(nodes, 16, |_, node| async move {
         let mut taken = Vec::new();
         for _ in 0..20 {
-            taken.extend(node.claim_events(at(1_000), at(2_000), 3).await.unwrap());
+            taken.extend(node.claim_provider_events(at(1_000), at(2_000), 3).await.unwrap());
         }
         taken
     })

@@ -20,7 +20,7 @@ use super::{
 
 pub async fn those_who_want_it_get_it(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
-    let before = nodes.told(environment, SUCCEEDED).await;
+    let before = nodes.append_event(environment, SUCCEEDED).await;
     let all = nodes.endpoint(environment, &["*"]).await;
     let some = nodes.endpoint(environment, &["payment.prepared", "transaction.failed"]).await;
     let one = nodes.endpoint(environment, &["transaction.succeeded"]).await;
@@ -35,7 +35,7 @@ pub async fn those_who_want_it_get_it(nodes: &Nodes) {
         (EventKind::PaymentPrepared, vec![all.id, some.id]),
         (EventKind::ALL[1], vec![all.id]),
     ] {
-        let event = nodes.told(environment, kind).await;
+        let event = nodes.append_event(environment, kind).await;
         expected.splice(
             0..0,
             wanting.into_iter().map(|endpoint| EventDelivery {
@@ -61,7 +61,10 @@ pub async fn those_who_want_it_get_it(nodes: &Nodes) {
         let query = DeliveryQuery { event: Some(event), ..DeliveryQuery::default() };
         nodes.two.deliveries(environment, query, None, ALL).await.unwrap().len()
     };
-    assert_eq!((count(change.announces.unwrap()).await, count(change.tells.unwrap().id).await), (1, 2));
+    assert_eq!(
+        (count(change.pending_event.unwrap()).await, count(change.new_events.unwrap().id).await),
+        (1, 2)
+    );
 }
 
 pub async fn deliveries_are_listed_newest_first(nodes: &Nodes) {
@@ -73,7 +76,7 @@ pub async fn deliveries_are_listed_newest_first(nodes: &Nodes) {
     let mut events = Vec::new();
     for place in 0..9_u8 {
         let kind = [FAILED, SUCCEEDED, FAILED][usize::from(place % 3)];
-        events.push(nodes.told(environment, kind).await.id);
+        events.push(nodes.append_event(environment, kind).await.id);
     }
     for (place, delivery) in nodes.all_deliveries(environment).await.iter().enumerate() {
         let state = DeliveryState::ALL[place % 3];
@@ -123,12 +126,12 @@ pub async fn claims_are_fair(nodes: &Nodes) {
     let busy = nodes.endpoint(one, &["transaction.succeeded"]).await;
     let mut much = Vec::new();
     for _ in 0..8 {
-        much.push(nodes.told(one, SUCCEEDED).await);
+        much.push(nodes.append_event(one, SUCCEEDED).await);
     }
     let second = nodes.endpoint(other, &["transaction.failed"]).await;
     let third = nodes.endpoint(one, &["transaction.failed"]).await;
-    let later = nodes.told(other, FAILED).await;
-    let last = [nodes.told(one, FAILED).await, nodes.told(one, FAILED).await];
+    let later = nodes.append_event(other, FAILED).await;
+    let last = [nodes.append_event(one, FAILED).await, nodes.append_event(one, FAILED).await];
 
     let first = much[0].at;
     let just_before = tollgate_domain::Timestamp::from_unix_millis(first.unix_millis() - 1);
@@ -174,12 +177,12 @@ pub async fn who_rests_or_is_disabled_is_left_alone(nodes: &Nodes) {
         nodes.endpoint(environment, &["*"]).await,
         nodes.endpoint(environment, &["transaction.failed"]).await,
     );
-    let first = nodes.told(environment, SUCCEEDED).await;
+    let first = nodes.append_event(environment, SUCCEEDED).await;
     let rests = attempted(DeliveryState::Waiting, Some(at(100)), EndpointEffect::Rests(at(3_000)));
     nodes.settle(environment, resting.id, first.id, &rests).await;
     let gone = attempted(DeliveryState::Parked, None, EndpointEffect::Disabled(LETTERS.to_owned()));
     nodes.settle(environment, disabled.id, first.id, &gone).await;
-    let event = nodes.told(environment, FAILED).await;
+    let event = nodes.append_event(environment, FAILED).await;
 
     let claimed = nodes.one.claim_deliveries(at(2_999), at(5_000), 9, 9).await.unwrap();
     assert_eq!(taken(&claimed), [(well.id, event.id)]);
@@ -199,7 +202,7 @@ pub async fn many_claimers_share_no_delivery(nodes: &Nodes) {
             nodes.endpoint(environment, &["*"]).await;
         }
         for _ in 0..15 {
-            nodes.told(environment, SUCCEEDED).await;
+            nodes.append_event(environment, SUCCEEDED).await;
         }
         let waiting = nodes.all_deliveries(environment).await;
         all.extend(waiting.into_iter().map(|delivery| (delivery.endpoint, delivery.event.id)));
@@ -226,7 +229,7 @@ pub async fn a_settled_delivery_stays(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let endpoint = nodes.endpoint(environment, &["*"]).await.id;
     for state in [DeliveryState::Delivered, DeliveryState::Parked] {
-        let event = nodes.told(environment, SUCCEEDED).await;
+        let event = nodes.append_event(environment, SUCCEEDED).await;
         nodes.one.claim_deliveries(at(4_000), at(5_000), 9, 9).await.unwrap();
         let waits = attempted(DeliveryState::Waiting, Some(at(6_000)), EndpointEffect::Answers);
         nodes.settle(environment, endpoint, event.id, &waits).await;
@@ -266,7 +269,7 @@ pub async fn an_attempt_tells_of_its_endpoint(nodes: &Nodes) {
         (nodes.endpoint(environment, &["*"]).await, nodes.endpoint(environment, &["*"]).await);
     let mut events = Vec::new();
     for _ in 0..4 {
-        events.push(nodes.told(environment, SUCCEEDED).await.id);
+        events.push(nodes.append_event(environment, SUCCEEDED).await.id);
     }
     let seen = async || {
         let seen = nodes.read_endpoint(environment, endpoint.id).await;
@@ -303,10 +306,10 @@ pub async fn all_at_once_everything_arrives(nodes: &Nodes) {
     let endpoints =
         [nodes.endpoint(environment, &["*"]).await.id, nodes.endpoint(environment, &["*"]).await.id];
     let orders: Vec<_> = (0..40).map(|_| nodes.new_order(environment)).collect();
-    let tells: Vec<_> = (0..40).map(|_| nodes.new_tell(EventKind::PaymentPrepared)).collect();
+    let new_events: Vec<_> = (0..40).map(|_| nodes.new_outbox_event(EventKind::PaymentPrepared)).collect();
     at_once(nodes, 8, |place, node| {
         let mine: Vec<_> =
-            orders.iter().cloned().zip(tells.iter().copied()).skip(place * 20).take(20).collect();
+            orders.iter().cloned().zip(new_events.iter().copied()).skip(place * 20).take(20).collect();
         async move {
             match place {
                 0 | 1 => {

@@ -78,7 +78,8 @@ pub async fn what_waits_is_parked_with_its_endpoint(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let (endpoint, other) =
         (nodes.endpoint(environment, &["*"]).await, nodes.endpoint(environment, &["*"]).await);
-    let (one, two) = (nodes.told(environment, SUCCEEDED).await, nodes.told(environment, SUCCEEDED).await);
+    let (one, two) =
+        (nodes.append_event(environment, SUCCEEDED).await, nodes.append_event(environment, SUCCEEDED).await);
     let rests = attempted(DeliveryState::Waiting, Some(at(9_000)), EndpointEffect::Rests(at(8_000)));
     nodes.settle(environment, endpoint.id, one.id, &rests).await;
     let delivered = attempted(DeliveryState::Delivered, None, EndpointEffect::Rests(at(8_001)));
@@ -118,17 +119,17 @@ pub async fn removal_takes_the_deliveries(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let (endpoint, other) =
         (nodes.endpoint(environment, &["*"]).await, nodes.endpoint(environment, &["*"]).await);
-    let event = nodes.told(environment, SUCCEEDED).await;
+    let event = nodes.append_event(environment, SUCCEEDED).await;
     assert!(nodes.one.remove_endpoint(environment, endpoint.id).await.unwrap());
     assert!(!nodes.two.remove_endpoint(environment, endpoint.id).await.unwrap());
     assert_eq!(nodes.two.endpoint(environment, endpoint.id).await.unwrap(), None);
     let left = nodes.all_deliveries(environment).await;
     assert_eq!(left.iter().map(|delivery| delivery.endpoint).collect::<Vec<_>>(), [other.id]);
-    assert_eq!(nodes.all_told(environment).await, std::slice::from_ref(&event), "the event stays");
+    assert_eq!(nodes.all_events(environment).await, std::slice::from_ref(&event), "the event stays");
     let late = attempted(DeliveryState::Delivered, None, EndpointEffect::Answers);
     assert!(!nodes.one.settle_delivery(environment, endpoint.id, event.id, &late).await.unwrap());
     assert!(!nodes.two.remove_endpoint(environment, EndpointId::from_bytes([1; 16])).await.unwrap());
-    nodes.told(environment, EventKind::PaymentPrepared).await;
+    nodes.append_event(environment, EventKind::PaymentPrepared).await;
     assert_eq!(nodes.all_deliveries(environment).await.len(), 2);
 }
 

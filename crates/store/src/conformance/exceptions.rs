@@ -1,6 +1,6 @@
-//! Disagreements with providers.
+//! Discrepancies with providers.
 
-use tollgate_domain::{PaymentMethod, ServiceReference, card::DisagreementKind, id::ExceptionId};
+use tollgate_domain::{PaymentMethod, ServiceReference, card::DiscrepancyKind, id::ExceptionId};
 use tollgate_engine::ports::{NewException, Resolution, StoredException};
 
 use super::{
@@ -22,12 +22,12 @@ pub async fn the_same_is_recorded_once(nodes: &Nodes) {
     let (id, other) = (nodes.payment(environment).await, nodes.payment(environment).await);
     let long = LETTERS.repeat(1_000);
     let found = [
-        nodes.new_exception(DisagreementKind::Amount, "10371"),
-        nodes.new_exception(DisagreementKind::Amount, "10372"),
-        nodes.new_exception(DisagreementKind::Currency, "10371"),
-        nodes.new_exception(DisagreementKind::Reference, &long),
-        nodes.new_exception(DisagreementKind::Reference, &format!("{long}.")),
-        nodes.new_exception(DisagreementKind::Status, ""),
+        nodes.new_exception(DiscrepancyKind::Amount, "10371"),
+        nodes.new_exception(DiscrepancyKind::Amount, "10372"),
+        nodes.new_exception(DiscrepancyKind::Currency, "10371"),
+        nodes.new_exception(DiscrepancyKind::Reference, &long),
+        nodes.new_exception(DiscrepancyKind::Reference, &format!("{long}.")),
+        nodes.new_exception(DiscrepancyKind::Status, ""),
     ];
     let again = |exception: &NewException| NewException {
         expected: "other".to_owned(),
@@ -52,7 +52,7 @@ pub async fn the_same_is_recorded_once(nodes: &Nodes) {
         })
         .collect();
     assert_eq!(stored, expected, "the first of each, oldest first");
-    // Another payment has disagreements of its own.
+    // Another payment has discrepancies of its own.
     let mut change = nodes.change_to(0, preparing());
     change.exceptions = found.iter().map(again).collect();
     nodes.change(environment, other, &change).await;
@@ -60,7 +60,7 @@ pub async fn the_same_is_recorded_once(nodes: &Nodes) {
     assert_eq!(nodes.two.exceptions_of(environment, card(id)).await.unwrap(), expected);
     let transfer = ServiceReference::from_bytes(PaymentMethod::Ach, id.to_bytes());
     assert!(nodes.two.exceptions_of(environment, transfer).await.unwrap().is_empty());
-    for kind in DisagreementKind::ALL {
+    for kind in DiscrepancyKind::ALL {
         let payment = nodes.payment(environment).await;
         let mut change = nodes.change_to(0, preparing());
         change.exceptions = vec![nodes.new_exception(kind, LETTERS)];
@@ -73,7 +73,7 @@ pub async fn the_same_is_recorded_once(nodes: &Nodes) {
 pub async fn the_first_resolution_stays(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let id = nodes.payment(environment).await;
-    let exception = nodes.new_exception(DisagreementKind::SecondPayment, "pi_2");
+    let exception = nodes.new_exception(DiscrepancyKind::SecondPayment, "pi_2");
     let mut change = nodes.change_to(0, preparing());
     change.exceptions = vec![exception.clone()];
     nodes.change(environment, id, &change).await;
@@ -92,7 +92,7 @@ pub async fn the_first_resolution_stays(nodes: &Nodes) {
     );
     // What an operator is done with does not come back with the next look at the provider.
     let mut change = nodes.change_to(1, preparing());
-    change.exceptions = vec![nodes.new_exception(DisagreementKind::SecondPayment, "pi_2")];
+    change.exceptions = vec![nodes.new_exception(DiscrepancyKind::SecondPayment, "pi_2")];
     nodes.change(environment, id, &change).await;
     assert_eq!(nodes.two.exceptions_of(environment, card(id)).await.unwrap(), [expected]);
     assert!(nodes.two.exceptions(environment, true, None, ALL).await.unwrap().is_empty());
@@ -101,7 +101,7 @@ pub async fn the_first_resolution_stays(nodes: &Nodes) {
 pub async fn one_of_many_resolutions_stays(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let id = nodes.payment(environment).await;
-    let exception = nodes.new_exception(DisagreementKind::Refund, "0");
+    let exception = nodes.new_exception(DiscrepancyKind::Refund, "0");
     let mut change = nodes.change_to(0, preparing());
     change.exceptions = vec![exception.clone()];
     nodes.change(environment, id, &change).await;
@@ -122,7 +122,7 @@ pub async fn exceptions_are_listed_newest_first(nodes: &Nodes) {
     for place in 0..12 {
         let id = nodes.payment(environment).await;
         let mut change = nodes.change_to(0, preparing());
-        change.exceptions = vec![nodes.new_exception(DisagreementKind::Amount, &place.to_string())];
+        change.exceptions = vec![nodes.new_exception(DiscrepancyKind::Amount, &place.to_string())];
         nodes.change(environment, id, &change).await;
         ids.insert(0, change.exceptions[0].id);
     }

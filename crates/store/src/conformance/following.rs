@@ -43,7 +43,7 @@ impl Follower {
     /// Reads one slice; whether there was anything.
     async fn read_on(&mut self, limit: u32) -> bool {
         let from = self.read.last().map_or(EventsFrom::Oldest, |last| EventsFrom::After(*last));
-        let slice = self.node.out_events(self.environment, self.query, from, limit).await.unwrap();
+        let slice = self.node.list_events(self.environment, self.query, from, limit).await.unwrap();
         let slice = slice.expect("what was read stays");
         self.read.extend(slice.iter().map(|event| event.id));
         !slice.is_empty()
@@ -71,12 +71,12 @@ pub async fn a_follower_sees_every_event_once(nodes: &Nodes) {
     // Every writer has drawn all of its ids before it begins, and so before most others have written anything.
     let written = at_once(nodes, WRITERS, |_, node| {
         let order = nodes.new_order(environment);
-        let prepared = [nodes.new_tell(PREPARED)];
+        let prepared = [nodes.new_outbox_event(PREPARED)];
         let mut changes = Vec::new();
         for (revision, status) in [Status::Processing, Status::Succeeded].into_iter().enumerate() {
             let mut change = nodes.change_to(u64::try_from(revision).unwrap(), preparing());
             change.transaction = Some((nodes.new_transaction_id(), in_status(status)));
-            change.tells = vec![nodes.new_tell(EventKind::Transaction(status))];
+            change.new_events = vec![nodes.new_outbox_event(EventKind::Transaction(status))];
             changes.push(change);
         }
         let transfer = nodes.new_transfer(environment);
@@ -87,18 +87,18 @@ pub async fn a_follower_sees_every_event_once(nodes: &Nodes) {
             let mut ids = vec![prepared[0].id];
             for change in changes {
                 node.change_payment(environment, order.id, &change).await.unwrap();
-                ids.extend(change.tells.iter().map(|event| event.id));
+                ids.extend(change.new_events.iter().map(|event| event.id));
             }
             node.change_transfer(environment, transfer.order.id, &settled).await.unwrap();
-            ids.extend(settled.announces);
-            ids.extend(settled.tells.map(|event| event.id));
+            ids.extend(settled.pending_event);
+            ids.extend(settled.new_events.map(|event| event.id));
             ids
         }
     })
     .await;
     is_done.store(true, Ordering::SeqCst);
 
-    let all = nodes.all_told(environment).await;
+    let all = nodes.all_events(environment).await;
     let ids: Vec<EventId> = all.iter().map(|event| event.id).collect();
     let written: BTreeSet<EventId> = written.into_iter().flatten().collect();
     assert!(written.len() >= 4 * WRITERS, "{} events", written.len());
@@ -113,7 +113,7 @@ pub async fn a_follower_sees_every_event_once(nodes: &Nodes) {
         assert_eq!(&followed, expected, "once each, and in the order of a later reading");
     }
     // The newest first is the same order.
-    let newest = nodes.one.out_events(environment, EventQuery::default(), EventsFrom::Newest, ALL).await;
+    let newest = nodes.one.list_events(environment, EventQuery::default(), EventsFrom::Newest, ALL).await;
     let newest: Vec<EventId> = newest.unwrap().unwrap().iter().rev().map(|event| event.id).collect();
     assert_eq!(newest, ids);
 }
@@ -121,18 +121,20 @@ pub async fn a_follower_sees_every_event_once(nodes: &Nodes) {
 /// However early its id was drawn, and also where the clocks of two nodes differ.
 pub async fn an_event_that_commits_late_is_behind_all_others(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
-    let early = [nodes.new_tell(PREPARED)];
-    let [second, first] =
-        [nodes.new_tell(EventKind::Transaction(Status::Processing)), nodes.new_tell(PREPARED)];
+    let early = [nodes.new_outbox_event(PREPARED)];
+    let [second, first] = [
+        nodes.new_outbox_event(EventKind::Transaction(Status::Processing)),
+        nodes.new_outbox_event(PREPARED),
+    ];
     let mut follower = Follower::new(&nodes.two, environment, None);
-    let late = nodes.told(environment, SUCCEEDED).await.id;
+    let late = nodes.append_event(environment, SUCCEEDED).await.id;
     assert!(early[0].id < late);
     assert!(follower.read_on(ALL).await);
     assert_eq!(follower.read, [late]);
 
-    let insert = async |tells: &[NewEvent]| {
+    let insert = async |new_events: &[NewEvent]| {
         let order = nodes.new_order(environment);
-        nodes.one.insert_payment(environment, &order, &preparing(), &[], tells).await.unwrap();
+        nodes.one.insert_payment(environment, &order, &preparing(), &[], new_events).await.unwrap();
         order.id
     };
     insert(&early).await;
@@ -143,16 +145,16 @@ pub async fn an_event_that_commits_late_is_behind_all_others(nodes: &Nodes) {
     let id = insert(&[first]).await;
     let mut change = nodes.change_to(0, preparing());
     change.transaction = Some((nodes.new_transaction_id(), in_status(Status::Processing)));
-    change.tells = vec![second];
+    change.new_events = vec![second];
     nodes.change(environment, id, &change).await;
     assert!(second.id < first.id);
     assert!(follower.read_on(ALL).await);
     let expected = [late, early[0].id, first.id, second.id];
     assert_eq!(follower.read, expected);
-    let all: Vec<EventId> = nodes.all_told(environment).await.iter().map(|event| event.id).collect();
+    let all: Vec<EventId> = nodes.all_events(environment).await.iter().map(|event| event.id).collect();
     assert_eq!(all, expected);
     let query = EventQuery { kind: None, reference: Some(card(id)) };
-    let of_payment = nodes.one.out_events(environment, query, EventsFrom::Oldest, ALL).await.unwrap();
+    let of_payment = nodes.one.list_events(environment, query, EventsFrom::Oldest, ALL).await.unwrap();
     let of_payment: Vec<EventId> = of_payment.unwrap().iter().map(|event| event.id).collect();
     assert_eq!(of_payment, [first.id, second.id]);
 }

@@ -7,8 +7,8 @@ use tollgate_domain::{
     transaction::Status,
 };
 use tollgate_engine::ports::{
-    Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointEffect,
-    EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutEvent, SealedSecret,
+    Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointEffect, Event,
+    EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, SealedSecret,
 };
 
 use super::{
@@ -31,7 +31,7 @@ pub fn taken(claimed: &[ClaimedDelivery]) -> Vec<(EndpointId, EventId)> {
 }
 
 impl Nodes {
-    pub fn new_tell(&self, kind: EventKind) -> NewEvent {
+    pub fn new_outbox_event(&self, kind: EventKind) -> NewEvent {
         NewEvent { id: self.new_event_id(), kind }
     }
 
@@ -82,27 +82,27 @@ impl Nodes {
     }
 
     /// Lets something happen to a card payment of its own that is told by one event of this kind.
-    pub async fn told(&self, environment: EnvironmentId, kind: EventKind) -> OutEvent {
+    pub async fn append_event(&self, environment: EnvironmentId, kind: EventKind) -> Event {
         let order = self.new_order(environment);
-        let tells = if kind == EventKind::PaymentPrepared {
-            let tells = [self.new_tell(kind)];
-            self.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
-            tells[0]
+        let new_events = if kind == EventKind::PaymentPrepared {
+            let new_events = [self.new_outbox_event(kind)];
+            self.one.insert_payment(environment, &order, &preparing(), &[], &new_events).await.unwrap();
+            new_events[0]
         } else {
             self.payment_with(&order, &preparing()).await;
             let mut change = self.change_to(0, preparing());
             let status = if let EventKind::Transaction(status) = kind { status } else { Status::Succeeded };
             change.transaction = Some((self.new_transaction_id(), in_status(status)));
-            change.tells = vec![self.new_tell(kind)];
+            change.new_events = vec![self.new_outbox_event(kind)];
             self.change(environment, order.id, &change).await;
-            change.tells[0]
+            change.new_events[0]
         };
-        self.two.out_event(environment, tells.id).await.unwrap().expect("the event is there")
+        self.two.find_event(environment, new_events.id).await.unwrap().expect("the event is there")
     }
 
     /// All events, oldest first.
-    pub async fn all_told(&self, environment: EnvironmentId) -> Vec<OutEvent> {
-        let all = self.two.out_events(environment, EventQuery::default(), EventsFrom::Oldest, ALL).await;
+    pub async fn all_events(&self, environment: EnvironmentId) -> Vec<Event> {
+        let all = self.two.list_events(environment, EventQuery::default(), EventsFrom::Oldest, ALL).await;
         all.unwrap().expect("the beginning is always there")
     }
 

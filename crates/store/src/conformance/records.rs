@@ -2,13 +2,13 @@
 
 use tollgate_domain::{
     Currency, Flow, PaymentMethod, Timestamp,
-    card::DisagreementKind,
+    card::DiscrepancyKind,
     event::EventKind,
     id::EnvironmentId,
     search::{amount_term, customer_term, metadata_term, text_term},
     transaction::{Status, TransactionState},
 };
-use tollgate_engine::ports::{Activity, Attention, Endpoint, EventState, Found, PastPayment};
+use tollgate_engine::ports::{Activity, Attention, Endpoint, PastPayment, ProviderEventState, SearchHit};
 
 use super::{
     ALL, Nodes, at,
@@ -23,7 +23,7 @@ use super::{
 async fn digest_all(nodes: &Nodes) -> u32 {
     let mut all = 0;
     loop {
-        match nodes.one.digest_events(7).await.unwrap() {
+        match nodes.one.index_events(7).await.unwrap() {
             0 => return all,
             some => all += some,
         }
@@ -35,30 +35,30 @@ impl Nodes {
         self.two.activity(environment, at(-90_000_000), at(90_000_000)).await.unwrap()
     }
 
-    async fn found_by(&self, environment: EnvironmentId, term: Option<String>) -> Vec<Found> {
+    async fn found_by(&self, environment: EnvironmentId, term: Option<String>) -> Vec<SearchHit> {
         self.two.find_payments(environment, &term.unwrap(), None, ALL).await.unwrap()
     }
 }
 
 pub async fn events_are_digested_once(nodes: &Nodes) {
-    assert_eq!(nodes.one.digest_events(9).await.unwrap(), 0);
+    assert_eq!(nodes.one.index_events(9).await.unwrap(), 0);
     let environments = [nodes.environment().await.id, nodes.environment().await.id];
     for place in 0..60_u8 {
         let kind = [SUCCEEDED, FAILED, EventKind::PaymentPrepared][usize::from(place % 3)];
-        nodes.told(environments[usize::from(place % 2)], kind).await;
+        nodes.append_event(environments[usize::from(place % 2)], kind).await;
     }
-    assert_eq!(nodes.one.digest_events(0).await.unwrap(), 0);
-    assert_eq!(nodes.one.digest_events(4).await.unwrap(), 4);
+    assert_eq!(nodes.one.index_events(0).await.unwrap(), 0);
+    assert_eq!(nodes.one.index_events(4).await.unwrap(), 4);
     let answers = at_once(nodes, 8, |_, node| async move {
         let mut taken = 0;
         for _ in 0..12 {
-            taken += node.digest_events(3).await.unwrap();
+            taken += node.index_events(3).await.unwrap();
         }
         taken
     })
     .await;
     assert_eq!(answers.iter().sum::<u32>(), 56, "each was taken by one");
-    assert_eq!(nodes.two.digest_events(9).await.unwrap(), 0);
+    assert_eq!(nodes.two.index_events(9).await.unwrap(), 0);
     for environment in environments {
         let counts: Vec<_> = nodes
             .activity_of(environment)
@@ -86,8 +86,8 @@ pub async fn activity_is_added_up_by_the_hour(nodes: &Nodes) {
             order.currency = Currency::parse("EUR").unwrap();
             "square".clone_into(&mut order.provider);
         }
-        let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
-        nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
+        let new_events = [nodes.new_outbox_event(EventKind::PaymentPrepared)];
+        nodes.one.insert_payment(environment, &order, &preparing(), &[], &new_events).await.unwrap();
     }
     for _ in 0..2 {
         nodes.reserve_and_announce(&nodes.new_transfer_of(environment, fees(2_000, 25, 10))).await;
@@ -127,7 +127,7 @@ pub async fn activity_is_added_up_by_the_hour(nodes: &Nodes) {
         assert_eq!(found, expected[range]);
     }
     // What happens later in the same hour is added.
-    nodes.told(environment, EventKind::PaymentPrepared).await;
+    nodes.append_event(environment, EventKind::PaymentPrepared).await;
     digest_all(nodes).await;
     let added = nodes.two.activity(environment, at(0), at(1)).await.unwrap();
     assert_eq!((added[2].count, added[2].principal_minor, added[2].platform_fee_minor), (2, 20_000, 640));
@@ -138,10 +138,10 @@ pub async fn sums_end_at_the_largest_number(nodes: &Nodes) {
     for round in 0..3 {
         for _ in 0..5 {
             let order = nodes.new_full_order(environment);
-            let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
-            nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
+            let new_events = [nodes.new_outbox_event(EventKind::PaymentPrepared)];
+            nodes.one.insert_payment(environment, &order, &preparing(), &[], &new_events).await.unwrap();
         }
-        assert_eq!(nodes.one.digest_events(9).await.unwrap(), 5);
+        assert_eq!(nodes.one.index_events(9).await.unwrap(), 5);
         let [line] = <[Activity; 1]>::try_from(nodes.activity_of(environment).await).unwrap();
         let principals = [5_000_000_000_000_000_000, i64::MAX, i64::MAX][round];
         assert_eq!((line.principal_minor, line.platform_fee_minor), (principals, i64::MAX));
@@ -159,8 +159,8 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
         .clone_into(&mut order.metadata);
     let mut progress = preparing();
     progress.object = Some("cs_9".to_owned());
-    let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
-    nodes.one.insert_payment(environment, &order, &progress, &[], &tells).await.unwrap();
+    let new_events = [nodes.new_outbox_event(EventKind::PaymentPrepared)];
+    nodes.one.insert_payment(environment, &order, &progress, &[], &new_events).await.unwrap();
     let mut new = nodes.new_transfer(environment);
     "Cus 17".clone_into(&mut new.order.external_customer_id);
     r#"{"orderId":"a-17"}"#.clone_into(&mut new.order.metadata);
@@ -168,8 +168,8 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     assert!(nodes.found_by(environment, text_term("a-17")).await.is_empty(), "not yet");
     digest_all(nodes).await;
 
-    let by_card = Found { place: order.id.to_bytes(), reference: card(order.id) };
-    let by_transfer = Found { place: new.transaction.to_bytes(), reference: ach(new.order.id) };
+    let by_card = SearchHit { place: order.id.to_bytes(), reference: card(order.id) };
+    let by_transfer = SearchHit { place: new.transaction.to_bytes(), reference: ach(new.order.id) };
     for (term, expected) in [
         (customer_term("grace hopper"), vec![by_card]),
         (customer_term("Hopper"), vec![by_card]),
@@ -196,11 +196,11 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     };
     let mut change = nodes.change_to(0, progress);
     change.transaction = Some((nodes.new_transaction_id(), state("pi_9")));
-    change.tells = vec![nodes.new_tell(EventKind::Transaction(Status::Processing))];
+    change.new_events = vec![nodes.new_outbox_event(EventKind::Transaction(Status::Processing))];
     nodes.change(environment, order.id, &change).await;
     let mut change = nodes.transfer_change(1, sending());
     change.state = Some(state("ach_transfer_9"));
-    change.tells = Some(nodes.new_tell(EventKind::Transaction(Status::Processing)));
+    change.new_events = Some(nodes.new_outbox_event(EventKind::Transaction(Status::Processing)));
     nodes.change_transfer(&new, &change).await;
     digest_all(nodes).await;
     assert_eq!(nodes.found_by(environment, text_term("pi_9")).await, [by_card]);
@@ -212,7 +212,7 @@ pub async fn what_is_found_comes_in_pages(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let mut expected = Vec::new();
     for _ in 0..7 {
-        expected.insert(0, nodes.told(environment, EventKind::PaymentPrepared).await.reference);
+        expected.insert(0, nodes.append_event(environment, EventKind::PaymentPrepared).await.reference);
     }
     digest_all(nodes).await;
     let term = amount_term(minor(10_000));
@@ -295,20 +295,32 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         let mut new = nodes.new_transfer(environment);
         new.progress.waiting = (place < 1).then(|| "why".to_owned());
         nodes.reserve(&new).await;
-        nodes.one.receive_event(environment, &nodes.new_event(&format!("evt_{place}")), at(1)).await.unwrap();
+        nodes
+            .one
+            .receive_provider_event(environment, &nodes.new_event(&format!("evt_{place}")), at(1))
+            .await
+            .unwrap();
     }
-    nodes.one.settle_event(environment, &settled("evt_1", EventState::Ignored)).await.unwrap();
-    nodes.one.settle_event(environment, &settled("evt_3", EventState::Parked)).await.unwrap();
+    nodes
+        .one
+        .settle_provider_event(environment, &settled("evt_1", ProviderEventState::Ignored))
+        .await
+        .unwrap();
+    nodes
+        .one
+        .settle_provider_event(environment, &settled("evt_3", ProviderEventState::Parked))
+        .await
+        .unwrap();
     let mut change = nodes.change_to(0, preparing());
     change.exceptions =
-        (0..4).map(|n| nodes.new_exception(DisagreementKind::Amount, &n.to_string())).collect();
+        (0..4).map(|n| nodes.new_exception(DiscrepancyKind::Amount, &n.to_string())).collect();
     nodes.change(environment, ids[2], &change).await;
     let resolution =
         tollgate_engine::ports::Resolution { at: at(1), actor: "me".into(), note: String::new() };
     nodes.one.resolve_exception(environment, change.exceptions[0].id, &resolution).await.unwrap();
     let endpoint = nodes.endpoint(environment, &["*"]).await;
     for place in 0..6_u8 {
-        let event = nodes.told(environment, SUCCEEDED).await;
+        let event = nodes.append_event(environment, SUCCEEDED).await;
         if place < 5 {
             nodes.park(environment, endpoint.id, event.id).await;
         }

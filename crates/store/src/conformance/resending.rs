@@ -54,12 +54,12 @@ async fn waiting(nodes: &Nodes, environment: EnvironmentId) -> Vec<(EventId, End
 
 pub async fn one_event_is_sent_again(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
-    let never_sent = nodes.told(environment, SUCCEEDED).await;
+    let never_sent = nodes.append_event(environment, SUCCEEDED).await;
     let (all, some) = (
         nodes.endpoint(environment, &["*"]).await,
         nodes.endpoint(environment, &["transaction.failed"]).await,
     );
-    let event = nodes.told(environment, SUCCEEDED).await;
+    let event = nodes.append_event(environment, SUCCEEDED).await;
     nodes.one.claim_deliveries(at(2_000), at(3_000), 9, 9).await.unwrap();
     let delivered = attempted(DeliveryState::Delivered, None, EndpointEffect::Answers);
     nodes.settle(environment, all.id, event.id, &delivered).await;
@@ -98,7 +98,7 @@ pub async fn a_span_is_sent_again(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let mut events = Vec::new();
     for kind in [SUCCEEDED, FAILED, EventKind::PaymentPrepared, SUCCEEDED, FAILED] {
-        events.push(nodes.told(environment, kind).await);
+        events.push(nodes.append_event(environment, kind).await);
     }
     let (all, failed) = (
         nodes.endpoint(environment, &["*"]).await.id,
@@ -143,9 +143,9 @@ pub async fn a_moment_of_many_events_is_sent_again_in_slices(nodes: &Nodes) {
     let mut ids = Vec::new();
     for _ in 0..7 {
         let order = CardOrder { created_at: moment, ..nodes.new_order(environment) };
-        let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
-        nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.unwrap();
-        ids.push(tells[0].id);
+        let new_events = [nodes.new_outbox_event(EventKind::PaymentPrepared)];
+        nodes.one.insert_payment(environment, &order, &preparing(), &[], &new_events).await.unwrap();
+        ids.push(new_events[0].id);
     }
     let endpoint = nodes.endpoint(environment, &["*"]).await.id;
     let everything = span(None, moment, after(moment), false);
@@ -174,7 +174,7 @@ pub async fn what_was_parked_is_sent_again(nodes: &Nodes) {
     );
     let mut events = Vec::new();
     for kind in [FAILED, FAILED, SUCCEEDED, FAILED] {
-        events.push(nodes.told(environment, kind).await);
+        events.push(nodes.append_event(environment, kind).await);
     }
     let delivered = attempted(DeliveryState::Delivered, None, EndpointEffect::Answers);
     for event in &events {
@@ -213,7 +213,7 @@ pub async fn what_was_parked_is_sent_again(nodes: &Nodes) {
 
 pub async fn nothing_is_sent_where_nobody_is(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
-    let event = nodes.told(environment, SUCCEEDED).await;
+    let event = nodes.append_event(environment, SUCCEEDED).await;
     let disabled = Endpoint { disabled: Some("no".to_owned()), ..nodes.new_endpoint(&["*"]) };
     nodes.one.add_endpoint(environment, &disabled, 9).await.unwrap();
     let (nobody, nothing) = (nodes.new_endpoint(&["*"]).id, nodes.new_event_id());

@@ -61,7 +61,7 @@ pub async fn what_was_not_sent_is_taken_back(nodes: &Nodes) {
             .is_empty()
     );
     assert_eq!(nodes.two.claim_transfers(at(1_000_000), at(2_000_000), ALL).await.unwrap(), []);
-    assert_eq!(nodes.all_told(environment).await, []);
+    assert_eq!(nodes.all_events(environment).await, []);
     assert_eq!(nodes.two.timeline(environment, reference).await.unwrap(), cancel.entries);
     assert!(nodes.two.postings_of(environment, Currency::USD, reference).await.unwrap().is_empty());
     let ledger = nodes.two.ledger(environment, Currency::USD, None, ALL).await.unwrap();
@@ -77,7 +77,7 @@ pub async fn what_was_not_sent_is_taken_back(nodes: &Nodes) {
     assert_eq!(nodes.funds(environment).await, (3_965, 1_035), "a late repetition takes nothing back");
     let step = nodes.transfer_step(0, TransferStep::Settle, &again.order.fee);
     assert_eq!(nodes.change_transfer(&again, &step).await.revision, 1);
-    assert_eq!(nodes.all_told(environment).await.len(), 2);
+    assert_eq!(nodes.all_events(environment).await.len(), 2);
     nodes.audit_is_clean().await;
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tollgate_domain::{
     BasisPoints, Channel, Currency, Flow, Minor, Principal, ProviderAccount, ServiceReference, Timestamp,
-    card::{Attempt, AttemptState, CardOrder, DisagreementKind, Preparation},
+    card::{Attempt, AttemptState, CardOrder, DiscrepancyKind, Preparation},
     event::EventKind,
     fee::{Bound, FeeEntry, FeeLayer, FeeSnapshot, LayerFee},
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
@@ -12,8 +12,8 @@ use tollgate_domain::{
     transaction::{Dispute, Failure, Status, TransactionState},
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventState, Inserted, NewException, PaymentChange, Progress, ProviderEvent,
-    SettledEvent,
+    CardPayment, Changed, Entry, Inserted, NewException, PaymentChange, Progress, ProviderEvent,
+    ProviderEventState, SettledProviderEvent,
 };
 
 use super::{Nodes, at, minor, outbox_samples::FAILED};
@@ -181,7 +181,7 @@ impl Nodes {
         }
     }
 
-    pub fn new_exception(&self, kind: DisagreementKind, found: &str) -> NewException {
+    pub fn new_exception(&self, kind: DiscrepancyKind, found: &str) -> NewException {
         let (at, random) = self.next();
         NewException {
             id: ExceptionId::new(at, random),
@@ -231,7 +231,7 @@ impl Nodes {
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,
-            tells: Vec::new(),
+            new_events: Vec::new(),
         }
     }
 
@@ -244,11 +244,14 @@ impl Nodes {
             objects: vec![format!("pi_{from_revision}"), LETTERS.to_owned()],
             entries: vec![self.new_entry("provider_call"), self.new_entry("status")],
             exceptions: vec![
-                self.new_exception(DisagreementKind::Amount, "1"),
-                self.new_exception(DisagreementKind::Currency, LETTERS),
+                self.new_exception(DiscrepancyKind::Amount, "1"),
+                self.new_exception(DiscrepancyKind::Currency, LETTERS),
             ],
-            event: Some(settled(event, EventState::Applied)),
-            tells: vec![self.new_tell(EventKind::PaymentPrepared), self.new_tell(FAILED)],
+            event: Some(settled(event, ProviderEventState::Applied)),
+            new_events: vec![
+                self.new_outbox_event(EventKind::PaymentPrepared),
+                self.new_outbox_event(FAILED),
+            ],
             ..self.change_to(
                 from_revision,
                 Progress {
@@ -307,8 +310,8 @@ impl Nodes {
     }
 }
 
-pub fn settled(event: &str, state: EventState) -> SettledEvent {
-    SettledEvent {
+pub fn settled(event: &str, state: ProviderEventState) -> SettledProviderEvent {
+    SettledProviderEvent {
         provider: PROVIDER.to_owned(),
         id: event.to_owned(),
         state,

@@ -1,10 +1,10 @@
 //! What belongs to one environment is not there for any other.
 
-use tollgate_domain::{Currency, card::DisagreementKind, ledger::Cause, search::amount_term};
+use tollgate_domain::{Currency, card::DiscrepancyKind, ledger::Cause, search::amount_term};
 use tollgate_engine::ports::{
     Changed, ConfigPut, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
-    EndpointEffect, EventState, Inserted, Moved, PaymentFilter, Received, Resend, ResendWhich, Resent,
-    Reserved, Resolution, Revoked, Rotated, TransactionFilter,
+    EndpointEffect, Inserted, Moved, PaymentFilter, ProviderEventState, Received, Resend, ResendWhich,
+    Resent, Reserved, Resolution, Revoked, Rotated, TransactionFilter,
 };
 
 use super::{
@@ -116,25 +116,29 @@ pub async fn payments_are_of_one_environment(nodes: &Nodes) {
 
 pub async fn events_are_of_one_environment(nodes: &Nodes) {
     let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
-    nodes.one.receive_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
-    let before = nodes.two.events(theirs, None, None, ALL).await.unwrap();
-    assert!(nodes.two.events(mine, None, None, ALL).await.unwrap().is_empty());
-    assert!(!nodes.two.settle_event(mine, &settled("evt_1", EventState::Applied)).await.unwrap());
+    nodes.one.receive_provider_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    let before = nodes.two.provider_events(theirs, None, None, ALL).await.unwrap();
+    assert!(nodes.two.provider_events(mine, None, None, ALL).await.unwrap().is_empty());
+    assert!(
+        !nodes.two.settle_provider_event(mine, &settled("evt_1", ProviderEventState::Applied)).await.unwrap()
+    );
     // Nor does a change of my payment settle their event.
     let id = nodes.payment(mine).await;
     nodes.change(mine, id, &nodes.full_change(0, "evt_1")).await;
-    assert_eq!(nodes.two.events(theirs, None, None, ALL).await.unwrap(), before);
-    let received = nodes.two.receive_event(mine, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    assert_eq!(nodes.two.provider_events(theirs, None, None, ALL).await.unwrap(), before);
+    let received = nodes.two.receive_provider_event(mine, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     assert_eq!(received, Received::New);
-    assert!(nodes.two.settle_event(mine, &settled("evt_1", EventState::Applied)).await.unwrap());
-    assert_eq!(nodes.two.events(theirs, None, None, ALL).await.unwrap(), before);
+    assert!(
+        nodes.two.settle_provider_event(mine, &settled("evt_1", ProviderEventState::Applied)).await.unwrap()
+    );
+    assert_eq!(nodes.two.provider_events(theirs, None, None, ALL).await.unwrap(), before);
 }
 
 pub async fn exceptions_are_of_one_environment(nodes: &Nodes) {
     let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
     let id = nodes.payment(theirs).await;
     let mut change = nodes.change_to(0, preparing());
-    change.exceptions = vec![nodes.new_exception(DisagreementKind::Amount, "1")];
+    change.exceptions = vec![nodes.new_exception(DiscrepancyKind::Amount, "1")];
     nodes.change(theirs, id, &change).await;
     let exception = change.exceptions[0].id;
     assert!(nodes.two.exceptions(mine, false, None, ALL).await.unwrap().is_empty());
@@ -148,7 +152,7 @@ pub async fn exceptions_are_of_one_environment(nodes: &Nodes) {
 pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
     let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
     nodes.fund(theirs, 5_000, "f").await;
-    nodes.one.receive_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.one.receive_provider_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     let new = nodes.new_transfer(theirs);
     let id = nodes.reserve(&new).await;
     let mut change = nodes.full_transfer_change(0, "evt_1", &new.order.fee);
@@ -179,7 +183,8 @@ pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
     assert_eq!((changed.order, changed.revision), (twin.order, 1));
     assert_eq!(nodes.two.transfer_of_object(mine, PROVIDER, &object).await.unwrap(), Some(id));
     assert_eq!(nodes.read_transfer(&new).await, before);
-    let events = nodes.two.events(theirs, Some(EventState::Waiting), None, ALL).await.unwrap();
+    let events =
+        nodes.two.provider_events(theirs, Some(ProviderEventState::Waiting), None, ALL).await.unwrap();
     assert_eq!(events.len(), 1, "my change has not settled their event");
     assert_eq!(books_balance(nodes, mine, Currency::USD).await, 2_000);
     assert_eq!(books_balance(nodes, theirs, Currency::USD).await, 5_000);
@@ -189,7 +194,7 @@ pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
 pub async fn the_outbox_is_of_one_environment(nodes: &Nodes) {
     let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
     let endpoint = nodes.endpoint(theirs, &["*"]).await;
-    let event = nodes.told(theirs, SUCCEEDED).await;
+    let event = nodes.append_event(theirs, SUCCEEDED).await;
     nodes.park(theirs, endpoint.id, event.id).await;
     let before = nodes.all_deliveries(theirs).await;
 
@@ -198,8 +203,8 @@ pub async fn the_outbox_is_of_one_environment(nodes: &Nodes) {
     let changed = nodes.two.change_endpoint(mine, &endpoint).await.unwrap();
     assert_eq!(changed, EndpointChanged::Missing);
     assert!(!nodes.two.remove_endpoint(mine, endpoint.id).await.unwrap());
-    assert!(nodes.all_told(mine).await.is_empty());
-    assert_eq!(nodes.two.out_event(mine, event.id).await.unwrap(), None);
+    assert!(nodes.all_events(mine).await.is_empty());
+    assert_eq!(nodes.two.find_event(mine, event.id).await.unwrap(), None);
     for query in [
         DeliveryQuery::default(),
         DeliveryQuery { endpoint: Some(endpoint.id), ..DeliveryQuery::default() },
@@ -211,7 +216,7 @@ pub async fn the_outbox_is_of_one_environment(nodes: &Nodes) {
     assert!(!nodes.two.settle_delivery(mine, endpoint.id, event.id, &delivered).await.unwrap());
     // Neither their endpoint nor their event can be named, not even with one of mine.
     let own = nodes.endpoint(mine, &["*"]).await;
-    let own_event = nodes.told(mine, SUCCEEDED).await;
+    let own_event = nodes.append_event(mine, SUCCEEDED).await;
     for (endpoint, event) in [(Some(endpoint.id), own_event.id), (Some(own.id), event.id), (None, event.id)] {
         let wish = Resend { endpoint, which: ResendWhich::Event(event) };
         assert_eq!(nodes.two.resend(mine, wish, at(9), 9).await.unwrap(), Resent::Missing);
@@ -231,8 +236,8 @@ pub async fn the_outbox_is_of_one_environment(nodes: &Nodes) {
 
 pub async fn records_are_of_one_environment(nodes: &Nodes) {
     let (mine, theirs) = (nodes.environment().await.id, nodes.environment().await.id);
-    let event = nodes.told(theirs, SUCCEEDED).await;
-    nodes.one.digest_events(9).await.unwrap();
+    let event = nodes.append_event(theirs, SUCCEEDED).await;
+    nodes.one.index_events(9).await.unwrap();
     let term = amount_term(minor(10_000));
     assert!(nodes.two.find_payments(mine, &term, None, ALL).await.unwrap().is_empty());
     assert!(nodes.two.activity(mine, at(0), at(99_999)).await.unwrap().is_empty());

@@ -7,7 +7,7 @@ use tollgate_domain::{
     ledger::TransferStep,
     transaction::{Status, TransactionState},
 };
-use tollgate_engine::ports::{Changed, EventQuery, EventsFrom, Inserted, NewEvent, OutEvent, Reserved};
+use tollgate_engine::ports::{Changed, Event, EventQuery, EventsFrom, Inserted, NewEvent, Reserved};
 
 use super::{
     ALL, Nodes,
@@ -17,7 +17,7 @@ use super::{
     transfer_samples::{ach, fees, sending},
 };
 
-fn ids(events: &[OutEvent]) -> Vec<EventId> {
+fn ids(events: &[Event]) -> Vec<EventId> {
     events.iter().map(|event| event.id).collect()
 }
 
@@ -27,28 +27,29 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
     let mut expected = Vec::new();
 
     let order = nodes.new_order(environment);
-    let prepared = nodes.new_tell(EventKind::PaymentPrepared);
+    let prepared = nodes.new_outbox_event(EventKind::PaymentPrepared);
     let entries = [nodes.new_entry("request")];
     nodes.one.insert_payment(environment, &order, &preparing(), &entries, &[prepared]).await.unwrap();
     let reference = card(order.id);
     let NewEvent { id, kind } = prepared;
-    expected.push(OutEvent { id, kind, reference, at: order.created_at, state: None });
+    expected.push(Event { id, kind, reference, at: order.created_at, state: None });
 
     // Of all a change tells, only what is about the transaction shows it.
     let mut change = nodes.change_to(0, preparing());
     change.transaction = Some((nodes.new_transaction_id(), full_state()));
-    change.tells = vec![nodes.new_tell(EventKind::PaymentPrepared), nodes.new_tell(FAILED)];
+    change.new_events =
+        vec![nodes.new_outbox_event(EventKind::PaymentPrepared), nodes.new_outbox_event(FAILED)];
     nodes.change(environment, order.id, &change).await;
-    for (event, state) in change.tells.iter().zip([None, Some(full_state())]) {
+    for (event, state) in change.new_events.iter().zip([None, Some(full_state())]) {
         let NewEvent { id, kind } = *event;
-        expected.push(OutEvent { id, kind, reference, at: change.at, state });
+        expected.push(Event { id, kind, reference, at: change.at, state });
     }
 
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     let reference = ach(new.order.id);
     assert_eq!(
-        nodes.all_told(environment).await,
+        nodes.all_events(environment).await,
         expected,
         "a reservation is not told: it may be taken back"
     );
@@ -56,24 +57,24 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         [nodes.full_transfer_change(0, "evt_1", &new.order.fee), nodes.transfer_change(1, sending())]
     {
         nodes.change_transfer(&new, &change).await;
-        if let Some(id) = change.announces {
+        if let Some(id) = change.pending_event {
             let (kind, state) = (EventKind::Transaction(Status::Pending), Some(TransactionState::pending()));
-            expected.push(OutEvent { id, kind, reference, at: change.at, state });
+            expected.push(Event { id, kind, reference, at: change.at, state });
         }
-        if let Some(NewEvent { id, kind }) = change.tells {
-            expected.push(OutEvent { id, kind, reference, at: change.at, state: change.state });
+        if let Some(NewEvent { id, kind }) = change.new_events {
+            expected.push(Event { id, kind, reference, at: change.at, state: change.state });
         }
     }
     // What was announced before, by a release that did so with the reservation, is not announced again.
     let mut again = nodes.transfer_change(2, sending());
-    again.announces = Some(nodes.new_event_id());
+    again.pending_event = Some(nodes.new_event_id());
     nodes.change_transfer(&new, &again).await;
     assert_eq!(expected.len(), 5, "what changes no status is not told");
-    assert_eq!(nodes.all_told(environment).await, expected);
+    assert_eq!(nodes.all_events(environment).await, expected);
     for event in &expected {
-        assert_eq!(nodes.two.out_event(environment, event.id).await.unwrap().as_ref(), Some(event));
+        assert_eq!(nodes.two.find_event(environment, event.id).await.unwrap().as_ref(), Some(event));
     }
-    assert_eq!(nodes.two.out_event(environment, nodes.new_event_id()).await.unwrap(), None);
+    assert_eq!(nodes.two.find_event(environment, nodes.new_event_id()).await.unwrap(), None);
 }
 
 pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
@@ -81,7 +82,7 @@ pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
     nodes.endpoint(environment, &["*"]).await;
     nodes.fund(environment, 1_500, "f").await;
     let nowhere = EnvironmentId::from_bytes([9; 16]);
-    let prepared = || [nodes.new_tell(EventKind::PaymentPrepared)];
+    let prepared = || [nodes.new_outbox_event(EventKind::PaymentPrepared)];
 
     let mut order = nodes.new_order(nowhere);
     let missing = nodes.one.insert_payment(nowhere, &order, &preparing(), &[], &prepared()).await.unwrap();
@@ -99,7 +100,7 @@ pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
         let changed = node.change_payment(environment, order.id, &change).await.unwrap();
         assert_eq!(changed, Changed::Done, "made once, answered twice");
     }
-    expected.extend(change.tells.iter().map(|event| event.id));
+    expected.extend(change.new_events.iter().map(|event| event.id));
     for from in [0, 2] {
         let stale = nodes.full_change(from, "evt_1");
         assert_eq!(nodes.one.change_payment(environment, order.id, &stale).await.unwrap(), Changed::Stale);
@@ -126,11 +127,11 @@ pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
         let changed = node.change_transfer(environment, new.order.id, &settled).await.unwrap();
         assert_eq!(changed, Changed::Done);
     }
-    expected.extend([settled.announces.unwrap(), settled.tells.unwrap().id]);
+    expected.extend([settled.pending_event.unwrap(), settled.new_events.unwrap().id]);
 
-    assert_eq!(ids(&nodes.all_told(environment).await), expected);
+    assert_eq!(ids(&nodes.all_events(environment).await), expected);
     assert_eq!(nodes.all_deliveries(environment).await.len(), expected.len());
-    assert!(nodes.all_told(nowhere).await.is_empty());
+    assert!(nodes.all_events(nowhere).await.is_empty());
     nodes.audit_is_clean().await;
 }
 
@@ -139,23 +140,23 @@ pub async fn a_transaction_is_not_told_of_without_one(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 5_000, "f").await;
     let order = nodes.new_order(environment);
-    let tells = [nodes.new_tell(SUCCEEDED)];
-    assert!(nodes.one.insert_payment(environment, &order, &preparing(), &[], &tells).await.is_err());
+    let new_events = [nodes.new_outbox_event(SUCCEEDED)];
+    assert!(nodes.one.insert_payment(environment, &order, &preparing(), &[], &new_events).await.is_err());
     assert_eq!(nodes.two.payment(environment, order.id).await.unwrap(), None);
 
     let id = nodes.payment(environment).await;
     let mut change = nodes.change_to(0, preparing());
-    change.tells = tells.to_vec();
+    change.new_events = new_events.to_vec();
     assert!(nodes.one.change_payment(environment, id, &change).await.is_err());
     assert_eq!(nodes.read(environment, id).await.revision, 0);
 
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     let mut change = nodes.transfer_change(0, sending());
-    change.tells = Some(tells[0]);
+    change.new_events = Some(new_events[0]);
     assert!(nodes.one.change_transfer(environment, new.order.id, &change).await.is_err());
     assert_eq!(nodes.read_transfer(&new).await.revision, 0);
-    assert_eq!(ids(&nodes.all_told(environment).await), []);
+    assert_eq!(ids(&nodes.all_events(environment).await), []);
 }
 
 pub async fn one_of_many_changes_is_told(nodes: &Nodes) {
@@ -183,7 +184,7 @@ pub async fn one_of_many_changes_is_told(nodes: &Nodes) {
         }
     })
     .await;
-    let told = nodes.all_told(environment).await;
+    let told = nodes.all_events(environment).await;
     let of = |kind: EventKind, reference| {
         told.iter().filter(|event| event.kind == kind && event.reference == reference).count()
     };
@@ -200,30 +201,30 @@ pub async fn events_are_listed_in_slices(nodes: &Nodes) {
     let mut all = Vec::new();
     for place in 0..12_u8 {
         let kind = [SUCCEEDED, EventKind::PaymentPrepared, FAILED][usize::from(place % 3)];
-        all.push(nodes.told(environment, kind).await);
+        all.push(nodes.append_event(environment, kind).await);
     }
     // One payment that is told of three times, among the others.
     let id = nodes.payment(environment).await;
     for (from, status) in [Status::Processing, Status::Failed, Status::Succeeded].into_iter().enumerate() {
         let mut change = nodes.change_to(u64::try_from(from).unwrap(), preparing());
         change.transaction = Some((nodes.new_transaction_id(), in_status(status)));
-        change.tells = vec![nodes.new_tell(EventKind::Transaction(status))];
+        change.new_events = vec![nodes.new_outbox_event(EventKind::Transaction(status))];
         nodes.change(environment, id, &change).await;
-        all.push(nodes.two.out_event(environment, change.tells[0].id).await.unwrap().unwrap());
+        all.push(nodes.two.find_event(environment, change.new_events[0].id).await.unwrap().unwrap());
     }
     let cursors = [all[0].id, all[7].id, all[14].id];
     let place = |id: EventId| all.iter().position(|event| event.id == id);
     for kind in [None, Some(SUCCEEDED), Some(FAILED), Some(EventKind::Transaction(Status::Refunded))] {
         for reference in [None, Some(card(id)), Some(all[3].reference)] {
             let query = EventQuery { kind, reference };
-            let fits = |event: &&OutEvent| {
+            let fits = |event: &&Event| {
                 kind.is_none_or(|kind| event.kind == kind)
                     && reference.is_none_or(|reference| event.reference == reference)
             };
             let froms = [EventsFrom::Newest, EventsFrom::Oldest];
             let around = cursors.iter().flat_map(|id| [EventsFrom::Before(*id), EventsFrom::After(*id)]);
             for from in froms.into_iter().chain(around) {
-                let within = |event: &&OutEvent| match from {
+                let within = |event: &&Event| match from {
                     EventsFrom::Newest | EventsFrom::Oldest => true,
                     EventsFrom::Before(id) => place(event.id) < place(id),
                     EventsFrom::After(id) => place(event.id) > place(id),
@@ -234,7 +235,8 @@ pub async fn events_are_listed_in_slices(nodes: &Nodes) {
                     expected.reverse();
                 }
                 for limit in [0, 2, ALL] {
-                    let found = nodes.two.out_events(environment, query, from, limit).await.unwrap().unwrap();
+                    let found =
+                        nodes.two.list_events(environment, query, from, limit).await.unwrap().unwrap();
                     let most = expected.len().min(usize::try_from(limit).unwrap());
                     assert_eq!(ids(&found), expected[..most], "{query:?} {from:?} {limit}");
                 }
@@ -243,12 +245,12 @@ pub async fn events_are_listed_in_slices(nodes: &Nodes) {
     }
     // A place that is not there is not mistaken for the end.
     let elsewhere = nodes.environment().await.id;
-    let foreign = nodes.told(elsewhere, SUCCEEDED).await.id;
+    let foreign = nodes.append_event(elsewhere, SUCCEEDED).await.id;
     for unknown in
         [nodes.new_event_id(), EventId::from_bytes([0; 16]), EventId::from_bytes([0xff; 16]), foreign]
     {
         for from in [EventsFrom::Before(unknown), EventsFrom::After(unknown)] {
-            let found = nodes.two.out_events(environment, EventQuery::default(), from, ALL).await.unwrap();
+            let found = nodes.two.list_events(environment, EventQuery::default(), from, ALL).await.unwrap();
             assert_eq!(found, None, "{from:?}");
         }
     }

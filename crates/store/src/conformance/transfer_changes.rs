@@ -7,8 +7,8 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    Changed, Entry, EventState, LedgerLine, NewTransfer, StoredEvent, StoredException, TransactionFilter,
-    Transfer,
+    Changed, Entry, LedgerLine, NewTransfer, ProviderEventState, StoredException, StoredProviderEvent,
+    TransactionFilter, Transfer,
 };
 
 use super::{
@@ -25,7 +25,7 @@ struct Everything {
     timeline: Vec<Entry>,
     transactions: Vec<Transaction>,
     exceptions: Vec<StoredException>,
-    events: Vec<StoredEvent>,
+    events: Vec<StoredProviderEvent>,
     balances: Option<Balances>,
     ledger: Vec<LedgerLine>,
 }
@@ -41,7 +41,7 @@ impl Everything {
                 .await
                 .unwrap(),
             exceptions: nodes.two.exceptions(environment, false, None, ALL).await.unwrap(),
-            events: nodes.two.events(environment, None, None, ALL).await.unwrap(),
+            events: nodes.two.provider_events(environment, None, None, ALL).await.unwrap(),
             balances: nodes.two.balances(environment, Currency::USD).await.unwrap(),
             ledger: nodes.two.ledger(environment, Currency::USD, None, ALL).await.unwrap(),
         }
@@ -52,7 +52,7 @@ impl Everything {
 async fn reserved(nodes: &Nodes) -> NewTransfer {
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 5_000, "f").await;
-    nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     new
@@ -76,7 +76,7 @@ pub async fn a_change_is_made_whole(nodes: &Nodes) {
     assert!(stored.exceptions.iter().all(|stored| stored.reference == ach(id) && stored.resolved.is_none()));
     assert_eq!(nodes.two.exceptions_of(environment, ach(id)).await.unwrap().len(), 2);
     let event = &stored.events[0];
-    assert_eq!((event.state, event.due, event.note.as_str()), (EventState::Applied, None, LETTERS));
+    assert_eq!((event.state, event.due, event.note.as_str()), (ProviderEventState::Applied, None, LETTERS));
     let posting = change.posting.unwrap();
     let line = &stored.ledger[0];
     assert_eq!((line.posting, line.cause, line.at), (posting.id, posting.cause, change.at));
@@ -189,20 +189,20 @@ pub async fn a_claim_does_not_disturb_a_change(nodes: &Nodes) {
     assert_eq!(nodes.read_transfer(&new).await.progress.due, Some(at(70)));
 }
 
-/// The same disagreement is recorded once, and an event may be left waiting.
+/// The same discrepancy is recorded once, and an event may be left waiting.
 pub async fn what_goes_along_is_as_with_payments(nodes: &Nodes) {
     let new = reserved(nodes).await;
     let (environment, id) = (new.order.environment, new.order.id);
     let mut change = nodes.full_transfer_change(0, "evt_1", &new.order.fee);
-    (change.posting, change.state, change.tells) = (None, None, None);
+    (change.posting, change.state, change.new_events) = (None, None, None);
     let event = change.event.as_mut().unwrap();
-    (event.state, event.due) = (EventState::Waiting, Some(at(77)));
+    (event.state, event.due) = (ProviderEventState::Waiting, Some(at(77)));
     nodes.change_transfer(&new, &change).await;
-    let stored = &nodes.two.events(environment, None, None, ALL).await.unwrap()[0];
-    assert_eq!((stored.state, stored.due), (EventState::Waiting, Some(at(77))));
+    let stored = &nodes.two.provider_events(environment, None, None, ALL).await.unwrap()[0];
+    assert_eq!((stored.state, stored.due), (ProviderEventState::Waiting, Some(at(77))));
 
     let mut again = nodes.full_transfer_change(1, "evt_1", &new.order.fee);
-    (again.posting, again.state, again.tells) = (None, None, None);
+    (again.posting, again.state, again.new_events) = (None, None, None);
     again.entries.push(change.entries[0].clone());
     nodes.change_transfer(&new, &again).await;
     let found = nodes.two.exceptions_of(environment, ach(id)).await.unwrap();
@@ -212,7 +212,7 @@ pub async fn what_goes_along_is_as_with_payments(nodes: &Nodes) {
     assert_eq!(nodes.two.timeline(environment, ach(id)).await.unwrap().len(), 4, "a line is there once");
     // An event that is not there is no obstacle, and a posting needs no new state.
     let mut change = nodes.full_transfer_change(2, "evt_none", &new.order.fee);
-    (change.state, change.tells) = (None, None);
+    (change.state, change.new_events) = (None, None);
     assert!(change.posting.is_some());
     let transfer = nodes.change_transfer(&new, &change).await;
     assert_eq!(transfer.updated_at, new.order.created_at);

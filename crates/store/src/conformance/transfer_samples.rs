@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tollgate_domain::{
     Channel, Currency, Principal, ServiceReference, Timestamp,
     ach::{BankAccountType, TransferOrder},
-    card::DisagreementKind,
+    card::DiscrepancyKind,
     event::EventKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
     id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
@@ -14,7 +14,7 @@ use tollgate_domain::{
     transaction::{Failure, Status, TransactionState},
 };
 use tollgate_engine::ports::{
-    Changed, EventState, Moved, NewTransfer, Reserved, Transfer, TransferChange, TransferPosting,
+    Changed, Moved, NewTransfer, ProviderEventState, Reserved, Transfer, TransferChange, TransferPosting,
     TransferProgress,
 };
 
@@ -176,8 +176,8 @@ impl Nodes {
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,
-            announces: (from_revision == 0).then(|| self.new_event_id()),
-            tells: None,
+            pending_event: (from_revision == 0).then(|| self.new_event_id()),
+            new_events: None,
         }
     }
 
@@ -192,7 +192,7 @@ impl Nodes {
                 entries: step.entries(fee),
             }),
             entries: vec![self.new_entry("status")],
-            tells: Some(self.new_tell(EventKind::Transaction(state_after(step).status))),
+            new_events: Some(self.new_outbox_event(EventKind::Transaction(state_after(step).status))),
             ..plain
         }
     }
@@ -205,10 +205,10 @@ impl Nodes {
             state: Some(state),
             entries: vec![self.new_entry("provider_call"), self.new_entry("status")],
             exceptions: vec![
-                self.new_exception(DisagreementKind::Amount, "1"),
-                self.new_exception(DisagreementKind::Reference, LETTERS),
+                self.new_exception(DiscrepancyKind::Amount, "1"),
+                self.new_exception(DiscrepancyKind::Reference, LETTERS),
             ],
-            event: Some(settled(event, EventState::Applied)),
+            event: Some(settled(event, ProviderEventState::Applied)),
             progress: full_progress("changed"),
             ..self.transfer_step(from_revision, TransferStep::Release, fee)
         }

@@ -10,7 +10,7 @@ use tollgate_domain::{
     search::{amount_term, customer_term},
     transaction::Status,
 };
-use tollgate_engine::ports::{OutEvent, Resend, ResendWhich, Resent};
+use tollgate_engine::ports::{Event, Resend, ResendWhich, Resent};
 
 use super::{
     ALL, Nodes, at, minor,
@@ -62,17 +62,17 @@ pub async fn before(nodes: &Nodes) -> Before {
 
 pub async fn after(nodes: &Nodes, before: &Before) {
     let environment = before.environment;
-    let told = nodes.all_told(environment).await;
+    let told = nodes.all_events(environment).await;
     let told: Vec<_> = told.iter().map(|event| (event.kind, event.reference, event.state.clone())).collect();
     assert_eq!(told, [(SUCCEEDED, before.paid, None), (SUCCEEDED, before.sent, None)]);
-    for OutEvent { reference, at, id, .. } in nodes.all_told(environment).await {
+    for Event { reference, at, id, .. } in nodes.all_events(environment).await {
         let transaction = nodes.two.transaction(environment, reference).await.unwrap().unwrap();
         assert_eq!(at, transaction.updated_at);
         let millis = u64::try_from(at.unix_millis()).unwrap().to_be_bytes();
         assert_eq!(id.to_bytes()[..6], millis[2..], "the id begins with the event's moment");
     }
     assert!(nodes.all_deliveries(environment).await.is_empty());
-    assert_eq!(nodes.two.digest_events(9).await.unwrap(), 2);
+    assert_eq!(nodes.two.index_events(9).await.unwrap(), 2);
     let found = async |term: Option<String>| {
         let found = nodes.two.find_payments(environment, &term.unwrap(), None, ALL).await.unwrap();
         found.into_iter().map(|found| found.reference).collect::<Vec<_>>()
@@ -84,7 +84,7 @@ pub async fn after(nodes: &Nodes, before: &Before) {
     assert_eq!(counted, [(SUCCEEDED, 1), (SUCCEEDED, 1)], "of either method");
     // Work goes on, and what was before can be sent, too.
     nodes.endpoint(environment, &["*"]).await;
-    nodes.told(environment, EventKind::PaymentPrepared).await;
+    nodes.append_event(environment, EventKind::PaymentPrepared).await;
     let which = ResendWhich::Between { from: at(0), until: at(90_000), parked_only: false, after: None };
     let resent = nodes.one.resend(environment, Resend { endpoint: None, which }, at(9), 9).await.unwrap();
     assert!(matches!(resent, Resent::Done { deliveries: 3, .. }), "{resent:?}");

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tollgate_domain::ProviderAccount;
 
-use super::{Damaged, cells::Cells};
+use super::{CorruptRow, cells::Cells};
 
 #[derive(Deserialize)]
 struct StoredAccount {
@@ -21,6 +21,6 @@ pub(crate) fn write(account: &ProviderAccount) -> String {
 pub(crate) fn read_or_none<C: Cells>(cells: &mut C) -> Result<Option<ProviderAccount>, C::Fault> {
     let Some(stored) = cells.text_or_none()? else { return Ok(None) };
     let StoredAccount { address, id, credential } =
-        serde_json::from_str(&stored).map_err(|_| Damaged("provider account"))?;
+        serde_json::from_str(&stored).map_err(|_| CorruptRow("provider account"))?;
     Ok(Some(ProviderAccount { address, id, credential }))
 }

@@ -12,7 +12,7 @@ use tollgate_engine::ports::AuditFinding;
 use super::cells::Cells;
 
 /// How many findings are told at most.
-pub(crate) const MOST_FINDINGS: usize = 1_000;
+pub(crate) const MAX_FINDINGS: usize = 1_000;
 
 /// Counts wallets, postings and transfers.
 pub(crate) const COUNT: &str = "SELECT
@@ -57,7 +57,7 @@ impl Check {
         Self::Transfers,
     ];
 
-    /// The question; each row of its answer is a finding, read by [`Check::tell`].
+    /// The question; each row of its answer is a finding, read by [`Check::read_finding`].
     pub(crate) const fn sql(self) -> &'static str {
         match self {
             Self::Postings => POSTINGS,
@@ -73,7 +73,7 @@ impl Check {
     }
 
     /// What a row of the answer means.
-    pub(crate) fn tell<C: Cells>(self, cells: &mut C) -> Result<AuditFinding, C::Fault> {
+    pub(crate) fn read_finding<C: Cells>(self, cells: &mut C) -> Result<AuditFinding, C::Fault> {
         let environment = EnvironmentId::from_bytes(cells.id()?);
         let (subject, problem) = match self {
             Self::Postings => {

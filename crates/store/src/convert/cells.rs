@@ -2,12 +2,12 @@
 
 use tollgate_domain::{Minor, Timestamp};
 
-use super::{Damaged, amount};
+use super::{CorruptRow, amount};
 
 /// The values of one row, taken from left to right: whoever reads names the columns in the order it takes them.
 pub(crate) trait Cells {
     /// What goes wrong with this database.
-    type Fault: From<Damaged>;
+    type Fault: From<CorruptRow>;
 
     fn id(&mut self) -> Result<[u8; 16], Self::Fault>;
     fn id_or_none(&mut self) -> Result<Option<[u8; 16]>, Self::Fault>;
@@ -22,7 +22,7 @@ pub(crate) trait Cells {
 
     /// A number within the bounds of `T`.
     fn count<T: TryFrom<i64>>(&mut self, what: &'static str) -> Result<T, Self::Fault> {
-        Ok(T::try_from(self.number()?).map_err(|_| Damaged(what))?)
+        Ok(T::try_from(self.number()?).map_err(|_| CorruptRow(what))?)
     }
 
     fn amount(&mut self) -> Result<Minor, Self::Fault> {

@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Attempted, DeliveryQuery, DeliveryState, EventDelivery, LastTry, Resent};
 
-use super::{Damaged, cells::Cells, endpoint::Target, from_after, out_event, until_before};
+use super::{CorruptRow, cells::Cells, endpoint::Target, from_after, out_event, until_before};
 
 /// The columns that [`read`] takes: those of out_events as `e`, and then of event_deliveries as `d`.
 macro_rules! delivery_columns {
@@ -36,7 +36,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<EventDelivery, C::Fault> {
 }
 
 fn read_last<C: Cells>(cells: &mut C) -> Result<Option<LastTry>, C::Fault> {
-    let damaged = Damaged("latest attempt at a delivery");
+    let damaged = CorruptRow("latest attempt at a delivery");
     let (at, status) = (cells.moment_or_none()?, cells.number_or_none()?);
     let (took, note) = (cells.number_or_none()?, cells.text_or_none()?);
     match (at, took, note) {

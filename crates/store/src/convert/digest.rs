@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tollgate_domain::{Minor, PaymentMethod, Principal, search::Findable};
+use tollgate_domain::{Minor, PaymentMethod, Principal, search::SearchFields};
 
 use super::cells::Cells;
 
@@ -11,7 +11,7 @@ const HOUR_MILLIS: i64 = 3_600_000;
 
 /// An event to be digested, and its payment with all that it is found by.
 #[derive(Debug)]
-pub(crate) struct Digestible {
+pub(crate) struct IndexableEvent {
     pub(crate) environment: [u8; 16],
     pub(crate) kind: String,
     pub(crate) at: i64,
@@ -49,22 +49,22 @@ macro_rules! digestible_transfer_columns {
 
 pub(crate) use {digestible_card_columns, digestible_transfer_columns};
 
-pub(crate) fn read_card<C: Cells>(cells: &mut C) -> Result<Digestible, C::Fault> {
+pub(crate) fn read_card<C: Cells>(cells: &mut C) -> Result<IndexableEvent, C::Fault> {
     let mut card = read_digestible(cells, PaymentMethod::WebCard)?;
     card.customer.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
     card.provider_references.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
     Ok(card)
 }
 
-pub(crate) fn read_transfer<C: Cells>(cells: &mut C) -> Result<Digestible, C::Fault> {
+pub(crate) fn read_transfer<C: Cells>(cells: &mut C) -> Result<IndexableEvent, C::Fault> {
     let mut transfer = read_digestible(cells, PaymentMethod::Ach)?;
     transfer.customer.extend([cells.text()?, cells.text()?, cells.text()?]);
     transfer.provider_references.extend(cells.text_or_none()?);
     Ok(transfer)
 }
 
-fn read_digestible<C: Cells>(cells: &mut C, method: PaymentMethod) -> Result<Digestible, C::Fault> {
-    Ok(Digestible {
+fn read_digestible<C: Cells>(cells: &mut C, method: PaymentMethod) -> Result<IndexableEvent, C::Fault> {
+    Ok(IndexableEvent {
         environment: cells.id()?,
         kind: cells.text()?,
         at: cells.number()?,
@@ -83,11 +83,11 @@ fn read_digestible<C: Cells>(cells: &mut C, method: PaymentMethod) -> Result<Dig
     })
 }
 
-impl Digestible {
+impl IndexableEvent {
     fn terms(&self) -> Vec<String> {
         let metadata = values_of(&self.metadata);
         let amount = |minor: i64| u64::try_from(minor).ok();
-        Findable {
+        SearchFields {
             principal: amount(self.principal_minor).and_then(Principal::new),
             total_debit: amount(self.total_debit_minor).and_then(Minor::new),
             customer: self.customer.iter().map(String::as_str).collect(),
@@ -152,7 +152,7 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    pub(crate) fn of(events: &[Digestible]) -> Self {
+    pub(crate) fn of(events: &[IndexableEvent]) -> Self {
         let mut digest = Self::default();
         for event in events {
             digest.add(event);
@@ -160,7 +160,7 @@ impl Digest {
         digest
     }
 
-    fn add(&mut self, event: &Digestible) {
+    fn add(&mut self, event: &IndexableEvent) {
         self.terms.extend(event.terms().into_iter().map(|text| Term {
             environment: event.environment,
             text,
@@ -209,8 +209,8 @@ pub(crate) use add_sums;
 mod tests {
     use super::*;
 
-    fn event(place: u8, at: i64, principal_minor: i64) -> Digestible {
-        Digestible {
+    fn event(place: u8, at: i64, principal_minor: i64) -> IndexableEvent {
+        IndexableEvent {
             environment: [1; 16],
             kind: "transaction.succeeded".to_owned(),
             at,

@@ -8,7 +8,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Endpoint, SealedSecret};
 
-use super::{Damaged, cells::Cells};
+use super::{CorruptRow, cells::Cells};
 
 /// The columns that [`read`] takes, of event_endpoints as `p`.
 macro_rules! endpoint_columns {
@@ -124,8 +124,8 @@ pub(crate) fn kinds_wanted(targets: &[Target]) -> Vec<EventKind> {
     EventKind::ALL.into_iter().filter(|kind| targets.iter().any(|target| target.wants(*kind))).collect()
 }
 
-pub(crate) fn kind(stored: &str) -> Result<EventKind, Damaged> {
-    EventKind::parse(stored).ok_or(Damaged("kind of event"))
+pub(crate) fn kind(stored: &str) -> Result<EventKind, CorruptRow> {
+    EventKind::parse(stored).ok_or(CorruptRow("kind of event"))
 }
 
 #[cfg(test)]

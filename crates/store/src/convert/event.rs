@@ -1,7 +1,9 @@
 //! Providers' events.
 
 use tollgate_domain::{Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, SettledEvent, StoredEvent};
+use tollgate_engine::ports::{
+    ProviderEvent, ProviderEventCursor, ProviderEventState, SettledProviderEvent, StoredProviderEvent,
+};
 
 use super::{cells::Cells, is_unstorable};
 
@@ -15,8 +17,8 @@ macro_rules! event_columns {
 
 pub(crate) use event_columns;
 
-pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredEvent, C::Fault> {
-    Ok(StoredEvent {
+pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredProviderEvent, C::Fault> {
+    Ok(StoredProviderEvent {
         environment: EnvironmentId::from_bytes(cells.id()?),
         event: ProviderEvent {
             provider: cells.text()?,
@@ -26,7 +28,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredEvent, C::Fault> {
             request: cells.text()?,
             received_at: cells.moment()?,
         },
-        state: cells.word("state of an event", EventState::parse)?,
+        state: cells.word("state of an event", ProviderEventState::parse)?,
         due: cells.moment_or_none()?,
         tries: cells.count("number of tries")?,
         note: cells.text()?,
@@ -34,18 +36,18 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredEvent, C::Fault> {
 }
 
 /// When a settled event is due again: never, once it is done with.
-pub(crate) fn due(settled: &SettledEvent) -> Option<i64> {
-    settled.due.filter(|_| settled.state == EventState::Waiting).map(Timestamp::unix_millis)
+pub(crate) fn due(settled: &SettledProviderEvent) -> Option<i64> {
+    settled.due.filter(|_| settled.state == ProviderEventState::Waiting).map(Timestamp::unix_millis)
 }
 
 /// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
-pub(crate) fn states(wanted: Option<EventState>) -> Vec<EventState> {
-    wanted.map_or_else(|| EventState::ALL.to_vec(), |state| vec![state])
+pub(crate) fn states(wanted: Option<ProviderEventState>) -> Vec<ProviderEventState> {
+    wanted.map_or_else(|| ProviderEventState::ALL.to_vec(), |state| vec![state])
 }
 
 /// The moment of the first events behind a place, and the name in that moment that they come after; `None` where nothing
 /// can be behind it.
-pub(crate) fn behind(place: Option<&EventPlace>) -> Option<(i64, &str, &str)> {
+pub(crate) fn behind(place: Option<&ProviderEventCursor>) -> Option<(i64, &str, &str)> {
     match place.map(|place| (place.received_at, place.event.as_ref())) {
         None => Some((i64::MAX, "", "")),
         Some((_, Some((provider, id)))) if is_unstorable(provider) || is_unstorable(id) => None,
@@ -55,7 +57,7 @@ pub(crate) fn behind(place: Option<&EventPlace>) -> Option<(i64, &str, &str)> {
 }
 
 /// The order in which events are shown, and how many of them.
-pub(crate) fn newest_first(events: &mut Vec<StoredEvent>, limit: u32) {
+pub(crate) fn newest_first(events: &mut Vec<StoredProviderEvent>, limit: u32) {
     events.sort_by(|one, other| {
         let (one, other) = (&one.event, &other.event);
         let by_name = || (&one.provider, &one.id).cmp(&(&other.provider, &other.id));

@@ -1,10 +1,10 @@
-//! Disagreements with providers.
+//! Discrepancies with providers.
 
 use sha2::{Digest as _, Sha256};
-use tollgate_domain::{PaymentMethod, ServiceReference, card::DisagreementKind, id::ExceptionId};
+use tollgate_domain::{PaymentMethod, ServiceReference, card::DiscrepancyKind, id::ExceptionId};
 use tollgate_engine::ports::{NewException, Resolution, StoredException};
 
-use super::{Damaged, cells::Cells};
+use super::{CorruptRow, cells::Cells};
 
 /// The columns that [`read`] takes.
 macro_rules! exception_columns {
@@ -25,7 +25,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredException, C::Fault>
     let reference = ServiceReference::from_bytes(method, cells.id()?);
     let exception = NewException {
         id: ExceptionId::from_bytes(cells.id()?),
-        kind: cells.word("kind of disagreement", DisagreementKind::parse)?,
+        kind: cells.word("kind of disagreement", DiscrepancyKind::parse)?,
         expected: cells.text()?,
         found: cells.text()?,
         source: cells.text()?,
@@ -34,7 +34,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<StoredException, C::Fault>
     let resolved = match (cells.moment_or_none()?, cells.text_or_none()?, cells.text_or_none()?) {
         (Some(at), Some(actor), Some(note)) => Some(Resolution { at, actor, note }),
         (None, None, None) => None,
-        _ => return Err(Damaged("part of a resolution").into()),
+        _ => return Err(CorruptRow("part of a resolution").into()),
     };
     Ok(StoredException { reference, exception, resolved })
 }

@@ -7,7 +7,7 @@ use tollgate_domain::{
     fee::{Bound, FeeLayer, FeeSnapshot, LayerFee},
 };
 
-use super::{Damaged, cells::Cells};
+use super::{CorruptRow, cells::Cells};
 
 /// The way to both layers' fees; the fees themselves have columns.
 pub(crate) fn layers(fee: &FeeSnapshot) -> String {
@@ -30,7 +30,7 @@ fn layer(fee: &LayerFee) -> Value {
 /// Reads the columns principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor and
 /// fee_layers.
 pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<FeeSnapshot, C::Fault> {
-    let principal = cells.count("principal").map(Principal::new)?.ok_or(Damaged("principal"))?;
+    let principal = cells.count("principal").map(Principal::new)?.ok_or(CorruptRow("principal"))?;
     let (platform, organization) = (cells.amount()?, cells.amount()?);
     let (fee, total_debit) = (cells.amount()?, cells.amount()?);
     let layers: Layers = cells.word("fee", |text| serde_json::from_str(text).ok())?;
@@ -63,13 +63,13 @@ struct Layer {
 }
 
 impl Layer {
-    fn into_fee(self, fee: Minor) -> Result<LayerFee, Damaged> {
-        let bound = self.bound.map(|name| bound(&name).ok_or(Damaged("bound of a fee"))).transpose()?;
+    fn into_fee(self, fee: Minor) -> Result<LayerFee, CorruptRow> {
+        let bound = self.bound.map(|name| bound(&name).ok_or(CorruptRow("bound of a fee"))).transpose()?;
         Ok(LayerFee {
             layer: FeeLayer {
                 enabled: self.enabled,
                 fixed: minor(self.fixed_minor)?,
-                percent: BasisPoints::new(self.percent_bps).ok_or(Damaged("percentage of a fee"))?,
+                percent: BasisPoints::new(self.percent_bps).ok_or(CorruptRow("percentage of a fee"))?,
                 minimum: self.minimum_minor.map(minor).transpose()?,
                 cap: self.cap_minor.map(minor).transpose()?,
             },
@@ -81,8 +81,8 @@ impl Layer {
     }
 }
 
-fn minor(stored: u64) -> Result<Minor, Damaged> {
-    Minor::new(stored).ok_or(Damaged("amount of a fee"))
+fn minor(stored: u64) -> Result<Minor, CorruptRow> {
+    Minor::new(stored).ok_or(CorruptRow("amount of a fee"))
 }
 
 const fn bound_name(bound: Bound) -> &'static str {

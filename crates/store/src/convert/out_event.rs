@@ -7,9 +7,9 @@ use tollgate_domain::{
     id::EventId,
     transaction::{Dispute, Failure, Status, TransactionState},
 };
-use tollgate_engine::ports::{EventsFrom, NewEvent, OutEvent};
+use tollgate_engine::ports::{Event, EventsFrom, NewEvent};
 
-use super::{Damaged, cells::Cells};
+use super::{CorruptRow, cells::Cells};
 
 /// The columns that [`read`] takes, of out_events as `e`.
 macro_rules! out_event_columns {
@@ -20,14 +20,14 @@ macro_rules! out_event_columns {
 
 pub(crate) use out_event_columns;
 
-pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<OutEvent, C::Fault> {
+pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<Event, C::Fault> {
     let id = EventId::from_bytes(cells.id()?);
     let kind = cells.word("kind of event", EventKind::parse)?;
     let method = cells.word("payment method", PaymentMethod::parse)?;
     let reference = ServiceReference::from_bytes(method, cells.id()?);
     let at = cells.moment()?;
     let state = cells.text_or_none()?.map(|stored| read_state(&stored)).transpose()?;
-    Ok(OutEvent { id, kind, reference, at, state })
+    Ok(Event { id, kind, reference, at, state })
 }
 
 /// Why a unit's events cannot be written.
@@ -111,8 +111,8 @@ pub(crate) fn write_state(state: &TransactionState) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-fn read_state(stored: &str) -> Result<TransactionState, Damaged> {
-    let damaged = Damaged("state of a transaction");
+fn read_state(stored: &str) -> Result<TransactionState, CorruptRow> {
+    let damaged = CorruptRow("state of a transaction");
     let amount = |minor| Minor::new(minor).ok_or(damaged);
     let stored: StoredState = serde_json::from_str(stored).map_err(|_| damaged)?;
     Ok(TransactionState {
@@ -123,7 +123,7 @@ fn read_state(stored: &str) -> Result<TransactionState, Damaged> {
         dispute: stored
             .dispute
             .map(|dispute| {
-                Ok::<_, Damaged>(Dispute {
+                Ok::<_, CorruptRow>(Dispute {
                     id: dispute.id,
                     status: dispute.status,
                     reason: dispute.reason,

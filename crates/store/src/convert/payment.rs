@@ -12,7 +12,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Entry, PaymentFilter, Progress};
 
-use super::{Damaged, account, cells::Cells, fee};
+use super::{CorruptRow, account, cells::Cells, fee};
 
 /// The columns that [`read_order`] and then [`read_progress`] take, of card_payments as `p`.
 macro_rules! payment_columns {
@@ -130,8 +130,8 @@ struct StoredMatch {
     conditions: Vec<String>,
 }
 
-pub(crate) fn read_matched(stored: &str) -> Result<Matched, Damaged> {
-    let stored: StoredMatch = serde_json::from_str(stored).map_err(|_| Damaged("matched rule"))?;
+pub(crate) fn read_matched(stored: &str) -> Result<Matched, CorruptRow> {
+    let stored: StoredMatch = serde_json::from_str(stored).map_err(|_| CorruptRow("matched rule"))?;
     Ok(Matched {
         rule: Arc::from(stored.rule),
         conditions: stored.conditions.into_iter().map(Arc::from).collect(),

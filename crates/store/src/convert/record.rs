@@ -5,7 +5,7 @@ use tollgate_domain::{
     event::EventKind,
     id::{PaymentId, TransferId},
 };
-use tollgate_engine::ports::{Activity, Found, PastPayment};
+use tollgate_engine::ports::{Activity, PastPayment, SearchHit};
 
 use super::{cells::Cells, fee};
 
@@ -35,10 +35,10 @@ macro_rules! past_transfer_columns {
 pub(crate) use {activity_columns, past_card_columns, past_transfer_columns};
 
 /// Reads the columns place, method and reference.
-pub(crate) fn read_found<C: Cells>(cells: &mut C) -> Result<Found, C::Fault> {
+pub(crate) fn read_found<C: Cells>(cells: &mut C) -> Result<SearchHit, C::Fault> {
     let place = cells.id()?;
     let method = cells.word("payment method", PaymentMethod::parse)?;
-    Ok(Found { place, reference: ServiceReference::from_bytes(method, cells.id()?) })
+    Ok(SearchHit { place, reference: ServiceReference::from_bytes(method, cells.id()?) })
 }
 
 pub(crate) fn read_activity<C: Cells>(cells: &mut C) -> Result<Activity, C::Fault> {

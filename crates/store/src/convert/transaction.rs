@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CardTransaction, TransactionFilter};
 
-use super::{Damaged, cells::Cells, fee, is_unstorable, until_before, up_to_before};
+use super::{CorruptRow, cells::Cells, fee, is_unstorable, until_before, up_to_before};
 
 /// The columns that [`read`] takes, of transactions as `t`; the last ones are [`state_columns`].
 macro_rules! transaction_columns {
@@ -42,7 +42,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<Transaction, C::Fault> {
     let fee = fee::read(cells)?;
     let (description, metadata) = (cells.text_or_none()?, cells.text()?);
     let CardTransaction { id, state, created_at, updated_at } =
-        read_if_any(cells)?.ok_or(Damaged("transaction without an id"))?;
+        read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;
     Ok(Transaction {
         environment,
         id,
@@ -76,7 +76,7 @@ fn read_state<C: Cells>(cells: &mut C) -> Result<TransactionState, C::Fault> {
     let failure = match (cells.text_or_none()?, cells.text_or_none()?) {
         (Some(code), Some(message)) => Some(Failure { code, message }),
         (None, None) => None,
-        _ => return Err(Damaged("half of a failure").into()),
+        _ => return Err(CorruptRow("half of a failure").into()),
     };
     let refunded = cells.amount()?;
     let (id, status_of_dispute) = (cells.text_or_none()?, cells.text_or_none()?);
@@ -84,7 +84,7 @@ fn read_state<C: Cells>(cells: &mut C) -> Result<TransactionState, C::Fault> {
     let dispute = match (id, status_of_dispute) {
         (Some(id), Some(status)) => Some(Dispute { id, status, reason, amount }),
         (None, None) => None,
-        _ => return Err(Damaged("half of a dispute").into()),
+        _ => return Err(CorruptRow("half of a dispute").into()),
     };
     Ok(TransactionState { status, provider_reference, failure, refunded, dispute })
 }

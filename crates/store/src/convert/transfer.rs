@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
 
-use super::{Damaged, account, cells::Cells, fee, payment::read_matched, transaction::read_if_any};
+use super::{CorruptRow, account, cells::Cells, fee, payment::read_matched, transaction::read_if_any};
 
 /// Whom the postings of transfers name as the one who asked.
 pub(crate) const ACTOR: &str = "transfer";
@@ -65,7 +65,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<Transfer, C::Fault> {
         waiting: cells.text_or_none()?,
     };
     let CardTransaction { id, state, updated_at, .. } =
-        read_if_any(cells)?.ok_or(Damaged("transaction without an id"))?;
+        read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;
     Ok(Transfer { revision, transaction: id, order, fingerprints, progress, state, updated_at })
 }
 

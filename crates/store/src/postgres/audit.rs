@@ -9,7 +9,7 @@ use tollgate_engine::ports::Audit;
 use super::{cells::RowCells, fault::Fault};
 use crate::convert::{
     self,
-    audit::{COUNT, Check, MOST_FINDINGS},
+    audit::{COUNT, Check, MAX_FINDINGS},
 };
 
 /// How long it may take; some millions of postings are read in a minute.
@@ -38,8 +38,8 @@ pub(super) async fn audit(client: &mut ClientWrapper) -> Result<Audit, Fault> {
     };
     for check in Check::ALL {
         let rows = transaction.query(&check.sql().replace("exact_sum", "sum"), &[]).await?;
-        for row in rows.iter().take(MOST_FINDINGS.saturating_sub(audit.findings.len())) {
-            audit.findings.push(check.tell(&mut RowCells::new(row, 0))?);
+        for row in rows.iter().take(MAX_FINDINGS.saturating_sub(audit.findings.len())) {
+            audit.findings.push(check.read_finding(&mut RowCells::new(row, 0))?);
         }
     }
     transaction.rollback().await?;

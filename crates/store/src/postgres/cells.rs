@@ -4,7 +4,7 @@ use tokio_postgres::{Row, types::FromSql};
 use uuid::Uuid;
 
 use super::fault::Fault;
-use crate::convert::{self, Damaged, cells::Cells};
+use crate::convert::{self, CorruptRow, cells::Cells};
 
 /// A row and the place of its next value.
 pub(super) struct RowCells<'a> {
@@ -61,6 +61,6 @@ impl Cells for RowCells<'_> {
     }
 
     fn word<T>(&mut self, what: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
-        Ok(parse(self.take()?).ok_or(Damaged(what))?)
+        Ok(parse(self.take()?).ok_or(CorruptRow(what))?)
     }
 }

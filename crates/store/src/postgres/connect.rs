@@ -20,7 +20,7 @@ use tokio_postgres::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::Settings;
+use super::PostgresSettings;
 use crate::{DatabaseUrl, InvalidDatabaseUrl, OpenError};
 
 /// How often a quiet connection is checked, so that one to a vanished server is noticed in half a minute.
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Connector {
 }
 
 impl Connector {
-    pub(super) fn new(url: &DatabaseUrl, settings: &Settings) -> Result<Self, OpenError> {
+    pub(super) fn new(url: &DatabaseUrl, settings: &PostgresSettings) -> Result<Self, OpenError> {
         let wanted = Wanted::parse(url.postgres_url().unwrap_or_default())?;
         let mut config = wanted.config;
         if config.get_application_name().is_none() {

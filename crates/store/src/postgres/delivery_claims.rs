@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{batches, cells::RowCells, fault::Fault, uuid};
 use crate::convert::{
-    Damaged,
+    CorruptRow,
     delivery::{delivery_columns, read},
     endpoint::{self, endpoint_columns},
 };
@@ -111,7 +111,7 @@ async fn claim_some(
         .map(|row| {
             let place: i64 = row.try_get(0)?;
             let found = usize::try_from(place).ok().and_then(|place| ready.get(place.checked_sub(1)?));
-            let (environment, endpoint) = found.ok_or(Damaged("delivery that was not asked for"))?;
+            let (environment, endpoint) = found.ok_or(CorruptRow("delivery that was not asked for"))?;
             let delivery = read(&mut RowCells::new(row, 1))?;
             Ok(ClaimedDelivery { environment: *environment, delivery, endpoint: endpoint.clone() })
         })

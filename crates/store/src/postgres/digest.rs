@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{batches, cells::RowCells, fault::Fault, sequence, uuid};
 use crate::convert::digest::{
-    Digest, Digestible, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
+    Digest, IndexableEvent, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
     read_transfer,
 };
 
@@ -96,7 +96,11 @@ async fn digest_some(client: &ClientWrapper, limit: u32) -> Result<u32, Fault> {
     Ok(u32::try_from(taken.len()).unwrap_or(u32::MAX))
 }
 
-async fn load(client: &ClientWrapper, scopes: &[Uuid], events: &[Uuid]) -> Result<Vec<Digestible>, Fault> {
+async fn load(
+    client: &ClientWrapper,
+    scopes: &[Uuid],
+    events: &[Uuid],
+) -> Result<Vec<IndexableEvent>, Fault> {
     let cards = client.prepare_cached(CARDS).await.map_err(Fault::Uncommitted)?;
     let transfers = client.prepare_cached(TRANSFERS).await.map_err(Fault::Uncommitted)?;
     let values: [&(dyn ToSql + Sync); 2] = [&scopes, &events];

@@ -3,7 +3,10 @@
 use deadpool_postgres::ClientWrapper;
 use tokio_postgres::types::ToSql;
 use tollgate_domain::{Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
+use tollgate_engine::ports::{
+    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, SettledProviderEvent,
+    StoredProviderEvent,
+};
 
 use super::{cells::RowCells, fault::Fault, uuid};
 use crate::convert::{
@@ -57,7 +60,7 @@ pub(super) async fn claim(
     now: Timestamp,
     until: Timestamp,
     limit: u32,
-) -> Result<Vec<StoredEvent>, Fault> {
+) -> Result<Vec<StoredProviderEvent>, Fault> {
     let statement = client
         .prepare_cached(concat!(
             "WITH due AS (
@@ -80,7 +83,7 @@ pub(super) async fn claim(
 pub(super) async fn settle(
     client: &ClientWrapper,
     environment: EnvironmentId,
-    settled: &SettledEvent,
+    settled: &SettledProviderEvent,
 ) -> Result<bool, Fault> {
     let statement = client
         .prepare_cached(
@@ -128,10 +131,10 @@ pub(super) async fn retry(
 pub(super) async fn list(
     client: &ClientWrapper,
     environment: EnvironmentId,
-    state: Option<EventState>,
-    before: Option<&EventPlace>,
+    state: Option<ProviderEventState>,
+    before: Option<&ProviderEventCursor>,
     limit: u32,
-) -> Result<Vec<StoredEvent>, Fault> {
+) -> Result<Vec<StoredProviderEvent>, Fault> {
     let Some((last, provider, id)) = convert::event::behind(before) else { return Ok(Vec::new()) };
     // Names are compared byte by byte, as they are where lists of several states are put together.
     let statement = client
@@ -145,7 +148,8 @@ pub(super) async fn list(
                  ORDER BY received_at DESC, provider COLLATE \"C\", id COLLATE \"C\" LIMIT $4) e"
         ))
         .await?;
-    let states: Vec<&str> = convert::event::states(state).into_iter().map(EventState::as_str).collect();
+    let states: Vec<&str> =
+        convert::event::states(state).into_iter().map(ProviderEventState::as_str).collect();
     let scope = uuid(environment.to_bytes());
     let rows = client.query(&statement, &[&scope, &states, &last, &i64::from(limit), &provider, &id]).await?;
     let mut events =

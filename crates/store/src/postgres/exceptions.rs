@@ -1,4 +1,4 @@
-//! Disagreements with providers that a person has to look at.
+//! Discrepancies with providers that a person has to look at.
 
 use deadpool_postgres::ClientWrapper;
 use tollgate_domain::{
@@ -14,7 +14,7 @@ use crate::convert::{
     exception::{exception_columns, found_digest, read},
 };
 
-/// Disagreements to record, a column each, as a statement takes them.
+/// Discrepancies to record, a column each, as a statement takes them.
 #[derive(Debug)]
 pub(super) struct Found<'a> {
     pub(super) ids: Vec<Uuid>,

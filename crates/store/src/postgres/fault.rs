@@ -6,7 +6,7 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 use tollgate_engine::ports::StoreError;
 
-use crate::convert::Damaged;
+use crate::convert::CorruptRow;
 
 /// Why one attempt stopped.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) enum Fault {
     /// The time was over before it began.
     TooLate,
     /// The answer cannot be read.
-    Damaged(Damaged),
+    CorruptRow(CorruptRow),
     /// The caller asked for what makes no sense.
     Misuse(&'static str),
 }
@@ -35,9 +35,9 @@ impl From<tokio_postgres::Error> for Fault {
     }
 }
 
-impl From<Damaged> for Fault {
-    fn from(damaged: Damaged) -> Self {
-        Self::Damaged(damaged)
+impl From<CorruptRow> for Fault {
+    fn from(damaged: CorruptRow) -> Self {
+        Self::CorruptRow(damaged)
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn judge(fault: Fault) -> Judgement {
             blame: Blame::Connection,
         },
         Fault::TooLate => Judgement::passing(StoreError::Unavailable("there was no time left".to_owned())),
-        Fault::Damaged(damaged) => Judgement::wrong(damaged.into()),
+        Fault::CorruptRow(damaged) => Judgement::wrong(damaged.into()),
         Fault::Misuse(reason) => Judgement::wrong(StoreError::Broken(reason.to_owned())),
     }
 }

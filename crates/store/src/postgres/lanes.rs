@@ -30,7 +30,7 @@ use super::{
 /// Units that may wait for each lane.
 const QUEUE: usize = 1024;
 /// How long a unit waits for a place in a full queue.
-const QUEUE_PATIENCE: Duration = Duration::from_secs(1);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What shares a transaction with others of its kind.
 pub(super) trait Unit: Send + Sync + Sized + 'static {
@@ -85,7 +85,7 @@ impl<U: Unit> Lanes<U> {
         };
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { unit, since: Instant::now(), reply };
-        match queue.send_timeout(waiting, QUEUE_PATIENCE).await {
+        match queue.send_timeout(waiting, QUEUE_TIMEOUT).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 return Err(StoreError::Unavailable("too many writes are waiting".to_owned()));

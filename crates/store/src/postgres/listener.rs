@@ -12,7 +12,7 @@ use crate::signal::Announcer;
 pub(super) const CHANNEL: &str = "tollgate_directory";
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// Listens until dropped.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ async fn listen(connector: Connector, announcer: Announcer) {
             Ok(()) => tracing::warn!("the server closed the connection that listens for changes"),
             Err(error) => tracing::warn!(error = describe(&error), "not listening for changes right now"),
         }
-        pause = if heard { FIRST_PAUSE } else { pause.saturating_mul(2).min(LONGEST_PAUSE) };
+        pause = if heard { FIRST_PAUSE } else { pause.saturating_mul(2).min(MAX_PAUSE) };
         // Nodes that lost the same server do not come back all at once.
         tokio::time::sleep(rand::random_range(pause / 2..=pause)).await;
     }

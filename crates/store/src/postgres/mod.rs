@@ -63,11 +63,11 @@ use reserve::Reservation;
 use transfer_change::Wanted;
 
 /// How many lanes there are of a kind. One takes thousands of units a second; more would only make batches smaller.
-const MOST_LANES: usize = 2;
+const MAX_LANES: usize = 2;
 
 /// How the PostgreSQL store uses the server.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct PostgresSettings {
     /// The most connections for units of work; one more listens for changes.
     pub connections: usize,
     /// How long one address may take to accept a connection.
@@ -78,7 +78,7 @@ pub struct Settings {
     pub statement_timeout: Duration,
 }
 
-impl Default for Settings {
+impl Default for PostgresSettings {
     fn default() -> Self {
         Self {
             connections: 16,
@@ -105,7 +105,7 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Connects, and brings the schema up to date. The URL must be a `postgres:` one.
-    pub async fn open(url: &DatabaseUrl, settings: &Settings) -> Result<Self, OpenError> {
+    pub async fn open(url: &DatabaseUrl, settings: &PostgresSettings) -> Result<Self, OpenError> {
         let connector = Connector::new(url, settings)?;
         let failed = |reason: String| OpenError::Server { url: url.clone(), reason };
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -131,7 +131,7 @@ impl PostgresStore {
         let attempt = settings.statement_timeout.saturating_add(Duration::from_secs(2));
         let limits = Limits { attempt, total: attempt.saturating_mul(2) };
         // All of them busy leave some connections to others.
-        let lanes = (settings.connections / 4).clamp(1, MOST_LANES);
+        let lanes = (settings.connections / 4).clamp(1, MAX_LANES);
         let plans = Arc::default();
         Ok(Self {
             reservations: Lanes::start(lanes, &pool, &plans, limits),

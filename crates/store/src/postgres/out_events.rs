@@ -8,16 +8,16 @@ use tollgate_domain::{
     id::{EnvironmentId, EventId},
     transaction::TransactionState,
 };
-use tollgate_engine::ports::{EventQuery, EventsFrom, NewEvent, OutEvent};
+use tollgate_engine::ports::{Event, EventQuery, EventsFrom, NewEvent};
 use uuid::Uuid;
 
 use super::{cells::RowCells, fault::Fault, sequence, uuid};
 use crate::convert::out_event::{Slice, out_event_columns, read, state_told};
 
 /// The parts of a statement that write its events, each with a delivery to every endpoint that wants it. They begin with a
-/// part named `tells` (environment_id, id, kind, method, reference, at, state), which has no rows where the statement
+/// part named `new_events` (environment_id, id, kind, method, reference, at, state), which has no rows where the statement
 /// does nothing.
-macro_rules! tell {
+macro_rules! append_events {
     () => {
         "told AS (
              INSERT INTO out_events (environment_id, id, kind, method, reference, at, state)
@@ -32,21 +32,21 @@ macro_rules! tell {
     };
 }
 
-pub(super) use tell;
+pub(super) use append_events;
 
 /// Events to write, a column each, as a statement takes them.
 #[derive(Debug, Default)]
-pub(super) struct Tells {
+pub(super) struct EventBatch {
     pub(super) ids: Vec<Uuid>,
     pub(super) kinds: Vec<&'static str>,
     pub(super) states: Vec<Option<String>>,
 }
 
-impl Tells {
+impl EventBatch {
     /// The events of a unit that leaves the transaction in this state.
-    pub(super) fn new(tells: &[NewEvent], state: Option<&TransactionState>) -> Result<Self, Fault> {
+    pub(super) fn new(new_events: &[NewEvent], state: Option<&TransactionState>) -> Result<Self, Fault> {
         let mut all = Self::default();
-        for event in tells {
+        for event in new_events {
             all.add(event, state)?;
         }
         Ok(all)
@@ -64,7 +64,7 @@ pub(super) async fn find(
     client: &ClientWrapper,
     environment: EnvironmentId,
     id: EventId,
-) -> Result<Option<OutEvent>, Fault> {
+) -> Result<Option<Event>, Fault> {
     let statement = client
         .prepare_cached(concat!(
             "SELECT ",
@@ -109,7 +109,7 @@ pub(super) async fn list(
     query: EventQuery,
     from: EventsFrom,
     limit: u32,
-) -> Result<Option<Vec<OutEvent>>, Fault> {
+) -> Result<Option<Vec<Event>>, Fault> {
     sequence::number_events(client, Some(environment)).await?;
     let scope = uuid(environment.to_bytes());
     let cursor = match from.cursor() {

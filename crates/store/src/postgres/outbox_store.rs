@@ -6,8 +6,8 @@ use tollgate_domain::{
     id::{EndpointId, EnvironmentId, EventId},
 };
 use tollgate_engine::ports::{
-    Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointAdded, EndpointChanged, EventDelivery,
-    EventQuery, EventsFrom, OutEvent, OutboxStore, Resend, Resent, StoreError,
+    Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointAdded, EndpointChanged, Event,
+    EventDelivery, EventQuery, EventsFrom, OutboxStore, Resend, Resent, StoreError,
 };
 
 use super::{PostgresStore, attempts::attempt, deliveries, delivery_claims, endpoints, out_events, resend};
@@ -47,21 +47,17 @@ impl OutboxStore for PostgresStore {
         attempt!(self, Write, |client| endpoints::remove(client, environment, id))
     }
 
-    async fn out_events(
+    async fn list_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Option<Vec<OutEvent>>, StoreError> {
+    ) -> Result<Option<Vec<Event>>, StoreError> {
         attempt!(self, Read, |client| out_events::list(client, environment, query, from, limit))
     }
 
-    async fn out_event(
-        &self,
-        environment: EnvironmentId,
-        id: EventId,
-    ) -> Result<Option<OutEvent>, StoreError> {
+    async fn find_event(&self, environment: EnvironmentId, id: EventId) -> Result<Option<Event>, StoreError> {
         attempt!(self, Read, |client| out_events::find(client, environment, id))
     }
 

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::{
     exceptions::Found,
     fault::Fault,
-    out_events::{Tells, tell},
+    out_events::{EventBatch, append_events},
     payments::due,
     timeline::Lines,
     uuid,
@@ -104,7 +104,7 @@ macro_rules! told {
             "::text[], ",
             $states,
             "::text[]) AS t (id, kind, state)), ",
-            tell!()
+            append_events!()
         )
     };
 }
@@ -177,13 +177,18 @@ async fn pass_gate(
         more = More::new(change);
         more.extend(&mut values);
     }
-    let (at, tells) = (
+    let (at, new_events) = (
         change.at.unix_millis(),
-        Tells::new(&change.tells, change.transaction.as_ref().map(|(_, state)| state))?,
+        EventBatch::new(&change.new_events, change.transaction.as_ref().map(|(_, state)| state))?,
     );
-    let is_told = !tells.ids.is_empty();
+    let is_told = !new_events.ids.is_empty();
     if is_told {
-        values.extend::<[&(dyn ToSql + Sync); 4]>([&at, &tells.ids, &tells.kinds, &tells.states]);
+        values.extend::<[&(dyn ToSql + Sync); 4]>([
+            &at,
+            &new_events.ids,
+            &new_events.kinds,
+            &new_events.states,
+        ]);
     }
     let sql = match (is_short, is_told) {
         (true, false) => SHORT,

@@ -8,9 +8,9 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, NewEvent, PaymentChange, PaymentFilter,
-    PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
-    StoredException, TransactionFilter,
+    CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter, PaymentStore, Progress,
+    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution, SettledProviderEvent,
+    StoreError, StoredException, StoredProviderEvent, TransactionFilter,
 };
 
 use super::{
@@ -26,9 +26,16 @@ impl PaymentStore for PostgresStore {
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
-        tells: &[NewEvent],
+        new_events: &[NewEvent],
     ) -> Result<Inserted, StoreError> {
-        attempt!(self, Write, |client| payments::insert(client, environment, order, progress, entries, tells))
+        attempt!(self, Write, |client| payments::insert(
+            client,
+            environment,
+            order,
+            progress,
+            entries,
+            new_events
+        ))
     }
 
     async fn payment(
@@ -112,7 +119,7 @@ impl PaymentStore for PostgresStore {
         attempt!(self, Read, |client| timeline::of_reference(client, environment, reference))
     }
 
-    async fn receive_event(
+    async fn receive_provider_event(
         &self,
         environment: EnvironmentId,
         event: &ProviderEvent,
@@ -121,24 +128,24 @@ impl PaymentStore for PostgresStore {
         attempt!(self, Write, |client| events::receive(client, environment, event, due))
     }
 
-    async fn claim_events(
+    async fn claim_provider_events(
         &self,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
+    ) -> Result<Vec<StoredProviderEvent>, StoreError> {
         attempt!(self, Write, |client| events::claim(client, now, until, limit))
     }
 
-    async fn settle_event(
+    async fn settle_provider_event(
         &self,
         environment: EnvironmentId,
-        settled: &SettledEvent,
+        settled: &SettledProviderEvent,
     ) -> Result<bool, StoreError> {
         attempt!(self, Write, |client| events::settle(client, environment, settled))
     }
 
-    async fn retry_event(
+    async fn retry_stored_provider_event(
         &self,
         environment: EnvironmentId,
         provider: &str,
@@ -148,13 +155,13 @@ impl PaymentStore for PostgresStore {
         attempt!(self, Write, |client| events::retry(client, environment, provider, id, now))
     }
 
-    async fn events(
+    async fn provider_events(
         &self,
         environment: EnvironmentId,
-        state: Option<EventState>,
-        before: Option<&EventPlace>,
+        state: Option<ProviderEventState>,
+        before: Option<&ProviderEventCursor>,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
+    ) -> Result<Vec<StoredProviderEvent>, StoreError> {
         attempt!(self, Read, |client| events::list(client, environment, state, before, limit))
     }
 

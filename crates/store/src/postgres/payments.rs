@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     cells::RowCells,
     fault::Fault,
-    out_events::{Tells, tell},
+    out_events::{EventBatch, append_events},
     timeline::Lines,
     uuid,
 };
@@ -57,7 +57,7 @@ const INSERT_AND_TELL: &str = concat!(
          SELECT payment.environment_id, t.id, t.kind, 'web_card' AS method, payment.id AS reference, $23::bigint AS at,
              t.state
          FROM payment CROSS JOIN unnest($39::uuid[], $40::text[], $41::text[]) AS t (id, kind, state)), ",
-    tell!(),
+    append_events!(),
     " SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)"
 );
 
@@ -67,12 +67,12 @@ pub(super) async fn insert(
     order: &CardOrder,
     progress: &Progress,
     entries: &[Entry],
-    tells: &[NewEvent],
+    new_events: &[NewEvent],
 ) -> Result<Inserted, Fault> {
     if order.environment != environment {
         return Err(Fault::Misuse("a payment was to be stored in another environment than its own"));
     }
-    let tells = Tells::new(tells, None)?;
+    let new_events = EventBatch::new(new_events, None)?;
     let lines = Lines::new(entries);
     let values: [&(dyn ToSql + Sync); 38] = [
         &uuid(environment.to_bytes()),
@@ -115,8 +115,8 @@ pub(super) async fn insert(
         &order.account.as_ref().map(convert::account::write),
     ];
     let (mut values, mut sql) = (values.to_vec(), INSERT);
-    if !tells.ids.is_empty() {
-        values.extend::<[&(dyn ToSql + Sync); 3]>([&tells.ids, &tells.kinds, &tells.states]);
+    if !new_events.ids.is_empty() {
+        values.extend::<[&(dyn ToSql + Sync); 3]>([&new_events.ids, &new_events.kinds, &new_events.states]);
         sql = INSERT_AND_TELL;
     }
     let statement = client.prepare_cached(sql).await?;

@@ -2,13 +2,15 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Activity, Attention, Found, FoundPlace, PastPayment, RecordStore, StoreError};
+use tollgate_engine::ports::{
+    Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit, StoreError,
+};
 
 use super::{PostgresStore, attempts::attempt, digest, records};
 
 #[async_trait]
-impl RecordStore for PostgresStore {
-    async fn digest_events(&self, limit: u32) -> Result<u32, StoreError> {
+impl ReportingStore for PostgresStore {
+    async fn index_events(&self, limit: u32) -> Result<u32, StoreError> {
         attempt!(self, Write, |client| digest::digest(client, limit))
     }
 
@@ -16,9 +18,9 @@ impl RecordStore for PostgresStore {
         &self,
         environment: EnvironmentId,
         term: &str,
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: u32,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         attempt!(self, Read, |client| records::find(client, environment, term, before, limit))
     }
 

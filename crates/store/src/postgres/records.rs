@@ -2,7 +2,7 @@
 
 use deadpool_postgres::ClientWrapper;
 use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Activity, Attention, Found, FoundPlace, PastPayment};
+use tollgate_engine::ports::{Activity, Attention, PastPayment, SearchCursor, SearchHit};
 
 use super::{cells::RowCells, fault::Fault, uuid};
 use crate::convert::{
@@ -18,9 +18,9 @@ pub(super) async fn find(
     client: &ClientWrapper,
     environment: EnvironmentId,
     term: &str,
-    before: Option<FoundPlace>,
+    before: Option<SearchCursor>,
     limit: u32,
-) -> Result<Vec<Found>, Fault> {
+) -> Result<Vec<SearchHit>, Fault> {
     let Some(last) = convert::up_to_before(before) else { return Ok(Vec::new()) };
     let statement = client
         .prepare_cached(

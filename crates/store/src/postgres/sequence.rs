@@ -14,7 +14,7 @@ use super::{fault::Fault, uuid};
 /// Events numbered in one transaction.
 const BATCH: u32 = 1_000;
 /// Batches at most for one call. What is left has its turn with the next call.
-const MOST_BATCHES: u32 = 20;
+const MAX_BATCHES: u32 = 20;
 
 /// Any number that nothing else locks; these are the letters of `sequence`.
 const LOCK: i64 = 0x7365_7175_656e_6365;
@@ -25,7 +25,7 @@ pub(super) async fn number_events(
     environment: Option<EnvironmentId>,
 ) -> Result<(), Fault> {
     let scope = environment.map(|environment| uuid(environment.to_bytes()));
-    for _ in 0..MOST_BATCHES {
+    for _ in 0..MAX_BATCHES {
         if !is_any_unsequenced(client, scope).await? {
             break;
         }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{
     exceptions::Found,
     fault::Fault,
-    out_events::{Tells, tell},
+    out_events::{EventBatch, append_events},
     transfer_change::Wanted,
     uuid,
 };
@@ -120,7 +120,7 @@ macro_rules! told {
                  WHERE t.kind <> 'transaction.pending' OR NOT EXISTS (
                      SELECT 1 FROM out_events e WHERE e.environment_id = gate.environment_id AND e.method = 'ach'
                          AND e.reference = gate.reference)), ",
-            tell!()
+            append_events!()
         )
     };
 }
@@ -261,22 +261,22 @@ impl<'a> Short<'a> {
 #[derive(Default)]
 pub(super) struct Told {
     places: Vec<i64>,
-    tells: Tells,
+    new_events: EventBatch,
 }
 
 impl Told {
     pub(super) fn new(wanted: &[&Wanted]) -> Result<Self, Fault> {
         let mut told = Self::default();
         for (place, change) in places(wanted) {
-            if let Some(id) = change.announces {
+            if let Some(id) = change.pending_event {
                 let pending = TransactionState::pending();
                 told.places.push(place);
                 let event = NewEvent { id, kind: EventKind::Transaction(pending.status) };
-                told.tells.add(&event, Some(&pending))?;
+                told.new_events.add(&event, Some(&pending))?;
             }
-            if let Some(event) = &change.tells {
+            if let Some(event) = &change.new_events {
                 told.places.push(place);
-                told.tells.add(event, change.state.as_ref())?;
+                told.new_events.add(event, change.state.as_ref())?;
             }
         }
         Ok(told)
@@ -284,7 +284,7 @@ impl Told {
 
     /// The values in the statement's order.
     pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 4] {
-        [&self.places, &self.tells.ids, &self.tells.kinds, &self.tells.states]
+        [&self.places, &self.new_events.ids, &self.new_events.kinds, &self.new_events.states]
     }
 }
 

@@ -5,7 +5,7 @@ use tokio_postgres::Row;
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId},
-    ledger::{Balances, Entry, Movement, Refusal, entries},
+    ledger::{Balances, Entry, Movement, MovementError, entries},
 };
 use tollgate_engine::ports::{AppliedMovement, LedgerLine, Moved};
 use uuid::Uuid;
@@ -65,8 +65,8 @@ async fn decide_and_write(
     }
     let entries = match entries(movement, wallet.balances().available, wallet.funded()) {
         Ok(entries) => entries,
-        Err(Refusal::Insufficient { available }) => return Ok(Moved::Insufficient { available }),
-        Err(Refusal::TooMuch) => return Ok(Moved::TooMuch),
+        Err(MovementError::Insufficient { available }) => return Ok(Moved::Insufficient { available }),
+        Err(MovementError::TooMuch) => return Ok(Moved::TooMuch),
     };
     write(transaction, environment, movement, &entries).await?;
     for entry in entries {

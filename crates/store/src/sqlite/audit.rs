@@ -9,7 +9,7 @@ use tollgate_engine::ports::Audit;
 use super::{cells::RowCells, fault::Fault};
 use crate::convert::{
     self,
-    audit::{COUNT, Check, MOST_FINDINGS},
+    audit::{COUNT, Check, MAX_FINDINGS},
 };
 
 /// In the one transaction of its reader, and so at one moment.
@@ -26,8 +26,8 @@ pub(super) fn audit(connection: &Connection) -> Result<Audit, Fault> {
     };
     for check in Check::ALL {
         let mut statement = connection.prepare(check.sql())?;
-        let rows = statement.query_and_then([], |row| check.tell(&mut RowCells::new(row, 0)))?;
-        for finding in rows.take(MOST_FINDINGS.saturating_sub(audit.findings.len())) {
+        let rows = statement.query_and_then([], |row| check.read_finding(&mut RowCells::new(row, 0)))?;
+        for finding in rows.take(MAX_FINDINGS.saturating_sub(audit.findings.len())) {
             audit.findings.push(finding?);
         }
     }

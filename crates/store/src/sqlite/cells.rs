@@ -3,7 +3,7 @@
 use rusqlite::{Row, types::FromSql};
 
 use super::fault::Fault;
-use crate::convert::{Damaged, cells::Cells};
+use crate::convert::{CorruptRow, cells::Cells};
 
 /// A row and the place of its next value.
 pub(super) struct RowCells<'a> {
@@ -67,6 +67,6 @@ impl Cells for RowCells<'_> {
     fn word<T>(&mut self, what: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
         let place = self.place();
         let text = self.row.get_ref(place)?.as_str().map_err(rusqlite::Error::from)?;
-        Ok(parse(text).ok_or(Damaged(what))?)
+        Ok(parse(text).ok_or(CorruptRow(what))?)
     }
 }

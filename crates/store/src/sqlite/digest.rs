@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::{cells::RowCells, fault::Fault, writer::Effect};
 use crate::convert::digest::{
-    Digest, Digestible, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
+    Digest, IndexableEvent, add_sums, digestible_card_columns, digestible_transfer_columns, read_card,
     read_transfer,
 };
 
@@ -55,7 +55,7 @@ pub(super) fn digest(connection: &Connection, limit: u32) -> Result<Effect<u32>,
     Ok(Effect::Written(u32::try_from(taken.len()).unwrap_or(u32::MAX)))
 }
 
-fn load(connection: &Connection, taken: &[([u8; 16], [u8; 16])]) -> Result<Vec<Digestible>, Fault> {
+fn load(connection: &Connection, taken: &[([u8; 16], [u8; 16])]) -> Result<Vec<IndexableEvent>, Fault> {
     let mut card = connection.prepare_cached(CARD)?;
     let mut transfer = connection.prepare_cached(TRANSFER)?;
     let mut events = Vec::with_capacity(taken.len());

@@ -2,7 +2,10 @@
 
 use rusqlite::{Connection, params};
 use tollgate_domain::{Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{EventPlace, EventState, ProviderEvent, Received, SettledEvent, StoredEvent};
+use tollgate_engine::ports::{
+    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, SettledProviderEvent,
+    StoredProviderEvent,
+};
 
 use super::{cells::RowCells, directory, fault::Fault, writer::Effect};
 use crate::convert::{
@@ -60,7 +63,7 @@ pub(super) fn claim(
     now: Timestamp,
     until: Timestamp,
     limit: u32,
-) -> Result<Effect<Vec<StoredEvent>>, Fault> {
+) -> Result<Effect<Vec<StoredProviderEvent>>, Fault> {
     let mut due = connection
         .prepare_cached(DUE)?
         .query_and_then(params![now.unix_millis(), limit], |row| read(&mut RowCells::new(row, 0)))?
@@ -89,7 +92,7 @@ pub(super) fn claim(
 pub(super) fn settle(
     connection: &Connection,
     environment: EnvironmentId,
-    settled: &SettledEvent,
+    settled: &SettledProviderEvent,
 ) -> Result<bool, Fault> {
     let changed = connection
         .prepare_cached(
@@ -134,10 +137,10 @@ pub(super) const LIST: &str = concat!(
 pub(super) fn list(
     connection: &Connection,
     environment: EnvironmentId,
-    state: Option<EventState>,
-    before: Option<&EventPlace>,
+    state: Option<ProviderEventState>,
+    before: Option<&ProviderEventCursor>,
     limit: u32,
-) -> Result<Vec<StoredEvent>, Fault> {
+) -> Result<Vec<StoredProviderEvent>, Fault> {
     let Some((last, provider, id)) = convert::event::behind(before) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(LIST)?;
     let mut events = Vec::new();

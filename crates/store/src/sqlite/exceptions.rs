@@ -1,4 +1,4 @@
-//! Disagreements with providers that a person has to look at.
+//! Discrepancies with providers that a person has to look at.
 
 use rusqlite::{Connection, params};
 use tollgate_domain::{

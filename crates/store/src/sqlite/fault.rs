@@ -3,7 +3,7 @@
 use rusqlite::ErrorCode;
 use tollgate_engine::ports::StoreError;
 
-use crate::convert::Damaged;
+use crate::convert::CorruptRow;
 
 /// Why a piece of work on a connection stopped.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +11,7 @@ pub(super) enum Fault {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     #[error(transparent)]
-    Damaged(#[from] Damaged),
+    CorruptRow(#[from] CorruptRow),
     #[error("{0}")]
     Misuse(&'static str),
 }
@@ -42,7 +42,7 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Sqlite(error) if environmental(&error) => Self::Unavailable(describe(&error)),
             Fault::Sqlite(error) => Self::Broken(error.to_string()),
-            Fault::Damaged(damaged) => damaged.into(),
+            Fault::CorruptRow(damaged) => damaged.into(),
             Fault::Misuse(reason) => Self::Broken(reason.to_owned()),
         }
     }

@@ -52,7 +52,7 @@ use writer::Writer;
 
 /// How the SQLite store uses the machine.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SqliteSettings {
     /// How many reads run at once, 1 to 64.
     pub readers: usize,
     /// How long to wait for a lock that another process, such as a backup, holds on the file.
@@ -61,7 +61,7 @@ pub struct Settings {
     pub patience: Duration,
 }
 
-impl Default for Settings {
+impl Default for SqliteSettings {
     fn default() -> Self {
         Self { readers: 4, busy_timeout: Duration::from_secs(2), patience: Duration::from_secs(5) }
     }
@@ -80,7 +80,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the file, or creates it, and brings its schema up to date.
-    pub async fn open(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
+    pub async fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, OpenError> {
         let (path, settings) = (path.to_owned(), settings.clone());
         let opening = tokio::task::spawn_blocking({
             let path = path.clone();
@@ -89,7 +89,7 @@ impl SqliteStore {
         opening.await.unwrap_or_else(|error| Err(OpenError::File { path, reason: error.to_string() }))
     }
 
-    fn open_blocking(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
+    fn open_blocking(path: &Path, settings: &SqliteSettings) -> Result<Self, OpenError> {
         let file = Arc::new(ServedFile::claim(path, settings.busy_timeout)?);
         let failed = |reason: String| OpenError::File { path: file.path().to_owned(), reason };
         let connection = file.writer().map_err(|fault| failed(fault.to_string()))?;

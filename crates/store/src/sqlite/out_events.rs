@@ -6,7 +6,7 @@ use tollgate_domain::{
     id::{EnvironmentId, EventId},
     transaction::TransactionState,
 };
-use tollgate_engine::ports::{EventQuery, EventsFrom, NewEvent, OutEvent};
+use tollgate_engine::ports::{Event, EventQuery, EventsFrom, NewEvent};
 
 use super::{cells::RowCells, fault::Fault};
 use crate::convert::out_event::{Slice, in_filter, out_event_columns, read, state_told};
@@ -34,9 +34,13 @@ pub(super) const DELIVER: &str = "INSERT INTO event_deliveries
      WHERE p.environment_id = ?1 AND p.disabled IS NULL AND (p.filter = '*' OR instr(p.filter, ?4) > 0)";
 
 /// Writes a unit's events, each with a delivery to every endpoint that wants it.
-pub(super) fn tell(connection: &Connection, tells: &[NewEvent], about: About<'_>) -> Result<(), Fault> {
+pub(super) fn append_events(
+    connection: &Connection,
+    new_events: &[NewEvent],
+    about: About<'_>,
+) -> Result<(), Fault> {
     let (scope, at) = (about.environment.to_bytes(), about.at.unix_millis());
-    for event in tells {
+    for event in new_events {
         let state = state_told(event, about.state).map_err(Fault::Misuse)?;
         connection.prepare_cached(NUMBERED)?.execute(params![
             scope,
@@ -64,7 +68,7 @@ pub(super) fn find(
     connection: &Connection,
     environment: EnvironmentId,
     id: EventId,
-) -> Result<Option<OutEvent>, Fault> {
+) -> Result<Option<Event>, Fault> {
     connection
         .prepare_cached(concat!(
             "SELECT ",
@@ -107,7 +111,7 @@ pub(super) fn list(
     query: EventQuery,
     from: EventsFrom,
     limit: u32,
-) -> Result<Option<Vec<OutEvent>>, Fault> {
+) -> Result<Option<Vec<Event>>, Fault> {
     let cursor = match from.cursor() {
         Some(id) => connection
             .prepare_cached("SELECT sequence FROM out_events WHERE environment_id = ?1 AND id = ?2")?

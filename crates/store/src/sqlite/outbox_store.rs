@@ -6,8 +6,8 @@ use tollgate_domain::{
     id::{EndpointId, EnvironmentId, EventId},
 };
 use tollgate_engine::ports::{
-    Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointAdded, EndpointChanged, EventDelivery,
-    EventQuery, EventsFrom, OutEvent, OutboxStore, Resend, Resent, StoreError,
+    Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointAdded, EndpointChanged, Event,
+    EventDelivery, EventQuery, EventsFrom, OutboxStore, Resend, Resent, StoreError,
 };
 
 use super::{SqliteStore, deliveries, endpoints, out_events, resend};
@@ -49,23 +49,19 @@ impl OutboxStore for SqliteStore {
         self.writer.write(move |connection| endpoints::remove(connection, environment, id)).await
     }
 
-    async fn out_events(
+    async fn list_events(
         &self,
         environment: EnvironmentId,
         query: EventQuery,
         from: EventsFrom,
         limit: u32,
-    ) -> Result<Option<Vec<OutEvent>>, StoreError> {
+    ) -> Result<Option<Vec<Event>>, StoreError> {
         self.readers
             .read(move |connection| out_events::list(connection, environment, query, from, limit))
             .await
     }
 
-    async fn out_event(
-        &self,
-        environment: EnvironmentId,
-        id: EventId,
-    ) -> Result<Option<OutEvent>, StoreError> {
+    async fn find_event(&self, environment: EnvironmentId, id: EventId) -> Result<Option<Event>, StoreError> {
         self.readers.read(move |connection| out_events::find(connection, environment, id)).await
     }
 

@@ -12,7 +12,7 @@ use tollgate_engine::ports::{Changed, PaymentChange};
 use super::{
     events, exceptions,
     fault::Fault,
-    out_events::{About, tell},
+    out_events::{About, append_events},
     timeline,
     writer::Effect,
 };
@@ -49,7 +49,7 @@ pub(super) fn change(
         events::settle(connection, environment, settled)?;
     }
     let state = change.transaction.as_ref().map(|(_, state)| state);
-    tell(connection, &change.tells, About { environment, reference, at: change.at, state })?;
+    append_events(connection, &change.new_events, About { environment, reference, at: change.at, state })?;
     Ok(Effect::Written(Changed::Done))
 }
 

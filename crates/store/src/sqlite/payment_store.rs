@@ -8,9 +8,9 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, EventPlace, EventState, Inserted, NewEvent, PaymentChange, PaymentFilter,
-    PaymentStore, Progress, ProviderEvent, Received, Resolution, SettledEvent, StoreError, StoredEvent,
-    StoredException, TransactionFilter,
+    CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter, PaymentStore, Progress,
+    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution, SettledProviderEvent,
+    StoreError, StoredException, StoredProviderEvent, TransactionFilter,
 };
 
 use super::{
@@ -41,13 +41,13 @@ impl PaymentStore for SqliteStore {
         order: &CardOrder,
         progress: &Progress,
         entries: &[Entry],
-        tells: &[NewEvent],
+        new_events: &[NewEvent],
     ) -> Result<Inserted, StoreError> {
         let (order, progress) = (order.clone(), progress.clone());
-        let (entries, tells) = (entries.to_vec(), tells.to_vec());
+        let (entries, new_events) = (entries.to_vec(), new_events.to_vec());
         self.writer
             .write(move |connection| {
-                payments::insert(connection, environment, &order, &progress, &entries, &tells)
+                payments::insert(connection, environment, &order, &progress, &entries, &new_events)
             })
             .await
     }
@@ -143,7 +143,7 @@ impl PaymentStore for SqliteStore {
         self.readers.read(move |connection| timeline::of_reference(connection, environment, reference)).await
     }
 
-    async fn receive_event(
+    async fn receive_provider_event(
         &self,
         environment: EnvironmentId,
         event: &ProviderEvent,
@@ -153,22 +153,22 @@ impl PaymentStore for SqliteStore {
         self.writer.write(move |connection| events::receive(connection, environment, &event, due)).await
     }
 
-    async fn claim_events(
+    async fn claim_provider_events(
         &self,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
+    ) -> Result<Vec<StoredProviderEvent>, StoreError> {
         if !self.readers.read(move |connection| events::is_any_due(connection, now)).await? {
             return Ok(Vec::new());
         }
         self.writer.write(move |connection| events::claim(connection, now, until, limit)).await
     }
 
-    async fn settle_event(
+    async fn settle_provider_event(
         &self,
         environment: EnvironmentId,
-        settled: &SettledEvent,
+        settled: &SettledProviderEvent,
     ) -> Result<bool, StoreError> {
         let settled = settled.clone();
         self.writer
@@ -179,7 +179,7 @@ impl PaymentStore for SqliteStore {
             .await
     }
 
-    async fn retry_event(
+    async fn retry_stored_provider_event(
         &self,
         environment: EnvironmentId,
         provider: &str,
@@ -190,13 +190,13 @@ impl PaymentStore for SqliteStore {
         self.writer.write(move |connection| events::retry(connection, environment, &provider, &id, now)).await
     }
 
-    async fn events(
+    async fn provider_events(
         &self,
         environment: EnvironmentId,
-        state: Option<EventState>,
-        before: Option<&EventPlace>,
+        state: Option<ProviderEventState>,
+        before: Option<&ProviderEventCursor>,
         limit: u32,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
+    ) -> Result<Vec<StoredProviderEvent>, StoreError> {
         let before = before.cloned();
         self.readers
             .read(move |connection| events::list(connection, environment, state, before.as_ref(), limit))

@@ -12,7 +12,7 @@ use super::{
     cells::RowCells,
     directory,
     fault::Fault,
-    out_events::{About, tell},
+    out_events::{About, append_events},
     timeline,
     writer::Effect,
 };
@@ -28,7 +28,7 @@ pub(super) fn insert(
     order: &CardOrder,
     progress: &Progress,
     entries: &[Entry],
-    tells: &[NewEvent],
+    new_events: &[NewEvent],
 ) -> Result<Effect<Inserted>, Fault> {
     if order.environment != environment {
         return Err(Fault::Misuse("a payment was to be stored in another environment than its own"));
@@ -88,7 +88,11 @@ pub(super) fn insert(
     }
     let reference = ServiceReference::Card(order.id);
     timeline::add(connection, environment, reference, entries)?;
-    tell(connection, tells, About { environment, reference, at: order.created_at, state: None })?;
+    append_events(
+        connection,
+        new_events,
+        About { environment, reference, at: order.created_at, state: None },
+    )?;
     Ok(Effect::Written(Inserted::Done))
 }
 

@@ -2,13 +2,15 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Activity, Attention, Found, FoundPlace, PastPayment, RecordStore, StoreError};
+use tollgate_engine::ports::{
+    Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit, StoreError,
+};
 
 use super::{SqliteStore, digest, records};
 
 #[async_trait]
-impl RecordStore for SqliteStore {
-    async fn digest_events(&self, limit: u32) -> Result<u32, StoreError> {
+impl ReportingStore for SqliteStore {
+    async fn index_events(&self, limit: u32) -> Result<u32, StoreError> {
         if !self.readers.read(digest::is_any_undigested).await? {
             return Ok(0);
         }
@@ -19,9 +21,9 @@ impl RecordStore for SqliteStore {
         &self,
         environment: EnvironmentId,
         term: &str,
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: u32,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         let term = term.to_owned();
         self.readers
             .read(move |connection| records::find(connection, environment, &term, before, limit))

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Activity, Attention, Found, FoundPlace, PastPayment};
+use tollgate_engine::ports::{Activity, Attention, PastPayment, SearchCursor, SearchHit};
 
 use super::{cells::RowCells, fault::Fault};
 use crate::convert::{
@@ -20,9 +20,9 @@ pub(super) fn find(
     connection: &Connection,
     environment: EnvironmentId,
     term: &str,
-    before: Option<FoundPlace>,
+    before: Option<SearchCursor>,
     limit: u32,
-) -> Result<Vec<Found>, Fault> {
+) -> Result<Vec<SearchHit>, Fault> {
     let Some(last) = convert::up_to_before(before) else { return Ok(Vec::new()) };
     connection
         .prepare_cached(FIND)?

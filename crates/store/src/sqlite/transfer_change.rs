@@ -12,7 +12,7 @@ use tollgate_engine::ports::{Changed, NewEvent, ReservationCancel, TransferChang
 use super::{
     events, exceptions,
     fault::Fault,
-    out_events::{About, tell},
+    out_events::{About, append_events},
     postings::Posting,
     timeline,
     writer::Effect,
@@ -41,14 +41,14 @@ pub(super) fn change(
         events::settle(connection, environment, settled)?;
     }
     let about = About { environment, reference, at: change.at, state: change.state.as_ref() };
-    if let Some(event) = change.announces
+    if let Some(event) = change.pending_event
         && !has_events(connection, environment, id)?
     {
         let pending = TransactionState::pending();
         let event = NewEvent { id: event, kind: EventKind::Transaction(pending.status) };
-        tell(connection, &[event], About { state: Some(&pending), ..about })?;
+        append_events(connection, &[event], About { state: Some(&pending), ..about })?;
     }
-    tell(connection, change.tells.as_slice(), about)?;
+    append_events(connection, change.new_events.as_slice(), about)?;
     Ok(Effect::Written(Changed::Done))
 }
 

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId},
-    ledger::{Balances, Movement, Refusal, entries},
+    ledger::{Balances, Movement, MovementError, entries},
 };
 use tollgate_engine::ports::{AppliedMovement, LedgerLine, Moved};
 
@@ -30,10 +30,10 @@ pub(super) fn move_funds(
     }
     let entries = match entries(movement, wallet.balances().available, wallet.funded()) {
         Ok(entries) => entries,
-        Err(Refusal::Insufficient { available }) => {
+        Err(MovementError::Insufficient { available }) => {
             return Ok(Effect::Nothing(Moved::Insufficient { available }));
         }
-        Err(Refusal::TooMuch) => return Ok(Effect::Nothing(Moved::TooMuch)),
+        Err(MovementError::TooMuch) => return Ok(Effect::Nothing(Moved::TooMuch)),
     };
     insert_posting(connection, environment, movement)?;
     for entry in entries {

@@ -26,7 +26,7 @@ const QUEUE: usize = 1024;
 /// Units that share one commit at most.
 const BATCH: usize = 256;
 /// How long a unit waits for a place in a full queue.
-const QUEUE_PATIENCE: Duration = Duration::from_secs(1);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a unit of work leaves behind.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Writer {
                 return answer.await.unwrap_or_else(|_| Err(no_answer()));
             }
         };
-        match queue.send_timeout(unit, QUEUE_PATIENCE).await {
+        match queue.send_timeout(unit, QUEUE_TIMEOUT).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 return Err(StoreError::Unavailable("too many writes are waiting".to_owned()));

@@ -9,8 +9,8 @@ use tollgate_domain::{
     transaction::Status,
 };
 use tollgate_engine::ports::{
-    DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventState, EventsFrom,
-    PaymentFilter, Resend, ResendWhich,
+    DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventsFrom, PaymentFilter,
+    ProviderEventState, Resend, ResendWhich,
 };
 use tollgate_store::conformance::{
     Nodes, at,
@@ -42,7 +42,7 @@ async fn stragglers_are_tidied_up() {
         let removed = nodes.endpoint(environment, &["*"]).await;
         let well = nodes.endpoint(environment, &["*"]).await;
         let resting = nodes.endpoint(environment, &["*"]).await;
-        let event = nodes.told(environment, SUCCEEDED).await;
+        let event = nodes.append_event(environment, SUCCEEDED).await;
         let rests = attempted(DeliveryState::Waiting, Some(event.at), EndpointEffect::Rests(at(9_000)));
         nodes.settle(environment, resting.id, event.id, &rests).await;
         let off = Endpoint { disabled: Some("no".to_owned()), ..disabled.clone() };
@@ -144,13 +144,15 @@ async fn filled(database: &Database) -> Asked {
         // On a session that ends, and tells what it read before anything is counted.
         database.visitor().await.batch_execute(FILL).await.unwrap();
         let few = few.unwrap();
-        let [parked, event] =
-            [nodes.told(environment, FAILED).await.id, nodes.told(environment, FAILED).await.id];
+        let [parked, event] = [
+            nodes.append_event(environment, FAILED).await.id,
+            nodes.append_event(environment, FAILED).await.id,
+        ];
         nodes.park(environment, few, parked).await;
         // What nobody has listed yet is numbered in bounded steps.
         let unnumbered = "SELECT count(*) FROM unsequenced_events";
         while database.count(unnumbered).await > 0 {
-            nodes.one.out_events(environment, EventQuery::default(), EventsFrom::Newest, 1).await.unwrap();
+            nodes.one.list_events(environment, EventQuery::default(), EventsFrom::Newest, 1).await.unwrap();
         }
         asked = Some(Asked { environment, few, event });
     })
@@ -214,25 +216,25 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
         |parked_only| ResendWhich::Between { from: at(0), until: at(90_000_000), parked_only, after: None };
     let found = match what {
         "events" => {
-            node.out_events(environment, EventQuery::default(), newest, 5).await.unwrap().unwrap().len()
+            node.list_events(environment, EventQuery::default(), newest, 5).await.unwrap().unwrap().len()
         }
         "events after" => {
             let after = EventsFrom::After(middle);
-            node.out_events(environment, EventQuery::default(), after, 5).await.unwrap().unwrap().len()
+            node.list_events(environment, EventQuery::default(), after, 5).await.unwrap().unwrap().len()
         }
         "events of a kind" => {
             let query = EventQuery { kind: Some(FAILED), reference: None };
-            node.out_events(environment, query, newest, 5).await.unwrap().unwrap().len()
+            node.list_events(environment, query, newest, 5).await.unwrap().unwrap().len()
         }
         "events of a kind that is not there" => {
             let query = EventQuery { kind: Some(EventKind::Transaction(Status::Refunded)), reference: None };
-            assert!(node.out_events(environment, query, newest, 5).await.unwrap().unwrap().is_empty());
+            assert!(node.list_events(environment, query, newest, 5).await.unwrap().unwrap().is_empty());
             1
         }
         "events of a payment" => {
-            let reference = node.out_event(environment, event).await.unwrap().unwrap().reference;
+            let reference = node.find_event(environment, event).await.unwrap().unwrap().reference;
             let query = EventQuery { kind: Some(FAILED), reference: Some(reference) };
-            node.out_events(environment, query, newest, 5).await.unwrap().unwrap().len()
+            node.list_events(environment, query, newest, 5).await.unwrap().unwrap().len()
         }
         "deliveries" => node.deliveries(environment, all, None, 5).await.unwrap().len(),
         "deliveries to one" => {
@@ -286,8 +288,8 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
         "attention" => {
             usize::try_from(node.attention(environment, 5).await.unwrap().parked_deliveries).unwrap()
         }
-        "a digest" => usize::try_from(node.digest_events(5).await.unwrap()).unwrap(),
-        "an event" => usize::from(!nodes.told(environment, SUCCEEDED).await.id.to_bytes().is_empty()),
+        "a digest" => usize::try_from(node.index_events(5).await.unwrap()).unwrap(),
+        "an event" => usize::from(!nodes.append_event(environment, SUCCEEDED).await.id.to_bytes().is_empty()),
         other => ask_of_payments(nodes, other, environment).await,
     };
     assert!(found > 0, "{what}");
@@ -310,9 +312,12 @@ async fn ask_of_payments(nodes: &Nodes, what: &str, environment: EnvironmentId) 
             node.claim_payments(at(80_000_000), at(80_000_001), 5).await.map(|_| 1).unwrap()
         }
         "transfers due" => node.claim_transfers(at(80_000_000), at(80_000_001), 5).await.map(|_| 1).unwrap(),
-        "providers' events" => {
-            none(node.events(environment, Some(EventState::Waiting), None, 5).await.unwrap().len())
-        }
+        "providers' events" => none(
+            node.provider_events(environment, Some(ProviderEventState::Waiting), None, 5)
+                .await
+                .unwrap()
+                .len(),
+        ),
         "exceptions" => none(node.exceptions(environment, true, None, 5).await.unwrap().len()),
         other => panic!("{other}"),
     }

@@ -1,7 +1,7 @@
 //! Lists and claims read only their part of a table.
 
 use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
-use tollgate_engine::ports::{EventState, PaymentFilter, TransactionFilter};
+use tollgate_engine::ports::{PaymentFilter, ProviderEventState, TransactionFilter};
 use tollgate_store::conformance::{at, samples::card};
 
 use crate::server::{Database, with_database, with_sessions};
@@ -32,7 +32,7 @@ async fn every_list_and_claim_has_its_index() {
         })
         .await;
         let (scope, id) = environment.unwrap();
-        // One payment's disagreements are found among many only where there are many.
+        // One payment's discrepancies are found among many only where there are many.
         let sql = "INSERT INTO reconciliation_exceptions
                        (environment_id, id, method, reference, kind, expected, found, found_digest, source, at)
                    SELECT environment_id, gen_random_uuid(), method, gen_random_uuid(), kind, expected, found,
@@ -98,9 +98,9 @@ async fn every_list_and_claim_has_its_index() {
                     "transfers_due" => drop(node.claim_transfers(at(0), at(1), 5).await.unwrap()),
                     "transfers_waiting" => drop(node.waiting_transfers(scope, None, 5).await.unwrap()),
                     "timeline_pkey" => drop(node.timeline(scope, card(id)).await.unwrap()),
-                    "provider_events_due" => drop(node.claim_events(at(0), at(1), 5).await.unwrap()),
+                    "provider_events_due" => drop(node.claim_provider_events(at(0), at(1), 5).await.unwrap()),
                     "provider_events_by_state" => {
-                        drop(node.events(scope, Some(EventState::Waiting), None, 5).await.unwrap());
+                        drop(node.provider_events(scope, Some(ProviderEventState::Waiting), None, 5).await.unwrap());
                     }
                     "reconciliation_exceptions_pkey" => {
                         drop(node.exceptions(scope, false, None, 5).await.unwrap());

@@ -14,7 +14,7 @@ use tokio_postgres::{Client, NoTls};
 use tollgate_store::{
     DatabaseUrl,
     conformance::Nodes,
-    postgres::{PostgresStore, Settings},
+    postgres::{PostgresSettings, PostgresStore},
 };
 
 /// A server plans a statement for its parameters at first, and for any once it was run a few times: what holds of one plan
@@ -69,8 +69,8 @@ pub(crate) async fn with_database(work: impl AsyncFnOnce(&Database)) {
 }
 
 /// Small pools and short limits, so that tests of limits are short.
-pub(crate) fn settings() -> Settings {
-    Settings {
+pub(crate) fn settings() -> PostgresSettings {
+    PostgresSettings {
         connections: 8,
         connect_timeout: Duration::from_secs(2),
         wait_timeout: Duration::from_secs(3),
@@ -110,7 +110,7 @@ impl Database {
         self.open_with(&settings()).await
     }
 
-    pub(crate) async fn open_with(&self, settings: &Settings) -> Arc<PostgresStore> {
+    pub(crate) async fn open_with(&self, settings: &PostgresSettings) -> Arc<PostgresStore> {
         Arc::new(PostgresStore::open(&self.url(), settings).await.unwrap())
     }
 

@@ -17,7 +17,7 @@ use tollgate_store::{
         transfer_samples::{sending, sending_until},
         wallet::books_balance,
     },
-    postgres::Settings,
+    postgres::PostgresSettings,
 };
 
 use crate::{
@@ -94,7 +94,8 @@ async fn killed_connections_reserve_nothing_twice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_is_done_once_whichever_answer_is_lost() {
     with_database(async |database| {
-        let (proxy, nodes) = behind_a_proxy(database, &Settings { connections: 1, ..settings() }).await;
+        let (proxy, nodes) =
+            behind_a_proxy(database, &PostgresSettings { connections: 1, ..settings() }).await;
         let environment = nodes.environment().await.id;
         nodes.fund(environment, 10_000_000, "f").await;
         let at_once = async |work: Vec<(NewTransfer, Option<TransferChange>)>| {
@@ -255,7 +256,7 @@ async fn lost_races_are_run_again_but_not_for_ever() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn trouble_is_told_soon_and_passes() {
     with_database(async |database| {
-        let short = Settings { statement_timeout: Duration::from_millis(300), ..settings() };
+        let short = PostgresSettings { statement_timeout: Duration::from_millis(300), ..settings() };
         let (proxy, nodes) = behind_a_proxy(database, &short).await;
         let environment = nodes.environment().await.id;
         nodes.fund(environment, 1_000_000, "f").await;
@@ -302,7 +303,7 @@ async fn trouble_is_told_soon_and_passes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wallet_held_too_long_is_unavailable() {
     with_database(async |database| {
-        let short = Settings { statement_timeout: Duration::from_millis(400), ..settings() };
+        let short = PostgresSettings { statement_timeout: Duration::from_millis(400), ..settings() };
         let node = database.open_with(&short).await;
         let nodes = Nodes::new(node.clone(), node);
         let environment = nodes.environment().await.id;

@@ -14,7 +14,7 @@ use tollgate_store::{
         samples::{card, preparing},
         wallet::books_balance,
     },
-    postgres::{PostgresStore, Settings},
+    postgres::{PostgresSettings, PostgresStore},
 };
 
 use crate::{
@@ -27,7 +27,7 @@ pub(crate) async fn two_nodes(database: &Database) -> Nodes {
 }
 
 /// Two nodes of which the first is behind the proxy.
-pub(crate) async fn behind_a_proxy(database: &Database, settings: &Settings) -> (Proxy, Nodes) {
+pub(crate) async fn behind_a_proxy(database: &Database, settings: &PostgresSettings) -> (Proxy, Nodes) {
     let proxy = Proxy::start(database.server_address()).await;
     let near = PostgresStore::open(&database.url_through(proxy.port), settings).await.unwrap();
     let nodes = Nodes::new(Arc::new(near), database.open().await);
@@ -67,7 +67,8 @@ async fn killed_connections_are_not_noticed_by_callers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_answer_is_asked_for_again() {
     with_database(async |database| {
-        let (proxy, nodes) = behind_a_proxy(database, &Settings { connections: 1, ..settings() }).await;
+        let (proxy, nodes) =
+            behind_a_proxy(database, &PostgresSettings { connections: 1, ..settings() }).await;
         let environment = nodes.environment().await.id;
         let first = nodes.key(environment).await;
         // Statements are prepared by now, so the next answer is that of the unit itself.
@@ -103,32 +104,33 @@ async fn a_lost_answer_is_asked_for_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
     with_database(async |database| {
-        let (proxy, nodes) = behind_a_proxy(database, &Settings { connections: 1, ..settings() }).await;
+        let (proxy, nodes) =
+            behind_a_proxy(database, &PostgresSettings { connections: 1, ..settings() }).await;
         let environment = nodes.environment().await.id;
         // Statements are prepared by this one, so the next answer is that of the unit itself. A lost connection takes
         // its statements along.
         let warm = async || {
             let id = nodes.payment(environment).await;
             let mut change = nodes.change_to(0, preparing());
-            change.tells = vec![nodes.new_tell(EventKind::PaymentPrepared)];
+            change.new_events = vec![nodes.new_outbox_event(EventKind::PaymentPrepared)];
             nodes.change(environment, id, &change).await;
             nodes.change(environment, id, &nodes.full_change(1, "evt_0")).await;
-            nodes.told(environment, EventKind::PaymentPrepared).await;
-            nodes.one.receive_event(environment, &nodes.new_event("evt_0"), at(1)).await.unwrap();
+            nodes.append_event(environment, EventKind::PaymentPrepared).await;
+            nodes.one.receive_provider_event(environment, &nodes.new_event("evt_0"), at(1)).await.unwrap();
         };
         warm().await;
         let (order, entries) = (nodes.new_order(environment), [nodes.new_entry("request")]);
-        let tells = [nodes.new_tell(EventKind::PaymentPrepared)];
+        let new_events = [nodes.new_outbox_event(EventKind::PaymentPrepared)];
         proxy.swallow_answer(1);
         let answer =
-            nodes.one.insert_payment(environment, &order, &preparing(), &entries, &tells).await.unwrap();
+            nodes.one.insert_payment(environment, &order, &preparing(), &entries, &new_events).await.unwrap();
         assert!(proxy.has_swallowed());
         assert_eq!(answer, Inserted::Done);
 
         let short = PaymentChange {
             objects: vec!["cs_1".to_owned()],
             entries: vec![nodes.new_entry("provider_call")],
-            tells: vec![nodes.new_tell(EventKind::PaymentPrepared)],
+            new_events: vec![nodes.new_outbox_event(EventKind::PaymentPrepared)],
             ..nodes.change_to(0, preparing())
         };
         for change in [short, nodes.full_change(1, "evt_1")] {
@@ -140,15 +142,15 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
         }
         assert_eq!(nodes.read(environment, order.id).await.revision, 2, "each was made once");
         assert_eq!(nodes.two.timeline(environment, card(order.id)).await.unwrap().len(), 4);
-        let told = nodes.all_told(environment).await;
+        let told = nodes.all_events(environment).await;
         let of_this = told.iter().filter(|event| event.reference == card(order.id)).count();
         assert_eq!(of_this, 1 + 1 + 2, "each was told once");
 
         warm().await;
         proxy.swallow_answer(1);
-        nodes.one.receive_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+        nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
         assert!(proxy.has_swallowed());
-        let due = nodes.two.claim_events(at(1), at(9), 9).await.unwrap();
+        let due = nodes.two.claim_provider_events(at(1), at(9), 9).await.unwrap();
         assert_eq!(due.iter().filter(|stored| stored.event.id == "evt_1").count(), 1, "once, and due");
     })
     .await;
@@ -157,7 +159,8 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_movement_is_made_once_whichever_answer_is_lost() {
     with_database(async |database| {
-        let (proxy, nodes) = behind_a_proxy(database, &Settings { connections: 1, ..settings() }).await;
+        let (proxy, nodes) =
+            behind_a_proxy(database, &PostgresSettings { connections: 1, ..settings() }).await;
         let environment = nodes.environment().await.id;
         let (mut nth, mut replayed) = (0, 0);
         let moved_in_all = loop {
@@ -215,7 +218,7 @@ async fn an_unreachable_server_is_unavailable_soon_and_recovers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_server_leaves_doubt_about_writes_only() {
     with_database(async |database| {
-        let short = Settings { statement_timeout: Duration::from_millis(300), ..settings() };
+        let short = PostgresSettings { statement_timeout: Duration::from_millis(300), ..settings() };
         let (proxy, nodes) = behind_a_proxy(database, &short).await;
         let environment = nodes.environment().await.id;
         proxy.set(Weather::Silent);
@@ -273,7 +276,7 @@ async fn the_listener_comes_back_by_itself() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_held_too_long_is_unavailable() {
     with_database(async |database| {
-        let short = Settings {
+        let short = PostgresSettings {
             connections: 1,
             statement_timeout: Duration::from_millis(400),
             wait_timeout: Duration::from_millis(100),

@@ -9,14 +9,14 @@ use tollgate_vault::Secret;
 
 use super::{
     http::{Http, Reply},
-    notes::Notes,
+    sandbox_file::SandboxFile,
     variable,
 };
 use crate::failure::Failure;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// An audit of a large database takes a while; nothing takes longer.
-const LONG_PATIENCE: Duration = Duration::from_mins(30);
+const LONG_REQUEST_TIMEOUT: Duration = Duration::from_mins(30);
 pub(super) const AUDIT: &str = "/admin/v1/audit";
 const NO_SERVER: &str = "there is no server to ask: set TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or run this where a \
                          sandbox has its tollgate-data folder (TOLLGATE_DATA_DIR names another)";
@@ -40,9 +40,9 @@ impl AdminClient {
     /// Finds the server by `TOLLGATE_URL` and `TOLLGATE_ADMIN_TOKEN`, or by the sandbox's notes.
     ///
     /// A token out of the notes goes to the sandbox of those notes and to nobody else.
-    pub(crate) fn find(notes: Option<&Notes>) -> Result<Self, Failure> {
+    pub(crate) fn find(notes: Option<&SandboxFile>) -> Result<Self, Failure> {
         let url = variable("TOLLGATE_URL").map(|url| url.trim_end_matches('/').to_owned());
-        let noted = notes.and_then(Notes::base_url);
+        let noted = notes.and_then(SandboxFile::base_url);
         let is_sandbox = url.is_none() || url.as_deref() == noted;
         let (token, token_from) = match (variable("TOLLGATE_ADMIN_TOKEN"), notes) {
             (Some(token), _) => (Secret::new(token), "TOLLGATE_ADMIN_TOKEN".to_owned()),
@@ -113,8 +113,8 @@ impl AdminClient {
         all.extend_from_slice(headers);
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let url = format!("{}{path}", self.url);
-        let patience = if path == AUDIT { LONG_PATIENCE } else { PATIENCE };
-        let reply = self.http.send(method, &url, &all, body, patience).await.map_err(|why| {
+        let timeout = if path == AUDIT { LONG_REQUEST_TIMEOUT } else { REQUEST_TIMEOUT };
+        let reply = self.http.send(method, &url, &all, body, timeout).await.map_err(|why| {
             Failure::new(format!(
                 "{} does not answer: {why}; start the server, or set TOLLGATE_URL to where it is",
                 self.url

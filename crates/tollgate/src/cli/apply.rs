@@ -6,12 +6,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{
-    admin_client::Versioned, ask::Consent, diff, document, fields::Fields, output, session::Session,
+    admin_client::Versioned, confirm::Confirm, diff, document, fields::Fields, output, session::Session,
 };
 use crate::failure::Failure;
 
 /// Reading and checking are two calls; where somebody's change comes in between, both are made again.
-const MOST_ROUNDS: usize = 5;
+const MAX_ROUNDS: usize = 5;
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
@@ -29,7 +29,7 @@ pub(crate) struct Mode {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    consent: Consent,
+    consent: Confirm,
 }
 
 pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
@@ -88,7 +88,7 @@ async fn plan(
     document: &Value,
     name: &str,
 ) -> Result<(u64, Vec<tollgate_configuration::Change>), Failure> {
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let Versioned { data: current, version } = session.client.get_versioned(path).await?;
         let checked = session.client.post(&format!("{path}/validate"), document).await;
         let checked = checked.map_err(|failure| match failure.faults() {

@@ -32,7 +32,7 @@ pub(crate) async fn run(session: Session, _: Doctor) -> Result<(), Failure> {
     if let Some(fields) = answer.as_object_mut() {
         fields.insert("checks".to_owned(), Value::Array(checks));
     }
-    session.output.show(&answer, |style| tell(&answer, style))?;
+    session.output.show(&answer, |style| render(&answer, style))?;
     match answer.list("checks").iter().filter(|check| check.text("verdict") == "problem").count() {
         0 => Ok(()),
         1 => Err(Failure::new("there is a problem; see above")),
@@ -102,7 +102,7 @@ fn clock_check(server_time: &str, asked_at: SystemTime, answered_at: SystemTime)
     check("clock", "warning", finding, Some(advice))
 }
 
-fn tell(answer: &Value, style: Style) -> String {
+fn render(answer: &Value, style: Style) -> String {
     let mut text = String::new();
     let mut environment = None;
     for check in answer.list("checks") {

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    ask::Consent,
+    confirm::Confirm,
     fields::Fields,
     http::segment,
     moment::moment,
@@ -58,7 +58,7 @@ enum Action {
         /// The endpoint.
         id: String,
         #[command(flatten)]
-        consent: Consent,
+        consent: Confirm,
     },
 }
 

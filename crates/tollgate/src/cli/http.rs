@@ -13,7 +13,7 @@ use hyper_util::{
 
 use crate::failure::Failure;
 
-const LARGEST_ANSWER: usize = 64 * 1024 * 1024;
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
 /// A client that keeps its connections.
 pub(crate) struct Http {
@@ -45,7 +45,7 @@ impl Http {
         url: &str,
         headers: &[(&str, String)],
         body: Vec<u8>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Reply, String> {
         let mut request = Request::builder().method(method).uri(url);
         if !body.is_empty() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
@@ -59,11 +59,10 @@ impl Http {
         let exchange = async {
             let answer = self.client.request(request).await.map_err(|error| reason(&error))?;
             let (parts, body) = answer.into_parts();
-            let body =
-                Limited::new(body, LARGEST_ANSWER).collect().await.map_err(|error| error.to_string())?;
+            let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?;
             Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
-        let waited = tokio::time::timeout(patience, exchange).await;
+        let waited = tokio::time::timeout(timeout, exchange).await;
         waited.map_err(|_| "it took too long".to_owned())?
     }
 }

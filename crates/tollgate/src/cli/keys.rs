@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::{
-    ask::Consent,
+    confirm::Confirm,
     fields::Fields,
     http::{query, segment},
     moment::moment,
@@ -50,7 +50,7 @@ enum Action {
         /// The key's id (not the key).
         key_id: String,
         #[command(flatten)]
-        consent: Consent,
+        consent: Confirm,
     },
 }
 

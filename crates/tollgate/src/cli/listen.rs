@@ -21,7 +21,7 @@ use crate::{failure::Failure, node::stop_signal};
 
 const POLL_EVERY: Duration = Duration::from_millis(500);
 /// How long the receiver may take.
-const PATIENCE: Duration = Duration::from_secs(15);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 /// Before every event there is.
 const FROM_THE_START: &str = "evt_00000000000000000000000000";
 
@@ -132,7 +132,7 @@ impl Listener {
             let query = query(&[("limit", Some("200".to_owned())), ("after", Some(self.last.clone()))]);
             let slice = self.session.client.get(&format!("{}{query}", self.path)).await?;
             for event in slice.list("items") {
-                self.tell(event).await?;
+                self.print_event(event).await?;
                 event.text("id").clone_into(&mut self.last);
             }
             if slice.optional_text("nextCursor").is_none() {
@@ -141,7 +141,7 @@ impl Listener {
         }
     }
 
-    async fn tell(&self, event: &Value) -> Result<(), Failure> {
+    async fn print_event(&self, event: &Value) -> Result<(), Failure> {
         let kind = event.text("type");
         let wanted = match &self.filter {
             EventFilter::All => true,
@@ -196,7 +196,8 @@ impl Listener {
             ("user-agent", concat!("tollgate-listen/", env!("CARGO_PKG_VERSION")).to_owned()),
         ];
         let begun = Instant::now();
-        let sent = self.session.client.http.send(Method::POST, url, &headers, body.to_vec(), PATIENCE).await;
+        let sent =
+            self.session.client.http.send(Method::POST, url, &headers, body.to_vec(), REQUEST_TIMEOUT).await;
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(match sent {
             Ok(reply) => json!({ "status": reply.status.as_u16(), "error": null, "tookMs": took }),

@@ -83,7 +83,7 @@ pub(crate) fn paint_of(status: &str) -> Paint {
 
 /// A text without anything that would move a cursor or ring a bell.
 pub(crate) fn printable(text: &str) -> String {
-    let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let shown = |outbound: char| if outbound.is_control() { '\u{fffd}' } else { outbound };
     text.chars().map(shown).collect()
 }
 

@@ -4,14 +4,14 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{
-    ask::Consent,
+    confirm::Confirm,
     fields::Fields,
     http::{query, segment},
     moment::moment,
     money::major,
     output::{Paint, Style, paint_of},
+    payment_detail,
     session::Session,
-    story,
     table::{Cell, Table, more},
 };
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ enum Action {
         /// The reference, pay_… or ach_….
         reference: String,
         #[command(flatten)]
-        consent: Consent,
+        consent: Confirm,
     },
 }
 
@@ -72,8 +72,8 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
         Action::List(list) if list.preparations => preparations(&session, list).await,
         Action::List(list) => transactions(&session, list).await,
         Action::Show { reference } => {
-            let story = read(&session, &reference).await?;
-            session.output.show(&story, |style| story::tell(&story, style))
+            let payment_detail = read(&session, &reference).await?;
+            session.output.show(&payment_detail, |style| payment_detail::render(&payment_detail, style))
         }
         Action::UseConfiguredAccount { reference, consent } => {
             consent.ask(&format!(

@@ -4,11 +4,13 @@ use clap::Args;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::{admin_client::AdminClient, fields::Fields, http::segment, notes::Notes, output::Output};
+use super::{
+    admin_client::AdminClient, fields::Fields, http::segment, output::Output, sandbox_file::SandboxFile,
+};
 use crate::failure::Failure;
 
 /// How many organizations, applications or environments are looked at to find the one that is meant.
-const MOST_LISTED: usize = 10_000;
+const MAX_LISTED: usize = 10_000;
 
 /// What every such command takes.
 #[derive(Debug, Clone, Args)]
@@ -26,7 +28,7 @@ pub(crate) struct Options {
 pub(crate) struct Session {
     pub(crate) client: AdminClient,
     pub(crate) output: Output,
-    pub(crate) notes: Option<Notes>,
+    pub(crate) notes: Option<SandboxFile>,
     /// What was asked for, and what was found.
     wanted: Option<String>,
     environment: OnceCell<String>,
@@ -34,7 +36,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(options: Options) -> Result<Self, Failure> {
-        let notes = Notes::find();
+        let notes = SandboxFile::find();
         let client = AdminClient::find(notes.as_ref())?;
         // Another server's commands have nothing to do with a sandbox that happens to lie here.
         let notes = notes.filter(|notes| notes.base_url() == Some(client.url.as_str()));
@@ -60,7 +62,7 @@ impl Session {
             })?;
             return Ok(wanted.clone());
         }
-        if let Some(noted) = self.notes.as_ref().and_then(Notes::environment) {
+        if let Some(noted) = self.notes.as_ref().and_then(SandboxFile::environment) {
             return Ok(noted.to_owned());
         }
         let all = self.all_environments().await?;
@@ -98,7 +100,7 @@ impl Session {
             let slice = self.client.get(&format!("{path}?limit=200{cursor}")).await?;
             items.extend_from_slice(slice.list("items"));
             match slice.optional_text("nextCursor") {
-                Some(next) if items.len() < MOST_LISTED => cursor = format!("&after={}", segment(next)),
+                Some(next) if items.len() < MAX_LISTED => cursor = format!("&after={}", segment(next)),
                 _ => return Ok(items),
             }
         }

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use tollgate_domain::Currency;
 use tollgate_vault::Secret;
 
-use super::{fields::Fields, http::segment, money, notes::Notes, payments, session::Session};
+use super::{fields::Fields, http::segment, money, payments, sandbox_file::SandboxFile, session::Session};
 use crate::failure::Failure;
 
 /// How long the simulator may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the server is given to follow before the command says what is known so far.
 const FOLLOWED_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -67,7 +67,7 @@ enum Verb {
 
 /// A payment at its simulated provider.
 struct Subject {
-    story: Value,
+    payment_detail: Value,
     wire: String,
     /// The provider's address.
     address: String,
@@ -88,14 +88,16 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
     if matches!(trigger.verb, Verb::Duplicate { .. }) {
         return session.output.show(&done, |_| format!("Sent {} once more.", done.text("event_id")));
     }
-    let story = followed(&session, reference, &subject.story).await?;
-    let status = |story: &Value| {
-        let transaction = story.field("transaction").filter(|it| !it.is_null());
-        transaction.map_or_else(|| story.text("status"), |transaction| transaction.text("status")).to_owned()
+    let payment_detail = followed(&session, reference, &subject.payment_detail).await?;
+    let status = |payment_detail: &Value| {
+        let transaction = payment_detail.field("transaction").filter(|it| !it.is_null());
+        transaction
+            .map_or_else(|| payment_detail.text("status"), |transaction| transaction.text("status"))
+            .to_owned()
     };
-    session.output.show(&story, |style| {
-        let (before, now) = (status(&subject.story), status(&story));
-        let news = news(&subject.story, &story);
+    session.output.show(&payment_detail, |style| {
+        let (before, now) = (status(&subject.payment_detail), status(&payment_detail));
+        let news = news(&subject.payment_detail, &payment_detail);
         if news.is_empty() {
             return format!(
                 "Done at the provider; {reference} is still {}. It may follow in a moment.",
@@ -113,25 +115,26 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
 
 impl Subject {
     async fn find(session: &Session, reference: &str) -> Result<Self, Failure> {
-        let story = payments::read(session, reference).await?;
-        let facts = story.field("transaction").filter(|it| !it.is_null()).unwrap_or(&story);
+        let payment_detail = payments::read(session, reference).await?;
+        let facts = payment_detail.field("transaction").filter(|it| !it.is_null()).unwrap_or(&payment_detail);
         let provider = facts.text("provider").to_owned();
         let config = session.client.get(&session.path("/config").await?).await?;
         let entry = config.field("providers").and_then(|providers| providers.get(&provider));
         let entry =
             entry.ok_or_else(|| Failure::new(format!("provider {provider} is not configured any more")))?;
         let wire = entry.text("adapter").to_owned();
-        let simulated = session.notes.as_ref().and_then(|notes: &Notes| notes.simulator(&wire));
+        let simulated = session.notes.as_ref().and_then(|notes: &SandboxFile| notes.simulator(&wire));
         // Only what the sandbox says is simulated is ever driven: a real provider must not hear of this.
         let (address, key) = simulated.filter(|(address, _)| *address == entry.text("baseUrl")).ok_or_else(|| {
             Failure::new(format!(
                 "{provider} is not served by a sandbox's simulator here; `trigger` works beside a sandbox's tollgate-data folder"
             ))
         })?;
-        let object =
-            facts.optional_text("providerReference").or_else(|| story.optional_text("providerObject"));
+        let object = facts
+            .optional_text("providerReference")
+            .or_else(|| payment_detail.optional_text("providerObject"));
         let (address, object) = (address.to_owned(), object.map(segment));
-        Ok(Self { story, wire, address, key, object })
+        Ok(Self { payment_detail, wire, address, key, object })
     }
 
     fn object(&self) -> Result<&str, Failure> {
@@ -179,7 +182,11 @@ impl Subject {
                 self.call(session, &format!("{transfer}/return"), json!({ "reason": reason })).await
             }
             Verb::Refund { amount, .. } => {
-                let facts = self.story.field("transaction").filter(|it| !it.is_null()).unwrap_or(&self.story);
+                let facts = self
+                    .payment_detail
+                    .field("transaction")
+                    .filter(|it| !it.is_null())
+                    .unwrap_or(&self.payment_detail);
                 let currency = Currency::parse(facts.text("currency")).unwrap_or(Currency::USD);
                 let minor = amount.as_deref().map(|amount| money::to_minor(amount, currency)).transpose()?;
                 let minor = minor.and_then(|minor| minor.parse::<i64>().ok());
@@ -207,8 +214,12 @@ impl Subject {
                 _ => Err(self.cannot("be disputed; the simulator plays disputes on the stripe wire only")),
             },
             Verb::Duplicate { .. } => {
-                let heard =
-                    self.story.list("timeline").iter().rev().find(|line| line.text("kind") == "webhook");
+                let heard = self
+                    .payment_detail
+                    .list("timeline")
+                    .iter()
+                    .rev()
+                    .find(|line| line.text("kind") == "webhook");
                 let event = heard.map(|line| line.text("/detail/eventId"));
                 let event = event.ok_or_else(|| {
                     Failure::new("no webhook about this payment came yet, so none can come again")
@@ -220,11 +231,12 @@ impl Subject {
 
     /// The customer's side: the hosted page's form, or the component's call.
     async fn pay(&self, session: &Session) -> Result<Value, Failure> {
-        let page = self.story.optional_text("checkoutUrl");
+        let page = self.payment_detail.optional_text("checkoutUrl");
         if let Some(page) = page.filter(|page| page.starts_with(&format!("{}/", self.address))) {
             let form = "number=4242+4242+4242+4242&expiry=12/34&cvc=123";
             let headers = [("content-type", "application/x-www-form-urlencoded".to_owned())];
-            let sent = session.client.http.send(Method::POST, page, &headers, form.into(), PATIENCE).await;
+            let sent =
+                session.client.http.send(Method::POST, page, &headers, form.into(), REQUEST_TIMEOUT).await;
             let reply = sent.map_err(|why| self.unreachable(&why))?;
             if reply.status.is_redirection() || reply.status.is_success() {
                 return Ok(json!({ "paid": true }));
@@ -251,11 +263,11 @@ impl Subject {
     }
 
     fn is_instant(&self) -> bool {
-        self.story.text("/transaction/channel") == "instant"
+        self.payment_detail.text("/transaction/channel") == "instant"
     }
 
     fn cannot(&self, what: &str) -> Failure {
-        Failure::new(format!("{} cannot {what}", self.story.text("serviceReference")))
+        Failure::new(format!("{} cannot {what}", self.payment_detail.text("serviceReference")))
     }
 
     fn unreachable(&self, why: &str) -> Failure {
@@ -284,7 +296,7 @@ impl Subject {
         headers: &[(&str, String)],
         body: Vec<u8>,
     ) -> Result<Value, Failure> {
-        let sent = session.client.http.send(Method::POST, url, headers, body, PATIENCE).await;
+        let sent = session.client.http.send(Method::POST, url, headers, body, REQUEST_TIMEOUT).await;
         let reply = sent.map_err(|why| self.unreachable(&why))?;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if reply.status.is_success() {
@@ -300,16 +312,16 @@ impl Subject {
 async fn followed(session: &Session, reference: &str, before: &Value) -> Result<Value, Failure> {
     let deadline = Instant::now() + FOLLOWED_WITHIN;
     loop {
-        let story = payments::read(session, reference).await?;
-        let changed = |field: &str| story.field(field) != before.field(field);
+        let payment_detail = payments::read(session, reference).await?;
+        let changed = |field: &str| payment_detail.field(field) != before.field(field);
         if changed("/transaction/status")
             || changed("/transaction/refundedMinor")
             || changed("/transaction/dispute")
         {
-            return Ok(story);
+            return Ok(payment_detail);
         }
         if Instant::now() > deadline {
-            return Ok(story);
+            return Ok(payment_detail);
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tollgate_vault::random_bytes;
 
 use super::{
-    ask::Consent,
+    confirm::Confirm,
     fields::Fields,
     http::{query, segment},
     moment::moment,
@@ -55,7 +55,7 @@ struct Movement {
     #[arg(long)]
     reference: Option<String>,
     #[command(flatten)]
-    consent: Consent,
+    consent: Confirm,
 }
 
 pub(crate) async fn run(session: Session, wallet: Wallet) -> Result<(), Failure> {

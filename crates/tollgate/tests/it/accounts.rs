@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    BANK_PATIENCE, BankSimulator, BankWorld, Flow, On, PATIENCE, Simulator, StoreKind, Wire, World,
+    BANK_WAIT_TIMEOUT, BankSimulator, BankWorld, Flow, On, Simulator, StoreKind, WAIT_TIMEOUT, Wire, World,
     on_each_store, wait_until,
 };
 
@@ -162,7 +162,7 @@ fn a_preparation_in_doubt_is_not_made_at_another_address(on: On) {
     assert_eq!(other.truth(reference).objects, 0);
     shop.configure(&shop.document(simulator.address()));
     shop.wait_preparation(reference, "withdrawn");
-    wait_until("nothing can be paid", PATIENCE.min(BANK_PATIENCE), || {
+    wait_until("nothing can be paid", WAIT_TIMEOUT.min(BANK_WAIT_TIMEOUT), || {
         simulator.truth(reference).payable == 0
     });
     assert_eq!(other.truth(reference).objects, 0);

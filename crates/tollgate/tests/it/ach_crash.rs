@@ -43,15 +43,15 @@ fn kills() -> u64 {
 
 /// Leaves the world alone until nothing is in flight, and checks all of it.
 #[track_caller]
-fn check_everything(world: &BankWorld, load: &Load, occasion: &str) -> Duration {
+fn check_everything(world: &BankWorld, load: &Load, trigger: &str) -> Duration {
     world.simulator.clear_faults();
     let began = Instant::now();
     let open = settle_down(&world.desk, &world.simulator, RESOLVED_WITHIN);
-    assert!(open.is_empty(), "{occasion}: not resolved within {RESOLVED_WITHIN:?}:\n{}", shown(&open));
+    assert!(open.is_empty(), "{trigger}: not resolved within {RESOLVED_WITHIN:?}:\n{}", shown(&open));
     let took = began.elapsed();
     let known = load.known.lock().unwrap();
     let found = bank_complaints(&world.desk, &world.simulator, &known, Desk::FUNDS);
-    assert!(found.is_empty(), "{occasion}:\n{}", shown(&found));
+    assert!(found.is_empty(), "{trigger}:\n{}", shown(&found));
     took
 }
 
@@ -61,7 +61,7 @@ fn shown(lines: &[String]) -> String {
 
 /// Checks what can be checked while work is in flight.
 #[track_caller]
-fn check_at_once(world: &BankWorld, load: &Load, occasion: &str) {
+fn check_at_once(world: &BankWorld, load: &Load, trigger: &str) {
     let known = load.known.lock().unwrap();
     let mut found = known.surprises.clone();
     let recent = std::mem::take(&mut *load.recent.lock().unwrap());
@@ -76,7 +76,7 @@ fn check_at_once(world: &BankWorld, load: &Load, occasion: &str) {
             found.push(format!("the provider took {key} {} times", taken.len()));
         }
     }
-    assert!(found.is_empty(), "{occasion}:\n{}", shown(&found));
+    assert!(found.is_empty(), "{trigger}:\n{}", shown(&found));
 }
 
 /// Mishaps at the provider, of which the next calls meet a few.
@@ -120,10 +120,10 @@ fn the_account_survives_kills(on: On) {
             world.server.kill();
         });
         world.serve_again(impatient);
-        let occasion = format!("after kill {kill}, {pause:?} into the work, seed {seed}");
-        check_at_once(&world, &load, &occasion);
+        let trigger = format!("after kill {kill}, {pause:?} into the work, seed {seed}");
+        check_at_once(&world, &load, &trigger);
         if kill % KILLS_BETWEEN_CHECKS == 0 || kill == kills {
-            slowest = slowest.max(check_everything(&world, &load, &occasion));
+            slowest = slowest.max(check_everything(&world, &load, &trigger));
         }
     }
     let known = load.known.lock().unwrap();
@@ -172,10 +172,10 @@ fn the_account_survives_dying_at_every_place(on: On) {
             deaths += 1;
             world.simulator.clear_faults();
             world.serve_again(impatient);
-            let occasion = format!("after dying at {failpoint}, seed {seed}");
-            check_at_once(&world, &load, &occasion);
+            let trigger = format!("after dying at {failpoint}, seed {seed}");
+            check_at_once(&world, &load, &trigger);
             if count == 4 {
-                check_everything(&world, &load, &occasion);
+                check_everything(&world, &load, &trigger);
             }
             world.server.kill();
         }

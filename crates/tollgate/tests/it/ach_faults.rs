@@ -9,8 +9,8 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    BANK_PATIENCE, BankInbox, BankSimulator, BankStore, BankWorld, Desk, On, Proxy, Weather, on_each_store,
-    wait_until,
+    BANK_WAIT_TIMEOUT, BankInbox, BankSimulator, BankStore, BankWorld, Desk, On, Proxy, Weather,
+    on_each_store, wait_until,
 };
 
 /// The deadline of [`BankStore::serve`], and what a busy machine adds to it.
@@ -130,7 +130,7 @@ fn trouble_with_looking_by_key(on: On) {
         simulator.fault("ach_transfers.list", kind, 2, DELAY_MS);
         let (reference, status) = made_in_trouble(desk, &format!("looked for despite {kind}"));
         assert_eq!(status, "pending", "{kind}");
-        wait_until("the mishap has struck", BANK_PATIENCE, || {
+        wait_until("the mishap has struck", BANK_WAIT_TIMEOUT, || {
             let waiting = simulator.control("GET", "faults", &json!(null));
             let waiting = waiting["faults"].as_array().unwrap();
             waiting.iter().all(|fault| fault["operation"] != "ach_transfers.list" || fault["count"] == 1)

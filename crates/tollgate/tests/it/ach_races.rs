@@ -74,7 +74,7 @@ fn the_wallet_is_never_overdrawn(desks: &[&Desk], simulator: &BankSimulator) {
         );
     }
     assert_eq!(made, COVERED);
-    wait_until("all are known", crate::support::BANK_PATIENCE, || {
+    wait_until("all are known", crate::support::BANK_WAIT_TIMEOUT, || {
         desk.listed("transactions?status=processing").len() == COVERED
     });
     let taken = simulator.accepted(200_000);
@@ -102,7 +102,7 @@ fn two_servers(test: impl FnOnce(&[&Desk], &BankSimulator)) {
     let world = BankWorld::start(On::Postgres);
     let other = world.store.serve().run();
     let there = world.desk.at(&other);
-    wait_until("the other server knows the keys", crate::support::BANK_PATIENCE, || {
+    wait_until("the other server knows the keys", crate::support::BANK_WAIT_TIMEOUT, || {
         there.client().get("/client/v1/wallet").status == 200
     });
     test(&[&world.desk, &there], &world.simulator);

@@ -16,7 +16,7 @@ use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, DECLINED_CARD, Flow, PATIENCE, Shop, Simulator, Start, Store, StoreKind, Wire, World,
+    Client, DECLINED_CARD, Flow, Shop, Simulator, Start, Store, StoreKind, WAIT_TIMEOUT, Wire, World,
     on_both_stores, randomness, seed, wait_agreement, wait_until,
 };
 
@@ -75,7 +75,7 @@ fn a_kill_at_any_step_leaves_nothing_half_done(kind: StoreKind) {
             ];
             // The customer pays on the page, and the server asks about the webhook it gets.
             simulator.pay_page(link.checkout_url());
-            wait_until("every step hangs", PATIENCE, || {
+            wait_until("every step hangs", WAIT_TIMEOUT, || {
                 STEPS
                     .iter()
                     .zip(&before)
@@ -120,7 +120,7 @@ fn a_kill_at_any_step_leaves_nothing_half_done(kind: StoreKind) {
             shop.confirm(&unpaid.reference, &unpaid.confirm_body()).data(200)["transaction"]["status"],
             "pending"
         );
-        wait_agreement(shop, simulator, PATIENCE);
+        wait_agreement(shop, simulator, WAIT_TIMEOUT);
     }
 }
 

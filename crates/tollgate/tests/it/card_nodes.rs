@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Database, Flow, PATIENCE, Prepared, QUOTE, Server, Shop, Simulator, Store, Wire, wait_agreement,
+    Database, Flow, Prepared, QUOTE, Server, Shop, Simulator, Store, WAIT_TIMEOUT, Wire, wait_agreement,
     wait_until,
 };
 
@@ -29,7 +29,7 @@ impl Nodes {
         let simulator = Simulator::start();
         let at_a = Shop::open(&a, &simulator);
         let at_b = at_a.at(&b);
-        wait_until("the other node knows the shop", PATIENCE, || {
+        wait_until("the other node knows the shop", WAIT_TIMEOUT, || {
             at_b.client().post(QUOTE, &Shop::order(Wire::Square)).status == 200
         });
         Self { a, b, simulator, at_a, at_b, _store: store }
@@ -82,7 +82,7 @@ fn what_is_due_is_done_by_one_node_once() {
     });
     let struck = simulator.calls(Wire::Square, "payments.create");
     simulator.clear_faults();
-    let audit = wait_agreement(&nodes.at_a, simulator, PATIENCE);
+    let audit = wait_agreement(&nodes.at_a, simulator, WAIT_TIMEOUT);
     assert_eq!((audit.payments, audit.charged), (2 * PAYMENTS, PAYMENTS), "{audit:?}");
     for prepared in &prepared {
         assert_eq!(nodes.at_b.moves(&prepared.reference), ["pending", "succeeded"]);
@@ -155,9 +155,9 @@ fn both_nodes_told_at_once_record_once() {
             });
         }
     });
-    let audit = wait_agreement(&nodes.at_b, simulator, PATIENCE);
+    let audit = wait_agreement(&nodes.at_b, simulator, WAIT_TIMEOUT);
     assert_eq!((audit.payments, audit.charged), (PAYMENTS, PAYMENTS), "{audit:?}");
-    wait_until("every webhook has arrived", PATIENCE, || simulator.webhooks_pending() == 0);
+    wait_until("every webhook has arrived", WAIT_TIMEOUT, || simulator.webhooks_pending() == 0);
     for event in nodes.at_a.listed("provider-events") {
         assert_ne!(event["state"], "waiting", "{event}");
     }
@@ -195,7 +195,7 @@ fn one_node_finishes_what_the_other_began() {
             let body = Shop::order(Wire::Stripe).to_string();
             at_a.client().try_send("POST", Flow::Hosted.path(), &json, body.as_bytes())
         });
-        wait_until("both hang", PATIENCE, || {
+        wait_until("both hang", WAIT_TIMEOUT, || {
             simulator.calls(Wire::Square, "payments.create") > 0
                 && simulator.calls(Wire::Stripe, "checkout.sessions.create") > 0
         });

@@ -14,7 +14,7 @@ use rand::RngExt;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Client, Flow, Inbox, PATIENCE, Prepared, Shop, StoreKind, Wire, World, on_both_stores,
+    Answer, Client, Flow, Inbox, Prepared, Shop, StoreKind, WAIT_TIMEOUT, Wire, World, on_both_stores,
     randomness, seed, wait_agreement,
 };
 
@@ -83,7 +83,7 @@ fn a_confirm_and_its_webhooks_racing_make_one_transaction(kind: StoreKind) {
     }
     println!("{} of {RACES} confirms were first", first.load(Ordering::Relaxed));
     world.shop.wait_events(&world.simulator);
-    let audit = wait_agreement(&world.shop, &world.simulator, PATIENCE);
+    let audit = wait_agreement(&world.shop, &world.simulator, WAIT_TIMEOUT);
     assert_eq!((audit.payments, audit.charged), (200, 200), "{audit:?}");
     for payment in world.shop.listed("payments") {
         let reference = payment["serviceReference"].as_str().unwrap();
@@ -140,7 +140,7 @@ fn race_square(world: &World, prepared: &Prepared, when: u64) {
         (&confirmed["transaction"]["status"], &confirmed["replayed"]),
         (&json!("succeeded"), &json!(false))
     );
-    crate::support::wait_until("every webhook has arrived", PATIENCE, || {
+    crate::support::wait_until("every webhook has arrived", WAIT_TIMEOUT, || {
         world.simulator.webhooks_pending() == 0
     });
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::support::{
-    Flow, Inbox, PATIENCE, Proxy, Shop, Simulator, Store, StoreKind, Weather, Wire, World, on_both_stores,
-    wait_agreement, wait_until,
+    Flow, Inbox, Proxy, Shop, Simulator, Store, StoreKind, WAIT_TIMEOUT, Weather, Wire, World,
+    on_both_stores, wait_agreement, wait_until,
 };
 
 on_both_stores! {
@@ -72,7 +72,7 @@ fn a_burst_of_webhooks_is_applied_without_delay(kind: StoreKind) {
         }
     });
     let answered = began.elapsed();
-    wait_until("every event is applied", PATIENCE, || {
+    wait_until("every event is applied", WAIT_TIMEOUT, || {
         world.shop.listed("provider-events?state=waiting").is_empty()
     });
     println!("answered after {answered:?}, applied after {:?}", began.elapsed());

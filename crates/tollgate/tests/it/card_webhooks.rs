@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Flow, Inbox, Letter, PATIENCE, Shop, StoreKind, Wire, World, on_both_stores, square_signature,
+    Flow, Inbox, Letter, Shop, StoreKind, WAIT_TIMEOUT, Wire, World, on_both_stores, square_signature,
     stripe_signature, unix_seconds, wait_until,
 };
 
@@ -68,7 +68,9 @@ fn object(body: &mut Value, wire: Wire) -> &mut Value {
 #[track_caller]
 fn wait_event(shop: &Shop, id: &str, state: &str) -> Value {
     let find = || shop.listed("provider-events").into_iter().find(|event| event["eventId"] == id);
-    wait_until(&format!("{id} is {state}"), PATIENCE, || find().is_some_and(|event| event["state"] == state));
+    wait_until(&format!("{id} is {state}"), WAIT_TIMEOUT, || {
+        find().is_some_and(|event| event["state"] == state)
+    });
     find().unwrap()
 }
 
@@ -231,7 +233,7 @@ fn an_event_waits_for_a_provider_that_is_away(kind: StoreKind) {
                 world.simulator.pay_intent(prepared.component());
             }
         }
-        wait_until("an event waits for the provider", PATIENCE, || {
+        wait_until("an event waits for the provider", WAIT_TIMEOUT, || {
             let waiting = world.shop.listed("provider-events?state=waiting");
             waiting
                 .iter()

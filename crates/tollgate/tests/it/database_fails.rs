@@ -189,7 +189,7 @@ fn a_commit_whose_fate_is_unknown_is_not_denied() {
     assert!(said.contains("same idempotency key"), "{said}");
     assert!(simulator.accepted(10).is_empty());
     proxy.set(Weather::Clear);
-    wait_until("the server is ready again", crate::support::BANK_PATIENCE, || {
+    wait_until("the server is ready again", crate::support::BANK_WAIT_TIMEOUT, || {
         server.client("").get("/readyz").status == 200
     });
     let again = desk.transfer(&body);

@@ -71,7 +71,7 @@ fn delivery(world: &World, reference: &str) -> Value {
 #[track_caller]
 fn wait_state(world: &World, reference: &str, state: &str) -> Value {
     let what = format!("the delivery is {state}");
-    wait_until(&what, crate::support::PATIENCE, || delivery(world, reference)["state"] == state);
+    wait_until(&what, crate::support::WAIT_TIMEOUT, || delivery(world, reference)["state"] == state);
     delivery(world, reference)
 }
 

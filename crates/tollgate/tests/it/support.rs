@@ -47,7 +47,7 @@ pub use bank_inbox::BankInbox;
 pub use bank_simulator::{BANK_API_KEY, BankSimulator};
 pub(crate) use bank_world::on_each_store;
 pub use bank_world::{
-    BANK_PATIENCE, BankStore, BankWorld, Desk, GOOD_BANK, On, PREVIEW, REFUSED_BANK, SLOW_BANK, TOKENS,
+    BANK_WAIT_TIMEOUT, BankStore, BankWorld, Desk, GOOD_BANK, On, PREVIEW, REFUSED_BANK, SLOW_BANK, TOKENS,
     TRANSFERS, Wallet,
 };
 pub use client::{Answer, Client};
@@ -59,7 +59,7 @@ pub use proxy::{Proxy, Weather};
 pub use receiver::{Gate, Parcel, Receiver, Reply, Subscription};
 pub use seed::{randomness, seed};
 pub use server::{ADMIN_TOKEN, MASTER_KEY, Server, Start, wait_until};
-pub use shop::{COMPONENT, Flow, HOSTED, PATIENCE, Prepared, Shop};
+pub use shop::{COMPONENT, Flow, HOSTED, Prepared, Shop, WAIT_TIMEOUT};
 pub use signature::{signature_header, square_signature, stripe_signature, unix_seconds};
 pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};

@@ -238,7 +238,7 @@ fn a_token_that_has_ended_still_repeats(on: On) {
     let before = calls(&world);
     let mut unused = body.clone();
     unused["idempotencyKey"] = json!("never used before");
-    crate::support::wait_until("the token has ended", crate::support::BANK_PATIENCE, || {
+    crate::support::wait_until("the token has ended", crate::support::BANK_WAIT_TIMEOUT, || {
         desk.transfer(&{
             let mut poor = unused.clone();
             poor["amountMinor"] = json!("1000000000000000000");

@@ -119,7 +119,7 @@ fn cards_survive_dying_at_every_place(on: On) {
 }
 
 #[track_caller]
-fn check(desk: &Desk, world: &BankWorld, told: &Told, occasion: &str) {
+fn check(desk: &Desk, world: &BankWorld, told: &Told, trigger: &str) {
     wait_until("no preparation and no charge is in doubt", RESOLVED_WITHIN, || {
         desk.listed("payments?status=preparing").is_empty() && desk.listed("payments?waiting=true").is_empty()
     });
@@ -138,19 +138,19 @@ fn check(desk: &Desk, world: &BankWorld, told: &Told, occasion: &str) {
             .or_default() += 1;
     }
     for (reference, count) in charges.iter().chain(&sessions) {
-        assert_eq!(*count, 1, "{occasion}: {reference} is at the provider {count} times");
+        assert_eq!(*count, 1, "{trigger}: {reference} is at the provider {count} times");
     }
     for reference in &told.prepared {
         let answer = desk.client().get(&format!("/client/v1/payments/{reference}"));
-        assert_eq!(answer.status, 200, "{occasion}: {reference} was acknowledged and is not there");
+        assert_eq!(answer.status, 200, "{trigger}: {reference} was acknowledged and is not there");
     }
     for reference in &told.paid {
-        assert_eq!(desk.status(reference), "succeeded", "{occasion}: {reference}");
-        assert!(charges.contains_key(reference), "{occasion}: {reference} was never charged");
+        assert_eq!(desk.status(reference), "succeeded", "{trigger}: {reference}");
+        assert!(charges.contains_key(reference), "{trigger}: {reference} was never charged");
     }
     for transaction in succeeded {
         let reference = transaction["serviceReference"].as_str().unwrap();
-        assert!(charges.contains_key(reference), "{occasion}: {reference} was never charged");
+        assert!(charges.contains_key(reference), "{trigger}: {reference} was never charged");
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, thread, time::Duration};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Flow, PATIENCE, Prepared, Proxy, Server, Shop, Simulator, Weather, Wire, wait_until,
+    Answer, Flow, Prepared, Proxy, Server, Shop, Simulator, WAIT_TIMEOUT, Weather, Wire, wait_until,
 };
 
 /// How often one request is tried at most within one call.
@@ -311,7 +311,7 @@ impl Stage {
         if cell.times == Times::TwiceOver {
             let calls = || self.simulator.calls(cell.wire, cell.operation());
             let so_far = calls();
-            wait_until("the resolver has met it too", PATIENCE, || calls() >= so_far + TRIES);
+            wait_until("the resolver has met it too", WAIT_TIMEOUT, || calls() >= so_far + TRIES);
         }
         self.network.set(Weather::Clear);
         self.simulator.clear_faults();

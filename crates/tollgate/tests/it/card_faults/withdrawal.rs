@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::cell::{Cell, Stage, Times};
-use crate::support::{Flow, PATIENCE, StoreKind, Wire, World, on_both_stores, wait_until};
+use crate::support::{Flow, StoreKind, WAIT_TIMEOUT, Wire, World, on_both_stores, wait_until};
 
 on_both_stores! {
     a_charge_in_doubt_is_not_given_up_because_the_credentials_changed
@@ -33,11 +33,11 @@ impl Stage {
         simulator.clear_faults();
         strike(kind);
         let calls = || simulator.calls(cell.wire, cell.operation()) - closed_before;
-        wait_until("the fault has struck", PATIENCE, || calls() >= 1);
+        wait_until("the fault has struck", WAIT_TIMEOUT, || calls() >= 1);
         if cell.times == Times::EveryTry {
             // What can be read, or says that it is gone already, is not asked again.
             let least = if kind == "unknown_status" || cell.wire == Wire::Square { 1 } else { 3 };
-            wait_until("every try was struck", PATIENCE, || calls() >= least);
+            wait_until("every try was struck", WAIT_TIMEOUT, || calls() >= least);
         }
         simulator.clear_faults();
         // Whoever does not understand the answer looks again, and finds it closed.
@@ -70,14 +70,14 @@ fn a_charge_in_doubt_is_not_given_up_because_the_credentials_changed(kind: Store
     let body = json!({"sourceId": simulator.card_token("4242424242424242")});
     let answer = std::thread::scope(|scope| {
         let confirm = scope.spawn(|| shop.confirm(reference, &body));
-        wait_until("the card was charged", PATIENCE, || simulator.truth(reference).charged == 1);
+        wait_until("the card was charged", WAIT_TIMEOUT, || simulator.truth(reference).charged == 1);
         shop.configure(&wrong);
         confirm.join().unwrap()
     });
     assert_eq!(answer.data(200)["transaction"]["status"], "pending");
     simulator.clear_faults();
     let refused = |line: &serde_json::Value| line["detail"].to_string().contains("401");
-    wait_until("the resolver was turned away", PATIENCE, || {
+    wait_until("the resolver was turned away", WAIT_TIMEOUT, || {
         shop.lines(reference, "provider_call").iter().any(refused)
     });
     assert_eq!(shop.status(reference).as_deref(), Some("pending"), "{:#}", shop.story(reference));
@@ -101,7 +101,7 @@ fn a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed(kind: 
         simulator.fault(wire, operation, "timeout_after", 1_000, 6_000);
         let answer = std::thread::scope(|scope| {
             let prepare = scope.spawn(|| shop.try_prepare(Flow::Hosted, wire));
-            wait_until("it was made", PATIENCE, || simulator.calls(wire, operation) >= 1);
+            wait_until("it was made", WAIT_TIMEOUT, || simulator.calls(wire, operation) >= 1);
             shop.configure(&wrong);
             prepare.join().unwrap()
         });
@@ -109,7 +109,7 @@ fn a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed(kind: 
         simulator.clear_faults();
         let reference = shop.listed("payments")[0]["serviceReference"].as_str().unwrap().to_owned();
         // Other credentials may be another account's: it is not asked for there.
-        wait_until("it waits for its account", PATIENCE, || {
+        wait_until("it waits for its account", WAIT_TIMEOUT, || {
             shop.story(&reference)["exceptions"][0]["kind"] == "account_changed"
         });
         assert_eq!(simulator.truth(&reference).payable, 1);

@@ -73,7 +73,7 @@ fn a_webhook_that_disagrees_with_the_books_is_shown_to_a_person(kind: StoreKind)
                 ),
                 (&json!(kind), &json!(expected), &json!(found), &json!(reference))
             );
-            // Again under another name: the same disagreement is shown once.
+            // Again under another name: the same discrepancy is shown once.
             let body = altered(genuine, &format!("{id}_again"), |body| {
                 set(object(body, wire), amount, currency, reference_of_other);
             });

@@ -86,7 +86,7 @@ fn webhooks_in_every_order_end_where_the_truth_is(kind: StoreKind) {
         assert!(played >= 17, "{played}");
     }
     world.shop.wait_events(&world.simulator);
-    let audit = wait_agreement(&world.shop, &world.simulator, crate::support::PATIENCE);
+    let audit = wait_agreement(&world.shop, &world.simulator, crate::support::WAIT_TIMEOUT);
     assert!(audit.payments >= 34, "{audit:?}");
 }
 
@@ -145,5 +145,5 @@ fn webhooks_that_overtake_what_they_tell_of_change_nothing_backwards(kind: Store
         assert!(at("failed") < at("refunded") && at("succeeded") < at("refunded"), "case {case}: {moves:?}");
         assert_eq!(moves.iter().filter(|to| *to == "refunded").count(), 1, "case {case}: {moves:?}");
     }
-    wait_agreement(&world.shop, &world.simulator, crate::support::PATIENCE);
+    wait_agreement(&world.shop, &world.simulator, crate::support::WAIT_TIMEOUT);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, Shop, StoreKind, Wire, World, on_both_stores, wait_until};
+use crate::support::{Shop, StoreKind, WAIT_TIMEOUT, Wire, World, on_both_stores, wait_until};
 
 on_both_stores! {
     names_that_cannot_be_stored_are_refused
@@ -32,7 +32,7 @@ fn state(shop: &Shop, id: &str) -> Option<String> {
 
 #[track_caller]
 fn wait_state(shop: &Shop, id: &str, wanted: &str) {
-    wait_until(&format!("{id} is {wanted}"), PATIENCE, || state(shop, id).as_deref() == Some(wanted));
+    wait_until(&format!("{id} is {wanted}"), WAIT_TIMEOUT, || state(shop, id).as_deref() == Some(wanted));
 }
 
 fn names_that_cannot_be_stored_are_refused(kind: StoreKind) {

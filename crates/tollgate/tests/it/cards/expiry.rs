@@ -218,7 +218,7 @@ fn money_on_its_way_does_not_expire(kind: StoreKind) {
     world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
     let calls = world.simulator.calls(Wire::Stripe, "payment_intents.retrieve");
     long_after(&mut world, |_| {});
-    crate::support::wait_until("the resolver looked", crate::support::PATIENCE, || {
+    crate::support::wait_until("the resolver looked", crate::support::WAIT_TIMEOUT, || {
         world.simulator.calls(Wire::Stripe, "payment_intents.retrieve") > calls
     });
     assert_eq!(world.simulator.calls(Wire::Stripe, "payment_intents.cancel"), 0);
@@ -311,7 +311,7 @@ fn a_card_that_waited_for_another_is_not_charged_too_late(kind: StoreKind) {
         let first = scope.spawn(|| {
             world.shop.confirm(reference, &json!({"sourceId": "cnon:card-nonce-declined"})).data(200)
         });
-        crate::support::wait_until("the first is at the provider", crate::support::PATIENCE, || {
+        crate::support::wait_until("the first is at the provider", crate::support::WAIT_TIMEOUT, || {
             simulator.calls(Wire::Square, "payments.create") > 0
         });
         let second = world.shop.confirm(reference, &json!({ "sourceId": good }));

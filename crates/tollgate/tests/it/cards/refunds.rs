@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Flow, PATIENCE, Prepared, StoreKind, Wire, World, on_both_stores, wait_until};
+use crate::support::{Flow, Prepared, StoreKind, WAIT_TIMEOUT, Wire, World, on_both_stores, wait_until};
 
 on_both_stores! {
     refunds_are_counted_and_a_full_one_is_final
@@ -228,7 +228,7 @@ fn a_refund_whose_webhook_was_lost_is_found(kind: StoreKind) {
             }
         }
         followed_up(&mut world, |_| {});
-        wait_until("every payment is checked", PATIENCE, || calls(&world) >= before + 4);
+        wait_until("every payment is checked", WAIT_TIMEOUT, || calls(&world) >= before + 4);
         assert_eq!(world.shop.listed("payments?waiting=true").len(), 0);
         for ((_, prepared), story) in paid.iter().zip(&stories) {
             assert_eq!(world.shop.story(&prepared.reference)["timeline"], story["timeline"]);

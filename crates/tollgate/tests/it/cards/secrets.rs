@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     secrets::Canary,
     support::{
-        Answer, Client, DECLINED_CARD, Flow, PATIENCE, SQUARE_TOKEN, STRIPE_KEY, Store, StoreKind, Wire,
+        Answer, Client, DECLINED_CARD, Flow, SQUARE_TOKEN, STRIPE_KEY, Store, StoreKind, WAIT_TIMEOUT, Wire,
         World, on_both_stores, wait_until,
     },
 };
@@ -200,5 +200,5 @@ fn refuse_in_every_way(world: &World, search: &mut Search) {
             search.note(answer).failure(401);
         }
     }
-    wait_until("the log is written", PATIENCE, || world.server.log().contains("/webhooks/v1/"));
+    wait_until("the log is written", WAIT_TIMEOUT, || world.server.log().contains("/webhooks/v1/"));
 }

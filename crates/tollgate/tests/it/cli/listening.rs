@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{url, wait_for};
 use crate::support::{Receiver, Reply, Server, Start, Terminal};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A listener that runs. Dropped, it is killed.
 struct Listening {
@@ -34,7 +34,7 @@ impl Listening {
 
     #[track_caller]
     fn line(&self) -> String {
-        self.lines.recv_timeout(PATIENCE).expect("another line")
+        self.lines.recv_timeout(WAIT_TIMEOUT).expect("another line")
     }
 
     /// Ctrl-C, and how it ended.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{happen, sole_event, subscribe, world};
-use crate::support::{PATIENCE, Receiver, Store, StoreKind, World, on_both_stores, wait_until};
+use crate::support::{Receiver, Store, StoreKind, WAIT_TIMEOUT, World, on_both_stores, wait_until};
 
 on_both_stores! {
     private_addresses_are_refused_where_they_are_not_allowed
@@ -43,7 +43,7 @@ fn an_endpoint_allowed_before_is_not_connected_to_any_more(kind: StoreKind) {
     world.server = start.with("TOLLGATE_LISTEN", &address).run();
     let reference = happen(&world);
     let last = || sole_event(&world, &reference)["deliveries"][0]["lastTry"].clone();
-    wait_until("a try is recorded", PATIENCE, || !last().is_null());
+    wait_until("a try is recorded", WAIT_TIMEOUT, || !last().is_null());
     assert_eq!(last()["note"], "refused: the address is not https");
     assert_eq!(receiver.count(), 0);
 }

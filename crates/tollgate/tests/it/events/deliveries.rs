@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{delivery, happen, subscribe, telling, wait_state, world};
 use crate::support::{
-    Gate, PATIENCE, Receiver, Reply, Start, Store, StoreKind, World, on_both_stores, wait_until,
+    Gate, Receiver, Reply, Start, Store, StoreKind, WAIT_TIMEOUT, World, on_both_stores, wait_until,
 };
 
 on_both_stores! {
@@ -57,7 +57,7 @@ fn redirects_are_failures_and_are_not_followed(kind: StoreKind) {
     subscribe(&world, &receiver);
     let reference = happen(&world);
     receiver.wait_count(2);
-    wait_until("it is recorded", PATIENCE, || delivery(&world, &reference)["lastTry"]["status"] == 307);
+    wait_until("it is recorded", WAIT_TIMEOUT, || delivery(&world, &reference)["lastTry"]["status"] == 307);
     let failed = delivery(&world, &reference);
     assert_eq!(failed["state"], "waiting");
     assert_eq!(failed["lastTry"]["note"], "answered 307; redirects are not followed");
@@ -101,7 +101,7 @@ fn a_wish_for_patience_is_respected(kind: StoreKind) {
     });
     let subscription = subscribe(&world, &receiver);
     let reference = happen(&world);
-    wait_until("it is recorded", PATIENCE, || delivery(&world, &reference)["lastTry"]["status"] == 429);
+    wait_until("it is recorded", WAIT_TIMEOUT, || delivery(&world, &reference)["lastTry"]["status"] == 429);
     assert_ne!(subscription.read(&mut world.shop.admin())["restsUntil"], Value::Null);
     wait_state(&world, &reference, "delivered");
     let parcels = receiver.parcels();
@@ -115,7 +115,7 @@ fn a_receiver_that_does_not_answer_is_given_up_on_in_time(kind: StoreKind) {
     let receiver = Receiver::answering(|_| Reply::status(200).after(Duration::from_secs(3)));
     subscribe(&world, &receiver);
     let reference = happen(&world);
-    wait_until("it is recorded", PATIENCE, || !delivery(&world, &reference)["lastTry"].is_null());
+    wait_until("it is recorded", WAIT_TIMEOUT, || !delivery(&world, &reference)["lastTry"].is_null());
     let failed = delivery(&world, &reference);
     assert_eq!((&failed["state"], &failed["lastTry"]["status"]), (&json!("waiting"), &Value::Null));
     assert_eq!(failed["lastTry"]["note"], "no whole answer within 1000 ms");
@@ -179,7 +179,7 @@ fn a_slow_receiver_keeps_no_other_waiting(kind: StoreKind) {
     gate.open();
     slow.wait_count(count);
     assert!(slow.most_at_once() <= AT_ONCE, "{} at once", slow.most_at_once());
-    wait_until("all is recorded", PATIENCE, || world.shop.listed("deliveries?state=waiting").is_empty());
+    wait_until("all is recorded", WAIT_TIMEOUT, || world.shop.listed("deliveries?state=waiting").is_empty());
     let ids: std::collections::BTreeSet<_> =
         slow.parcels().iter().map(|parcel| parcel.id().to_owned()).collect();
     assert_eq!((ids.len(), slow.count()), (count, count), "each came once");
@@ -198,7 +198,7 @@ fn what_is_written_is_delivered_at_once(kind: StoreKind) {
         receiver.wait_count(number);
     }
     let paid = world.paid(crate::support::Flow::Hosted, crate::support::Wire::Stripe);
-    wait_until("all of it is told", PATIENCE, || receiver.told_of(&paid.reference).len() >= 2);
+    wait_until("all of it is told", WAIT_TIMEOUT, || receiver.told_of(&paid.reference).len() >= 2);
 }
 
 fn a_server_that_stops_finishes_what_it_began(kind: StoreKind) {

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{happen, subscribe, subscribe_to, telling, world};
 use crate::support::{
-    BankStore, BankWorld, DECLINED_CARD, Flow, On, PATIENCE, Prepared, REFUSED_BANK, Receiver, StoreKind,
-    Subscription, Wire, World, on_both_stores, wait_until,
+    BankStore, BankWorld, DECLINED_CARD, Flow, On, Prepared, REFUSED_BANK, Receiver, StoreKind, Subscription,
+    WAIT_TIMEOUT, Wire, World, on_both_stores, wait_until,
 };
 
 on_both_stores! {
@@ -203,7 +203,7 @@ fn the_published_library_accepts_what_is_sent(kind: StoreKind) {
     world.shop.client().post(crate::support::COMPONENT, &order).data(201);
     world.paid(Flow::Component, Wire::Square);
     world.paid(Flow::Hosted, Wire::Stripe);
-    wait_until("everything is delivered", PATIENCE, || {
+    wait_until("everything is delivered", WAIT_TIMEOUT, || {
         world.shop.listed("deliveries?state=waiting").is_empty()
     });
     let parcels = receiver.parcels();

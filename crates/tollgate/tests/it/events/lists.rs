@@ -63,7 +63,7 @@ fn deliveries_are_listed_by_filter_and_in_slices(kind: StoreKind) {
     let (to_good, to_bad) = (subscribe(&world, &good), subscribe(&world, &bad));
     let references: Vec<_> = (0..6).map(|_| happen(&world)).collect();
     good.wait_count(6);
-    crate::support::wait_until("all are recorded", crate::support::PATIENCE, || {
+    crate::support::wait_until("all are recorded", crate::support::WAIT_TIMEOUT, || {
         shop.listed("deliveries?state=delivered").len() == 6
     });
     let all = shop.listed("deliveries");

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{happen, serve, subscribe, world};
-use crate::support::{Flow, PATIENCE, Receiver, Reply, StoreKind, Wire, World, wait_until};
+use crate::support::{Flow, Receiver, Reply, StoreKind, WAIT_TIMEOUT, Wire, World, wait_until};
 
 fn ids(receiver: &Receiver) -> BTreeSet<String> {
     receiver.parcels().iter().map(|parcel| parcel.id().to_owned()).collect()
@@ -24,7 +24,7 @@ fn two_nodes_deliver_each_event_once() {
         happen(&world);
         elsewhere.prepare(Flow::Component, Wire::Square);
     }
-    wait_until("all of it is delivered", PATIENCE, || nothing_waits(&world));
+    wait_until("all of it is delivered", WAIT_TIMEOUT, || nothing_waits(&world));
     assert_eq!((ids(&receiver).len(), receiver.count()), (120, 120));
     let by = |server: &crate::support::Server| {
         let text = String::from_utf8(server.client("").get("/metrics").body).unwrap();
@@ -46,7 +46,7 @@ fn what_a_node_took_and_did_not_deliver_another_delivers() {
     receiver.answer(|_| Reply::status(200));
     world.server = serve(&world.store).run();
     world.shop = world.shop.at(&world.server);
-    wait_until("all of it is delivered", PATIENCE, || nothing_waits(&world));
+    wait_until("all of it is delivered", WAIT_TIMEOUT, || nothing_waits(&world));
     assert_eq!(world.shop.listed("deliveries?state=delivered").len(), references.len());
     assert_eq!(ids(&receiver).len(), references.len());
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{happen, subscribe, wait_state};
 use crate::{
     secrets::Canary,
-    support::{PATIENCE, Receiver, Reply, Start, Store, StoreKind, World, on_both_stores, wait_until},
+    support::{Receiver, Reply, Start, Store, StoreKind, WAIT_TIMEOUT, World, on_both_stores, wait_until},
 };
 
 on_both_stores! {
@@ -30,7 +30,7 @@ fn signing_secrets_and_answers_are_kept_nowhere(kind: StoreKind) {
     receiver.wait_count(2);
     receiver.answer(|_| Reply::status(200));
     wait_state(&world, &reference, "delivered");
-    wait_until("all is settled", PATIENCE, || world.shop.listed("deliveries?state=waiting").is_empty());
+    wait_until("all is settled", WAIT_TIMEOUT, || world.shop.listed("deliveries?state=waiting").is_empty());
     let secrets = [subscription.secret.as_str(), rotated["secret"].as_str().unwrap(), said];
     let canaries: Vec<_> = secrets.iter().map(|secret| Canary::new(secret)).collect();
     let check = |place: &str, text: &[u8]| {

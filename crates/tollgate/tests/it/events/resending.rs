@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{happen, id, resend, sole_event, subscribe, subscribe_to, wait_state, world};
-use crate::support::{PATIENCE, Receiver, StoreKind, on_both_stores, wait_until};
+use crate::support::{Receiver, StoreKind, WAIT_TIMEOUT, on_both_stores, wait_until};
 
 on_both_stores! {
     one_event_is_sent_again
@@ -47,7 +47,7 @@ fn events_of_a_span_are_sent_again(kind: StoreKind) {
     }
     receiver.wait_count(10);
     let settled = || world.shop.listed("deliveries?state=delivered").len() == 10;
-    wait_until("all is delivered", PATIENCE, settled);
+    wait_until("all is delivered", WAIT_TIMEOUT, settled);
     receiver.forget();
     let mut events = world.shop.listed("events");
     events.reverse();
@@ -60,7 +60,7 @@ fn events_of_a_span_are_sent_again(kind: StoreKind) {
     let resent = admin.post(&path, &range).data(200);
     assert_eq!(resent, json!({"deliveries": 4, "hasMore": false, "nextAfter": null}));
     receiver.wait_count(4);
-    wait_until("all is delivered", PATIENCE, settled);
+    wait_until("all is delivered", WAIT_TIMEOUT, settled);
     let mut came: Vec<_> = receiver.parcels().iter().map(|parcel| parcel.id().to_owned()).collect();
     came.sort();
     assert_eq!(came, events[3..7].iter().map(id).collect::<Vec<_>>(), "the end is not included");

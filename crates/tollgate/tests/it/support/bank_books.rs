@@ -141,7 +141,7 @@ pub fn complaints(desk: &Desk, simulator: &BankSimulator, known: &Knowledge, ope
             found.push(format!("{reference} is listed twice"));
         }
         let theirs = accepted.remove(reference).unwrap_or_default();
-        let complaint = disagreement(transaction, &theirs);
+        let complaint = discrepancy(transaction, &theirs);
         found.extend(complaint.map(|complaint| format!("{reference}: {complaint}")));
         let number = |name: &str| transaction[name].as_str().unwrap().parse::<u64>().unwrap();
         match transaction["status"].as_str().unwrap() {
@@ -179,7 +179,7 @@ pub fn complaints(desk: &Desk, simulator: &BankSimulator, known: &Knowledge, ope
 }
 
 /// What is wrong between our record of a transfer and the provider's.
-fn disagreement(transaction: &Value, theirs: &[Accepted]) -> Option<String> {
+fn discrepancy(transaction: &Value, theirs: &[Accepted]) -> Option<String> {
     let status = transaction["status"].as_str().unwrap();
     let amount = transaction["amountMinor"].as_str().unwrap();
     let [one] = theirs else {
@@ -212,10 +212,10 @@ fn the_check_would_notice_what_does_not_agree() {
         settled,
     };
     let sent = theirs("submitted", false);
-    assert_eq!(disagreement(&ours("processing"), std::slice::from_ref(&sent)), None);
-    assert_eq!(disagreement(&ours("succeeded"), &[theirs("submitted", true)]), None);
-    assert_eq!(disagreement(&ours("failed"), &[theirs("returned", false)]), None);
-    assert_eq!(disagreement(&ours("failed"), &[]), None);
+    assert_eq!(discrepancy(&ours("processing"), std::slice::from_ref(&sent)), None);
+    assert_eq!(discrepancy(&ours("succeeded"), &[theirs("submitted", true)]), None);
+    assert_eq!(discrepancy(&ours("failed"), &[theirs("returned", false)]), None);
+    assert_eq!(discrepancy(&ours("failed"), &[]), None);
     for (words, status, theirs) in [
         ("2 times", "processing", vec![sent.clone(), sent.clone()]),
         ("never took it", "processing", vec![]),
@@ -229,7 +229,7 @@ fn the_check_would_notice_what_does_not_agree() {
             vec![Accepted { status: "returned".to_owned(), ..theirs("", false) }],
         ),
     ] {
-        let found = disagreement(&ours(status), &theirs).expect(words);
+        let found = discrepancy(&ours(status), &theirs).expect(words);
         assert!(found.contains(words), "{found}");
     }
     let mut known = Knowledge::default();

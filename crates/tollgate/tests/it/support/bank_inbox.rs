@@ -14,7 +14,7 @@ use std::{
 
 use super::{
     bank_simulator::BankSimulator,
-    bank_world::{BANK_PATIENCE, Desk},
+    bank_world::{BANK_WAIT_TIMEOUT, Desk},
     client::{Answer, Client},
     server::wait_until,
 };
@@ -85,7 +85,7 @@ impl BankInbox {
     /// Waits until nothing is on its way any more, and takes what has come.
     #[track_caller]
     pub fn take(&self, simulator: &BankSimulator) -> Vec<BankLetter> {
-        wait_until("every webhook has come", BANK_PATIENCE, || simulator.webhooks_pending() == 0);
+        wait_until("every webhook has come", BANK_WAIT_TIMEOUT, || simulator.webhooks_pending() == 0);
         std::mem::take(&mut *self.letters.lock().unwrap())
     }
 }

@@ -27,7 +27,7 @@ pub const REFUSED_BANK: &str = "790000051";
 pub const SLOW_BANK: &str = "790000064";
 
 /// Longer than anything a test waits for takes, on a machine busy with other things.
-pub const BANK_PATIENCE: Duration = Duration::from_secs(40);
+pub const BANK_WAIT_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Which store a server is started on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -411,7 +411,7 @@ impl Desk {
     /// Waits for something about a transfer, and tells its whole story where it does not come true.
     #[track_caller]
     pub fn wait(&self, reference: &str, what: &str, mut is_true: impl FnMut() -> bool) {
-        let deadline = Instant::now() + BANK_PATIENCE;
+        let deadline = Instant::now() + BANK_WAIT_TIMEOUT;
         // Often at first and seldom later: many wait at once, and their asking keeps the server busy.
         let mut pause = Duration::from_millis(5);
         while !is_true() {
@@ -425,7 +425,7 @@ impl Desk {
     /// Waits until every webhook has come and every event is done with.
     #[track_caller]
     pub fn wait_events(&self, simulator: &BankSimulator) {
-        wait_until("every webhook has come and is done with", BANK_PATIENCE, || {
+        wait_until("every webhook has come and is done with", BANK_WAIT_TIMEOUT, || {
             simulator.webhooks_pending() == 0 && self.listed("provider-events?state=waiting").is_empty()
         });
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{
     server::wait_until,
-    shop::PATIENCE,
+    shop::WAIT_TIMEOUT,
     simulator::{Simulator, Wire},
 };
 
@@ -91,7 +91,7 @@ impl Inbox {
     /// Waits until nothing is on its way any more, and takes what has come.
     #[track_caller]
     pub fn take(&self, simulator: &Simulator) -> Vec<Letter> {
-        wait_until("every webhook has come", PATIENCE, || simulator.webhooks_pending() == 0);
+        wait_until("every webhook has come", WAIT_TIMEOUT, || simulator.webhooks_pending() == 0);
         std::mem::take(&mut *self.letters.lock().unwrap())
     }
 }

@@ -20,7 +20,7 @@ use sha2::Sha256;
 use super::{client::Client, server::wait_until, signature::unix_seconds};
 
 /// Longer than anything a test waits for takes, on a machine busy with other things.
-const PATIENCE: Duration = Duration::from_secs(40);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// One delivery as it came.
 #[derive(Debug, Clone)]
@@ -121,7 +121,7 @@ impl Gate {
 
     fn pass(&self) {
         let is_open = self.is_open.lock().unwrap();
-        drop(self.opened.wait_timeout_while(is_open, PATIENCE, |is_open| !*is_open).unwrap());
+        drop(self.opened.wait_timeout_while(is_open, WAIT_TIMEOUT, |is_open| !*is_open).unwrap());
     }
 }
 
@@ -224,14 +224,14 @@ impl Receiver {
     /// Waits until so many deliveries have come.
     #[track_caller]
     pub fn wait_count(&self, count: usize) -> Vec<Parcel> {
-        wait_until(&format!("{count} deliveries have come"), PATIENCE, || self.count() >= count);
+        wait_until(&format!("{count} deliveries have come"), WAIT_TIMEOUT, || self.count() >= count);
         self.parcels()
     }
 
     /// Waits until exactly this was told of a payment.
     #[track_caller]
     pub fn wait_told(&self, reference: &str, kinds: &[&str]) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         while self.told_of(reference) != kinds {
             assert!(Instant::now() < deadline, "{reference}: {:?} is not {kinds:?}", self.told_of(reference));
             thread::sleep(Duration::from_millis(20));
@@ -253,7 +253,7 @@ fn receive(
     manner: &Mutex<Manner>,
     under_way: &UnderWay,
 ) -> Option<()> {
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).ok()?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;

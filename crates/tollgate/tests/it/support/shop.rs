@@ -24,7 +24,7 @@ pub const HOSTED: &str = "/client/v1/payments";
 pub const COMPONENT: &str = "/client/v1/payments/component";
 
 /// Longer than anything a test waits for takes, on a machine busy with other things.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How a customer pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -266,14 +266,14 @@ impl Shop {
     /// Waits for something about a payment, and tells its whole story where it does not come true.
     #[track_caller]
     pub fn wait(&self, reference: &str, what: &str, mut is_true: impl FnMut() -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         // Often at first and seldom later: many wait at once, and their asking keeps the server busy.
         let mut pause = Duration::from_millis(5);
         while !is_true() {
             let story = || self.story(reference);
             assert!(
                 Instant::now() < deadline,
-                "{reference} was not {what} within {PATIENCE:?}:\n{:#}",
+                "{reference} was not {what} within {WAIT_TIMEOUT:?}:\n{:#}",
                 story()
             );
             thread::sleep(pause);
@@ -284,7 +284,7 @@ impl Shop {
     /// Waits until every event that arrived has been applied or set aside for good.
     #[track_caller]
     pub fn wait_events(&self, simulator: &Simulator) {
-        wait_until("every webhook has come and is done with", PATIENCE, || {
+        wait_until("every webhook has come and is done with", WAIT_TIMEOUT, || {
             simulator.webhooks_pending() == 0 && self.listed("provider-events?state=waiting").is_empty()
         });
     }

@@ -1,22 +1,22 @@
 //! What a provider says of a payment, and what changes by it.
 //!
-//! Whatever is learnt of a payment (an answer, a webhook, a look by the resolver) arrives here as a [`Sighting`], and
-//! [`judge`] says what changes. It compares before it believes: a sighting whose amount, currency or reference is not
+//! Whatever is learnt of a payment (an answer, a webhook, a look by the resolver) arrives here as a [`ProviderReport`], and
+//! [`decide_status`] says what changes. It compares before it believes: a provider report whose amount, currency or reference is not
 //! that of the preparation moves nothing.
 
 use super::CardOrder;
 use crate::{
     money::Minor,
-    transaction::{Failure, Report, Status, TransactionState},
+    transaction::{Failure, ReportKind, Status, TransactionState},
 };
 
 /// What a provider says of a payment, in words common to all providers. Each adapter has one table that leads here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum ProviderStatus {
     /// Nobody has tried to pay.
-    Untouched,
+    NotStarted,
     /// The customer has to act, such as to prove who they are.
-    Acting,
+    ActionRequired,
     /// Submitted; the outcome comes later.
     Processing,
     /// Paid.
@@ -29,11 +29,11 @@ pub enum Standing {
     Unrecognized(String),
 }
 
-impl Standing {
+impl ProviderStatus {
     /// The status a transaction takes from it.
     pub const fn status(&self) -> Status {
         match self {
-            Self::Untouched | Self::Acting | Self::Unrecognized(_) => Status::Pending,
+            Self::NotStarted | Self::ActionRequired | Self::Unrecognized(_) => Status::Pending,
             Self::Processing => Status::Processing,
             Self::Succeeded => Status::Succeeded,
             Self::Failed(_) => Status::Failed,
@@ -44,11 +44,11 @@ impl Standing {
 
 /// A payment as its provider has it at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sighting {
+pub struct ProviderReport {
     /// The provider's own name for the payment; a hosted page has none until somebody pays.
     pub payment: Option<String>,
     /// Where it stands.
-    pub standing: Standing,
+    pub provider_status: ProviderStatus,
     /// What the customer is debited, where the provider said it.
     pub amount: Option<Minor>,
     /// In which currency, as the provider wrote it, in capitals.
@@ -63,18 +63,18 @@ pub struct Sighting {
 
 /// What does not fit together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disagreement {
+pub struct Discrepancy {
     /// What about.
-    pub kind: DisagreementKind,
+    pub kind: DiscrepancyKind,
     /// What our books say.
     pub expected: String,
     /// What the provider says.
     pub found: String,
 }
 
-/// What a disagreement is about.
+/// What a discrepancy is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DisagreementKind {
+pub enum DiscrepancyKind {
     /// The amount debited.
     Amount,
     /// The currency.
@@ -91,7 +91,7 @@ pub enum DisagreementKind {
     Account,
 }
 
-impl DisagreementKind {
+impl DiscrepancyKind {
     /// Every kind.
     pub const ALL: [Self; 7] = [
         Self::Amount,
@@ -122,108 +122,109 @@ impl DisagreementKind {
     }
 }
 
-/// What a sighting means.
+/// What a provider report means.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Verdict {
+pub struct StatusDecision {
     /// The transaction from now on; `None` where it stays as it is.
     pub next: Option<TransactionState>,
     /// What a person has to look at.
-    pub disagreements: Vec<Disagreement>,
+    pub discrepancies: Vec<Discrepancy>,
 }
 
 /// Whether a payment that nobody touched is worth a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Occasion {
+pub enum Trigger {
     /// The caller confirms: there is a transaction from now on, whatever its status.
     Confirm,
     /// Anything else: a page nobody has paid on is no transaction.
-    Notice,
+    Other,
 }
 
 /// What a provider claims about a payment's numbers, against the numbers it was prepared with.
-pub fn disagreements(
+pub fn discrepancies(
     order: &CardOrder,
     amount: Option<Minor>,
     currency: Option<&str>,
     reference: Option<&str>,
-) -> Vec<Disagreement> {
+) -> Vec<Discrepancy> {
     let mut found = Vec::new();
     let mut compare = |kind, expected: String, claimed: Option<String>| {
         if let Some(claimed) = claimed.filter(|claimed| *claimed != expected) {
-            found.push(Disagreement { kind, expected, found: claimed });
+            found.push(Discrepancy { kind, expected, found: claimed });
         }
     };
     compare(
-        DisagreementKind::Amount,
+        DiscrepancyKind::Amount,
         order.fee.total_debit.to_string(),
         amount.map(|amount| amount.to_string()),
     );
-    compare(DisagreementKind::Currency, order.currency.to_string(), currency.map(str::to_owned));
-    compare(DisagreementKind::Reference, order.id.to_string(), reference.map(str::to_owned));
+    compare(DiscrepancyKind::Currency, order.currency.to_string(), currency.map(str::to_owned));
+    compare(DiscrepancyKind::Reference, order.id.to_string(), reference.map(str::to_owned));
     found
 }
 
-/// What a sighting means for a payment whose transaction, if there is one yet, is `current`.
-pub fn judge(
+/// What a provider report means for a payment whose transaction, if there is one yet, is `current`.
+pub fn decide_status(
     order: &CardOrder,
     current: Option<&TransactionState>,
-    sighting: &Sighting,
-    occasion: Occasion,
-) -> Verdict {
-    let disagreements =
-        disagreements(order, sighting.amount, sighting.currency.as_deref(), sighting.reference.as_deref());
-    if !disagreements.is_empty() {
-        return Verdict { next: None, disagreements };
+    report: &ProviderReport,
+    trigger: Trigger,
+) -> StatusDecision {
+    let discrepancies =
+        discrepancies(order, report.amount, report.currency.as_deref(), report.reference.as_deref());
+    if !discrepancies.is_empty() {
+        return StatusDecision { next: None, discrepancies };
     }
-    let seen = seen_state(order, current, sighting);
+    let seen = seen_state(order, current, report);
     let Some(current) = current else {
-        let worth = match sighting.standing {
-            Standing::Untouched => occasion == Occasion::Confirm,
+        let worth = match report.provider_status {
+            ProviderStatus::NotStarted => trigger == Trigger::Confirm,
             // What was taken back before anybody paid has only expired.
-            Standing::Canceled => false,
+            ProviderStatus::Canceled => false,
             _ => true,
         };
-        return Verdict { next: worth.then_some(seen), disagreements };
+        return StatusDecision { next: worth.then_some(seen), discrepancies };
     };
     match conflict(current, &seen) {
-        Some(conflict) => Verdict { next: None, disagreements: vec![conflict] },
-        None => Verdict { next: followed(current, seen), disagreements },
+        Some(conflict) => StatusDecision { next: None, discrepancies: vec![conflict] },
+        None => StatusDecision { next: followed(current, seen), discrepancies },
     }
 }
 
-/// The transaction as the sighting alone would have it.
+/// The transaction as the provider report alone would have it.
 fn seen_state(
     order: &CardOrder,
     current: Option<&TransactionState>,
-    sighting: &Sighting,
+    report: &ProviderReport,
 ) -> TransactionState {
-    let paid_back = sighting.refunded >= order.fee.total_debit && sighting.standing == Standing::Succeeded;
+    let paid_back =
+        report.refunded >= order.fee.total_debit && report.provider_status == ProviderStatus::Succeeded;
     TransactionState {
-        status: if paid_back { Status::Refunded } else { sighting.standing.status() },
-        provider_reference: sighting.payment.clone(),
-        failure: match &sighting.standing {
-            Standing::Failed(failure) => Some(failure.clone()),
+        status: if paid_back { Status::Refunded } else { report.provider_status.status() },
+        provider_reference: report.payment.clone(),
+        failure: match &report.provider_status {
+            ProviderStatus::Failed(failure) => Some(failure.clone()),
             _ => None,
         },
-        refunded: sighting.refunded,
+        refunded: report.refunded,
         dispute: current.and_then(|current| current.dispute.clone()),
     }
 }
 
 /// What cannot be true together with what is recorded.
-fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Disagreement> {
+fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Discrepancy> {
     let was_paid = matches!(current.status, Status::Succeeded | Status::Refunded);
     let is_paid = matches!(seen.status, Status::Succeeded | Status::Refunded);
-    let disagreement = |kind, expected: &str, found: &str| {
-        Some(Disagreement { kind, expected: expected.to_owned(), found: found.to_owned() })
+    let discrepancy = |kind, expected: &str, found: &str| {
+        Some(Discrepancy { kind, expected: expected.to_owned(), found: found.to_owned() })
     };
     if was_paid && is_paid && current.provider_reference != seen.provider_reference {
         let name = |state: &TransactionState| state.provider_reference.clone().unwrap_or_default();
-        return disagreement(DisagreementKind::SecondPayment, &name(current), &name(seen));
+        return discrepancy(DiscrepancyKind::SecondPayment, &name(current), &name(seen));
     }
     if current.status == Status::Refunded && is_paid && seen.refunded < current.refunded {
         let (expected, found) = (current.refunded.to_string(), seen.refunded.to_string());
-        return disagreement(DisagreementKind::Refund, &expected, &found);
+        return discrepancy(DiscrepancyKind::Refund, &expected, &found);
     }
     let same_payment = current.provider_reference == seen.provider_reference;
     let impossible = match current.status {
@@ -234,7 +235,7 @@ fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Disag
         Status::Pending | Status::Processing | Status::Failed => false,
     };
     if impossible {
-        return disagreement(DisagreementKind::Status, current.status.as_str(), seen.status.as_str());
+        return discrepancy(DiscrepancyKind::Status, current.status.as_str(), seen.status.as_str());
     }
     None
 }
@@ -243,8 +244,11 @@ fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Disag
 fn followed(current: &TransactionState, seen: TransactionState) -> Option<TransactionState> {
     // A payment can be seen paid and paid back at once, though the step between was missed.
     let caught_up =
-        seen.status == Status::Refunded && current.status.may_move_to(Status::Succeeded, Report::Card);
-    if current.status != seen.status && !current.status.may_move_to(seen.status, Report::Card) && !caught_up {
+        seen.status == Status::Refunded && current.status.may_move_to(Status::Succeeded, ReportKind::Card);
+    if current.status != seen.status
+        && !current.status.may_move_to(seen.status, ReportKind::Card)
+        && !caught_up
+    {
         return None;
     }
     let next = TransactionState {
@@ -296,10 +300,10 @@ mod tests {
         Minor::new(amount).unwrap()
     }
 
-    fn sighting(standing: Standing) -> Sighting {
-        Sighting {
+    fn report(provider_status: ProviderStatus) -> ProviderReport {
+        ProviderReport {
             payment: Some("pi_1".to_owned()),
-            standing,
+            provider_status,
             amount: Some(minor(1_000)),
             currency: Some("USD".to_owned()),
             reference: Some(order().id.to_string()),
@@ -308,114 +312,119 @@ mod tests {
         }
     }
 
-    fn failed() -> Standing {
-        Standing::Failed(Failure { code: "card_declined".to_owned(), message: "Declined.".to_owned() })
+    fn failed() -> ProviderStatus {
+        ProviderStatus::Failed(Failure { code: "card_declined".to_owned(), message: "Declined.".to_owned() })
     }
 
-    fn after(standings: &[Standing]) -> (Option<TransactionState>, Vec<DisagreementKind>) {
+    fn after(provider_statuses: &[ProviderStatus]) -> (Option<TransactionState>, Vec<DiscrepancyKind>) {
         let (mut current, mut found) = (None, Vec::new());
-        for standing in standings {
-            let verdict = judge(&order(), current.as_ref(), &sighting(standing.clone()), Occasion::Notice);
+        for provider_status in provider_statuses {
+            let verdict =
+                decide_status(&order(), current.as_ref(), &report(provider_status.clone()), Trigger::Other);
             current = verdict.next.or(current);
-            found.extend(verdict.disagreements.iter().map(|it| it.kind));
+            found.extend(verdict.discrepancies.iter().map(|it| it.kind));
         }
         (current, found)
     }
 
     #[test]
     fn what_nobody_touched_is_a_transaction_only_once_it_is_confirmed() {
-        let untouched = sighting(Standing::Untouched);
-        assert_eq!(judge(&order(), None, &untouched, Occasion::Notice), Verdict::default());
-        let confirmed = judge(&order(), None, &untouched, Occasion::Confirm).next.unwrap();
+        let untouched = report(ProviderStatus::NotStarted);
+        assert_eq!(decide_status(&order(), None, &untouched, Trigger::Other), StatusDecision::default());
+        let confirmed = decide_status(&order(), None, &untouched, Trigger::Confirm).next.unwrap();
         assert_eq!(confirmed.status, Status::Pending);
-        let canceled = judge(&order(), None, &sighting(Standing::Canceled), Occasion::Confirm);
-        assert_eq!(canceled, Verdict::default(), "what was never paid has only expired");
+        let canceled = decide_status(&order(), None, &report(ProviderStatus::Canceled), Trigger::Confirm);
+        assert_eq!(canceled, StatusDecision::default(), "what was never paid has only expired");
     }
 
     #[test]
     fn reports_in_any_order_end_where_the_truth_is() {
-        use Standing::{Acting, Processing, Succeeded, Untouched};
-        for (standings, status) in [
-            (vec![Acting, Processing, Succeeded], Status::Succeeded),
-            (vec![Succeeded, Processing, Acting, Untouched], Status::Succeeded),
+        use ProviderStatus::{ActionRequired, NotStarted, Processing, Succeeded};
+        for (provider_statuses, status) in [
+            (vec![ActionRequired, Processing, Succeeded], Status::Succeeded),
+            (vec![Succeeded, Processing, ActionRequired, NotStarted], Status::Succeeded),
             (vec![failed(), Succeeded], Status::Succeeded),
-            (vec![failed(), Acting], Status::Failed),
-            (vec![Acting, failed(), failed()], Status::Failed),
-            (vec![Processing, Standing::Canceled], Status::Canceled),
-            (vec![Standing::Unrecognized("new".to_owned()), Succeeded], Status::Succeeded),
+            (vec![failed(), ActionRequired], Status::Failed),
+            (vec![ActionRequired, failed(), failed()], Status::Failed),
+            (vec![Processing, ProviderStatus::Canceled], Status::Canceled),
+            (vec![ProviderStatus::Unrecognized("new".to_owned()), Succeeded], Status::Succeeded),
         ] {
-            let (state, found) = after(&standings);
-            assert_eq!((state.unwrap().status, found), (status, vec![]), "{standings:?}");
+            let (state, found) = after(&provider_statuses);
+            assert_eq!((state.unwrap().status, found), (status, vec![]), "{provider_statuses:?}");
         }
     }
 
     #[test]
     fn what_cannot_be_is_shown_to_a_person_and_changes_nothing() {
-        use Standing::{Canceled, Succeeded};
-        for (standings, status) in [
-            (vec![Standing::Acting, Canceled, Succeeded], Status::Canceled),
+        use ProviderStatus::{Canceled, Succeeded};
+        for (provider_statuses, status) in [
+            (vec![ProviderStatus::ActionRequired, Canceled, Succeeded], Status::Canceled),
             (vec![Succeeded, Canceled], Status::Succeeded),
             (vec![Succeeded, failed()], Status::Succeeded),
         ] {
-            let (state, found) = after(&standings);
+            let (state, found) = after(&provider_statuses);
             assert_eq!(
                 (state.unwrap().status, found),
-                (status, vec![DisagreementKind::Status]),
-                "{standings:?}"
+                (status, vec![DiscrepancyKind::Status]),
+                "{provider_statuses:?}"
             );
         }
     }
 
     #[test]
     fn numbers_that_disagree_move_nothing() {
-        let right = sighting(Standing::Succeeded);
+        let right = report(ProviderStatus::Succeeded);
         for (wrong, kind) in [
-            (Sighting { amount: Some(minor(1_001)), ..right.clone() }, DisagreementKind::Amount),
-            (Sighting { currency: Some("EUR".to_owned()), ..right.clone() }, DisagreementKind::Currency),
+            (ProviderReport { amount: Some(minor(1_001)), ..right.clone() }, DiscrepancyKind::Amount),
+            (ProviderReport { currency: Some("EUR".to_owned()), ..right.clone() }, DiscrepancyKind::Currency),
             (
-                Sighting { reference: Some("pay_other".to_owned()), ..right.clone() },
-                DisagreementKind::Reference,
+                ProviderReport { reference: Some("pay_other".to_owned()), ..right.clone() },
+                DiscrepancyKind::Reference,
             ),
         ] {
-            let verdict = judge(&order(), None, &wrong, Occasion::Confirm);
-            assert_eq!((verdict.next, verdict.disagreements[0].kind), (None, kind));
+            let verdict = decide_status(&order(), None, &wrong, Trigger::Confirm);
+            assert_eq!((verdict.next, verdict.discrepancies[0].kind), (None, kind));
         }
     }
 
     #[test]
     fn refunds_are_counted_and_a_full_one_is_final() {
-        let paid = judge(&order(), None, &sighting(Standing::Succeeded), Occasion::Notice).next.unwrap();
-        let refunded = |amount| Sighting { refunded: minor(amount), ..sighting(Standing::Succeeded) };
-        let part = judge(&order(), Some(&paid), &refunded(400), Occasion::Notice).next.unwrap();
+        let paid =
+            decide_status(&order(), None, &report(ProviderStatus::Succeeded), Trigger::Other).next.unwrap();
+        let refunded =
+            |amount| ProviderReport { refunded: minor(amount), ..report(ProviderStatus::Succeeded) };
+        let part = decide_status(&order(), Some(&paid), &refunded(400), Trigger::Other).next.unwrap();
         assert_eq!((part.status, part.refunded), (Status::Succeeded, minor(400)));
-        let less = judge(&order(), Some(&part), &refunded(100), Occasion::Notice).next.unwrap();
+        let less = decide_status(&order(), Some(&part), &refunded(100), Trigger::Other).next.unwrap();
         assert_eq!((less.status, less.refunded), (Status::Succeeded, minor(100)), "a refund may fail later");
-        let whole = judge(&order(), Some(&less), &refunded(1_000), Occasion::Notice).next.unwrap();
+        let whole = decide_status(&order(), Some(&less), &refunded(1_000), Trigger::Other).next.unwrap();
         assert_eq!((whole.status, whole.refunded), (Status::Refunded, minor(1_000)));
-        let reversed = judge(&order(), Some(&whole), &refunded(0), Occasion::Notice);
-        assert_eq!((reversed.next, reversed.disagreements[0].kind), (None, DisagreementKind::Refund));
-        let missed = judge(&order(), Some(&TransactionState::pending()), &refunded(1_000), Occasion::Notice);
+        let reversed = decide_status(&order(), Some(&whole), &refunded(0), Trigger::Other);
+        assert_eq!((reversed.next, reversed.discrepancies[0].kind), (None, DiscrepancyKind::Refund));
+        let missed =
+            decide_status(&order(), Some(&TransactionState::pending()), &refunded(1_000), Trigger::Other);
         assert_eq!(missed.next.unwrap().status, Status::Refunded, "both steps at once");
         assert_eq!(
-            judge(&order(), Some(&whole), &refunded(1_000), Occasion::Notice),
-            Verdict::default(),
+            decide_status(&order(), Some(&whole), &refunded(1_000), Trigger::Other),
+            StatusDecision::default(),
             "told again"
         );
     }
 
     #[test]
     fn a_second_payment_is_not_taken_for_the_first() {
-        let paid = judge(&order(), None, &sighting(Standing::Succeeded), Occasion::Notice).next.unwrap();
-        let other = Sighting { payment: Some("pi_2".to_owned()), ..sighting(Standing::Succeeded) };
-        let verdict = judge(&order(), Some(&paid), &other, Occasion::Notice);
-        assert_eq!((verdict.next, verdict.disagreements[0].kind), (None, DisagreementKind::SecondPayment));
-        let declined = judge(&order(), None, &sighting(failed()), Occasion::Notice).next.unwrap();
-        let retried = judge(&order(), Some(&declined), &other, Occasion::Notice).next.unwrap();
+        let paid =
+            decide_status(&order(), None, &report(ProviderStatus::Succeeded), Trigger::Other).next.unwrap();
+        let other = ProviderReport { payment: Some("pi_2".to_owned()), ..report(ProviderStatus::Succeeded) };
+        let verdict = decide_status(&order(), Some(&paid), &other, Trigger::Other);
+        assert_eq!((verdict.next, verdict.discrepancies[0].kind), (None, DiscrepancyKind::SecondPayment));
+        let declined = decide_status(&order(), None, &report(failed()), Trigger::Other).next.unwrap();
+        let retried = decide_status(&order(), Some(&declined), &other, Trigger::Other).next.unwrap();
         assert_eq!(
             (retried.status, retried.provider_reference.as_deref()),
             (Status::Succeeded, Some("pi_2"))
         );
-        let late = judge(&order(), Some(&retried), &sighting(failed()), Occasion::Notice);
-        assert_eq!(late, Verdict::default(), "the declined first try changes nothing when told late");
+        let late = decide_status(&order(), Some(&retried), &report(failed()), Trigger::Other);
+        assert_eq!(late, StatusDecision::default(), "the declined first try changes nothing when told late");
     }
 }

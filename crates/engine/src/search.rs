@@ -1,12 +1,10 @@
-//! Finding payments, adding them up, and asking what another configuration would have done to them.
+//! Searching payments, totals by hour, and what needs attention.
 
 use std::collections::BTreeMap;
 
-use tollgate_configuration::Configuration;
 use tollgate_domain::{
-    Channel, Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
+    Minor, PaymentMethod, ServiceReference, Timestamp,
     card::Preparation,
-    fee::FeeSnapshot,
     id::{EnvironmentId, PaymentId},
     search::{amount_term, customer_term, metadata_term, text_term},
     transaction::{Status, Transaction},
@@ -15,27 +13,21 @@ use tollgate_domain::{
 use crate::{
     card::ReadError,
     engine::Engine,
-    metadata_text::metadata_pairs,
     ports::{
-        Activity, Attention, CardPayment, DeliveryQuery, EventDelivery, EventQuery, EventsFrom, Found,
-        FoundPlace, OutEvent, PastPayment, PaymentFilter, StoreError,
+        Activity, Attention, CardPayment, DeliveryQuery, Event, EventDelivery, EventQuery, EventsFrom,
+        PaymentFilter, SearchCursor, SearchHit, StoreError,
     },
-    quote::{QuoteRequest, quote},
 };
 
 /// Payments that are looked at for one slice of a search, whether they pass its filters or not.
-const MOST_LOOKED_AT: usize = 1_000;
+const MAX_CHECKED: usize = 1_000;
 /// Card payments that are looked at for one slice of those nobody has paid; each is read with all that belongs to it.
-const MOST_UNPAID: usize = 300;
+const MAX_UNPAID: usize = 300;
 const LOOKED_AT_ONCE: u32 = 100;
 /// Each kind of thing that waits for a person is counted up to this.
-const MOST_COUNTED: u32 = 1_000;
+const MAX_COUNTED: u32 = 1_000;
 /// Events about one payment, and deliveries of one event, that are shown.
-const MOST_EVENTS: u32 = 100;
-/// Payments that differ, shown by name.
-const MOST_EXAMPLES: usize = 12;
-/// How many payments of the past a configuration may be tried on.
-pub const MOST_REPLAYED: u32 = 10_000;
+const MAX_EVENTS: u32 = 100;
 
 /// What is looked for; everything that is given must hold.
 #[derive(Debug, Clone, Default)]
@@ -116,73 +108,15 @@ fn amounts_meant(text: &str) -> Vec<Minor> {
     as_it_is.into_iter().chain(scaled(2)).chain(scaled(3).filter(|_| part.len() == 3)).collect()
 }
 
-/// What another configuration would have done to payments of the past.
-#[derive(Debug, Clone, Default)]
-pub struct Replay {
-    /// How many were looked at.
-    pub examined: u64,
-    /// The oldest of them.
-    pub since: Option<Timestamp>,
-    /// Those that would have gone elsewhere, by where from and where to.
-    pub rerouted: Vec<ReplayedMove>,
-    /// Those that would have had no route at all.
-    pub refused: u64,
-    /// Those that would have cost another fee.
-    pub repriced: u64,
-    /// The fees of all that have a route, before and after, by currency.
-    pub money: Vec<MovedMoney>,
-    /// Some that differ.
-    pub examples: Vec<ReplayExample>,
-}
-
-/// Payments that would have gone elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplayedMove {
-    /// Where they went.
-    pub from: (String, Channel),
-    /// Where they would go.
-    pub to: (String, Channel),
-    /// How many.
-    pub count: u64,
-}
-
-/// Fees in one currency, in minor units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MovedMoney {
-    /// The currency.
-    pub currency: Currency,
-    /// The platform's fees as they were.
-    pub platform_before: i128,
-    /// And as they would be.
-    pub platform_after: i128,
-    /// The organization's fees as they were.
-    pub organization_before: i128,
-    /// And as they would be.
-    pub organization_after: i128,
-}
-
-/// A payment that would have been another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplayExample {
-    /// Which.
-    pub reference: ServiceReference,
-    /// The currency of the fees.
-    pub currency: Currency,
-    /// Where it went, and for which fee.
-    pub before: (String, Channel, Minor),
-    /// Where it would go, and for which fee; `None` for nowhere.
-    pub after: Option<(String, Channel, Minor)>,
-}
-
 impl Engine {
     /// Payments that fit a search, newest first, and where to go on.
     pub async fn search_payments(
         &self,
         environment: EnvironmentId,
         search: &PaymentSearch,
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: usize,
-    ) -> Result<(Vec<FoundPayment>, Option<FoundPlace>), ReadError> {
+    ) -> Result<(Vec<FoundPayment>, Option<SearchCursor>), ReadError> {
         if let Ok(reference) = search.text.trim().parse::<ServiceReference>() {
             let found = self.found_payment(environment, reference).await?;
             return Ok((found.into_iter().filter(|found| search.wants(found)).collect(), None));
@@ -207,7 +141,7 @@ impl Engine {
             if is_last {
                 return Ok((payments, None));
             }
-            if looked_at >= MOST_LOOKED_AT {
+            if looked_at >= MAX_CHECKED {
                 return Ok((payments, before));
             }
         }
@@ -224,7 +158,7 @@ impl Engine {
     ) -> Result<(Vec<FoundPayment>, Option<PaymentId>), ReadError> {
         let filter = PaymentFilter { preparation: search.preparation, waiting: false };
         let (mut unpaid, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
-        while looked_at < MOST_UNPAID {
+        while looked_at < MAX_UNPAID {
             let slice = self.payments(environment, filter, before, LOOKED_AT_ONCE).await?;
             let is_last = slice.len() < usize::try_from(LOOKED_AT_ONCE).unwrap_or(usize::MAX);
             looked_at = looked_at.saturating_add(slice.len());
@@ -251,9 +185,9 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         terms: &[String],
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: usize,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         let each = u32::try_from(limit).unwrap_or(u32::MAX);
         let mut all = BTreeMap::new();
         for term in terms {
@@ -282,14 +216,14 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         reference: ServiceReference,
-    ) -> Result<Vec<(OutEvent, Vec<EventDelivery>)>, StoreError> {
+    ) -> Result<Vec<(Event, Vec<EventDelivery>)>, StoreError> {
         let query = EventQuery { kind: None, reference: Some(reference) };
-        let events = self.store.out_events(environment, query, EventsFrom::Newest, MOST_EVENTS).await?;
+        let events = self.store.list_events(environment, query, EventsFrom::Newest, MAX_EVENTS).await?;
         let events = events.unwrap_or_default();
         let mut told = Vec::with_capacity(events.len());
         for event in events.into_iter().rev() {
             let query = DeliveryQuery { event: Some(event.id), ..DeliveryQuery::default() };
-            let deliveries = self.store.deliveries(environment, query, None, MOST_EVENTS).await?;
+            let deliveries = self.store.deliveries(environment, query, None, MAX_EVENTS).await?;
             told.push((event, deliveries));
         }
         Ok(told)
@@ -307,104 +241,8 @@ impl Engine {
 
     /// What waits in an environment for a person.
     pub async fn attention(&self, environment: EnvironmentId) -> Result<Attention, StoreError> {
-        self.store.attention(environment, MOST_COUNTED).await
+        self.store.attention(environment, MAX_COUNTED).await
     }
-
-    /// What a configuration would have done to the latest payments.
-    pub async fn replay_history(
-        &self,
-        environment: EnvironmentId,
-        proposed: &Configuration,
-        payments: u32,
-    ) -> Result<Replay, StoreError> {
-        let past = self.store.past_payments(environment, None, payments.min(MOST_REPLAYED)).await?;
-        Ok(replay(&past, proposed))
-    }
-}
-
-/// Decides every payment anew and compares.
-fn replay(past: &[PastPayment], proposed: &Configuration) -> Replay {
-    let mut replaying = Replaying::default();
-    for payment in past {
-        replaying.take(payment, proposed);
-    }
-    replaying.conclude(past.last().map(|payment| payment.at))
-}
-
-/// Where a payment goes, and for which fee.
-type Outcome = (String, Channel, Minor);
-
-/// What is known so far.
-#[derive(Default)]
-struct Replaying {
-    replay: Replay,
-    moves: BTreeMap<(String, Channel, String, Channel), u64>,
-    money: BTreeMap<String, MovedMoney>,
-}
-
-impl Replaying {
-    fn take(&mut self, payment: &PastPayment, proposed: &Configuration) {
-        let Some(metadata) = metadata_pairs(&payment.metadata) else { return };
-        self.replay.examined = self.replay.examined.saturating_add(1);
-        let request = QuoteRequest {
-            principal: payment.fee.principal,
-            currency: payment.currency,
-            method: payment.reference.method(),
-            flow: payment.flow,
-            metadata,
-        };
-        let before = (payment.provider.clone(), payment.channel, payment.fee.fee);
-        let quoted = quote(proposed, &request).ok();
-        let after = quoted.map(|quote| {
-            self.add_up(payment, &quote.fee);
-            (quote.route.target.provider.to_string(), quote.route.target.channel, quote.fee.fee)
-        });
-        self.compare(payment, before, after);
-    }
-
-    fn add_up(&mut self, payment: &PastPayment, fee: &FeeSnapshot) {
-        let sums = self.money.entry(payment.currency.to_string()).or_insert(MovedMoney {
-            currency: payment.currency,
-            platform_before: 0,
-            platform_after: 0,
-            organization_before: 0,
-            organization_after: 0,
-        });
-        add(&mut sums.platform_before, payment.fee.platform.fee);
-        add(&mut sums.organization_before, payment.fee.organization.fee);
-        add(&mut sums.platform_after, fee.platform.fee);
-        add(&mut sums.organization_after, fee.organization.fee);
-        let is_same = fee.platform.fee == payment.fee.platform.fee
-            && fee.organization.fee == payment.fee.organization.fee;
-        self.replay.repriced = self.replay.repriced.saturating_add(u64::from(!is_same));
-    }
-
-    fn compare(&mut self, payment: &PastPayment, before: Outcome, after: Option<Outcome>) {
-        match &after {
-            None => self.replay.refused = self.replay.refused.saturating_add(1),
-            Some((provider, channel, _)) if *provider != before.0 || *channel != before.1 => {
-                let count = self.moves.entry((before.0.clone(), before.1, provider.clone(), *channel));
-                let count = count.or_default();
-                *count = count.saturating_add(1);
-            }
-            Some(_) => {}
-        }
-        if after.as_ref() != Some(&before) && self.replay.examples.len() < MOST_EXAMPLES {
-            let (reference, currency) = (payment.reference, payment.currency);
-            self.replay.examples.push(ReplayExample { reference, currency, before, after });
-        }
-    }
-
-    fn conclude(self, since: Option<Timestamp>) -> Replay {
-        let moves = self.moves.into_iter().map(|((from, from_channel, to, to_channel), count)| {
-            ReplayedMove { from: (from, from_channel), to: (to, to_channel), count }
-        });
-        Replay { since, rerouted: moves.collect(), money: self.money.into_values().collect(), ..self.replay }
-    }
-}
-
-fn add(sum: &mut i128, fee: Minor) {
-    *sum = sum.saturating_add(i128::from(fee.signed()));
 }
 
 #[cfg(test)]

@@ -12,12 +12,13 @@ use super::{
 };
 
 /// The whole story.
-pub(crate) fn tell(story: &Value, style: Style) -> String {
-    let mut text = head(story, style);
-    let transaction = story.field("transaction").filter(|it| !it.is_null()).unwrap_or(story);
+pub(crate) fn render(payment_detail: &Value, style: Style) -> String {
+    let mut text = head(payment_detail, style);
+    let transaction =
+        payment_detail.field("transaction").filter(|it| !it.is_null()).unwrap_or(payment_detail);
     let currency = transaction.text("currency");
     let mut today = "";
-    for line in story.list("timeline") {
+    for line in payment_detail.list("timeline") {
         let at = line.text("at");
         if day(at) != today {
             today = day(at);
@@ -29,16 +30,16 @@ pub(crate) fn tell(story: &Value, style: Style) -> String {
         let (sentence, below) = line_of(line.text("kind"), detail, currency, style);
         text.extend([format!("{}  {sentence}{request}\n{below}", style.dim(time_of_day(at)))]);
     }
-    text.push_str(&postings(story.list("postings"), currency, style));
-    text.push_str(&exceptions(story.list("exceptions"), style));
+    text.push_str(&postings(payment_detail.list("postings"), currency, style));
+    text.push_str(&exceptions(payment_detail.list("exceptions"), style));
     text
 }
 
-fn head(story: &Value, style: Style) -> String {
-    let transaction = story.field("transaction").filter(|it| !it.is_null());
-    let facts = transaction.unwrap_or(story);
+fn head(payment_detail: &Value, style: Style) -> String {
+    let transaction = payment_detail.field("transaction").filter(|it| !it.is_null());
+    let facts = transaction.unwrap_or(payment_detail);
     let currency = facts.text("currency");
-    let mut text = style.strong(story.text("serviceReference"));
+    let mut text = style.strong(payment_detail.text("serviceReference"));
     text.extend([format!("  {}", style.status(facts.text("status")))]);
     let amount = |field: &str| major(facts.text(field), currency);
     let (principal, total, fee) = (amount("amountMinor"), amount("totalDebitMinor"), amount("feeMinor"));
@@ -52,14 +53,17 @@ fn head(story: &Value, style: Style) -> String {
     facts_line("method", facts.word("paymentMethod"));
     facts_line("provider", facts.word("provider"));
     facts_line("provider reference", facts.word("providerReference"));
-    facts_line("preparation", if transaction.is_some() { story.word("status") } else { String::new() });
+    facts_line(
+        "preparation",
+        if transaction.is_some() { payment_detail.word("status") } else { String::new() },
+    );
     facts_line("description", facts.word("description"));
     facts_line("bank account", {
-        let account = story.text("/transfer/bankAccount/last4");
-        let bank = format!("{}, …{account}", story.text("/transfer/bankAccount/bankName"));
+        let account = payment_detail.text("/transfer/bankAccount/last4");
+        let bank = format!("{}, …{account}", payment_detail.text("/transfer/bankAccount/bankName"));
         if account.is_empty() { String::new() } else { bank }
     });
-    facts_line("expected on", story.word("/transfer/expectedSettlementOn"));
+    facts_line("expected on", payment_detail.word("/transfer/expectedSettlementOn"));
     if let Some(failure) = facts.field("failure").filter(|failure| !failure.is_null()) {
         facts_line("failure", format!("{}: {}", failure.text("code"), failure.text("message")));
     }
@@ -74,8 +78,8 @@ fn head(story: &Value, style: Style) -> String {
             format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")),
         );
     }
-    facts_line("waits for", story.word("waitingFor"));
-    facts_line("next look", story.optional_text("nextLookAt").map(moment).unwrap_or_default());
+    facts_line("waits for", payment_detail.word("waitingFor"));
+    facts_line("next look", payment_detail.optional_text("nextLookAt").map(moment).unwrap_or_default());
     text
 }
 

@@ -2,15 +2,15 @@
 
 use super::{TransferOrder, return_reason};
 use crate::{
-    card::{Disagreement, DisagreementKind},
+    card::{Discrepancy, DiscrepancyKind},
     ledger::TransferStep,
     money::Minor,
-    transaction::{Failure, Report, Status, TransactionState},
+    transaction::{Failure, ReportKind, Status, TransactionState},
 };
 
 /// What a provider says of a transfer, in words common to all providers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AchStanding {
+pub enum AchProviderStatus {
     /// Taken; nothing has been sent yet.
     Accepted,
     /// Taken, and a person at the provider looks at it first.
@@ -34,11 +34,11 @@ pub enum AchStanding {
 
 /// A transfer as its provider has it at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AchSighting {
+pub struct AchProviderReport {
     /// The provider's own name for it.
     pub transfer: String,
     /// Where it stands.
-    pub standing: AchStanding,
+    pub provider_status: AchProviderStatus,
     /// What is paid out, where the provider said it.
     pub amount: Option<Minor>,
     /// Our reference, as the provider has it.
@@ -49,41 +49,45 @@ pub struct AchSighting {
     pub corrections: Vec<String>,
 }
 
-/// What a sighting means.
+/// What a provider report means.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Verdict {
+pub struct StatusDecision {
     /// The transaction from now on; `None` where it stays as it is.
     pub next: Option<TransactionState>,
     /// What becomes of the funds with it.
     pub step: Option<TransferStep>,
     /// What a person has to look at.
-    pub disagreements: Vec<Disagreement>,
+    pub discrepancies: Vec<Discrepancy>,
 }
 
-/// What a sighting means for a transfer whose transaction is `current`.
-pub fn judge(order: &TransferOrder, current: &TransactionState, sighting: &AchSighting) -> Verdict {
-    let disagreements = disagreements(order, current, sighting);
-    if !disagreements.is_empty() {
-        return Verdict { disagreements, ..Verdict::default() };
+/// What a provider report means for a transfer whose transaction is `current`.
+pub fn decide_status(
+    order: &TransferOrder,
+    current: &TransactionState,
+    report: &AchProviderReport,
+) -> StatusDecision {
+    let discrepancies = discrepancies(order, current, report);
+    if !discrepancies.is_empty() {
+        return StatusDecision { discrepancies, ..StatusDecision::default() };
     }
-    let status = status(&sighting.standing);
+    let status = status(&report.provider_status);
     let seen = TransactionState {
         status,
-        provider_reference: Some(sighting.transfer.clone()),
-        failure: failure(&sighting.standing),
+        provider_reference: Some(report.transfer.clone()),
+        failure: failure(&report.provider_status),
         ..current.clone()
     };
     if current.status == status {
         // A transfer that failed once has its reason; a later word of the same does not replace it.
         let learnt = current.provider_reference.is_none() && status != Status::Failed;
-        return Verdict { next: learnt.then_some(seen), ..Verdict::default() };
+        return StatusDecision { next: learnt.then_some(seen), ..StatusDecision::default() };
     }
-    let returned = matches!(sighting.standing, AchStanding::Returned { .. });
-    let report = if returned { Report::AchReturn } else { Report::Ach };
+    let returned = matches!(report.provider_status, AchProviderStatus::Returned { .. });
+    let report = if returned { ReportKind::AchReturn } else { ReportKind::Ach };
     if !current.status.may_move_to(status, report) {
-        return Verdict { disagreements: conflict(current, status), ..Verdict::default() };
+        return StatusDecision { discrepancies: conflict(current, status), ..StatusDecision::default() };
     }
-    Verdict { next: Some(seen), step: step(current.status, status), disagreements }
+    StatusDecision { next: Some(seen), step: step(current.status, status), discrepancies }
 }
 
 /// What becomes of the funds when a transfer moves. They are set aside while it is open.
@@ -98,21 +102,22 @@ fn step(from: Status, to: Status) -> Option<TransferStep> {
     }
 }
 
-fn status(standing: &AchStanding) -> Status {
-    match standing {
-        AchStanding::Accepted | AchStanding::Attention | AchStanding::Sent | AchStanding::Unrecognized(_) => {
-            Status::Processing
-        }
-        AchStanding::Settled => Status::Succeeded,
-        AchStanding::Returned { .. } | AchStanding::Rejected(_) => Status::Failed,
-        AchStanding::Canceled => Status::Canceled,
+fn status(provider_status: &AchProviderStatus) -> Status {
+    match provider_status {
+        AchProviderStatus::Accepted
+        | AchProviderStatus::Attention
+        | AchProviderStatus::Sent
+        | AchProviderStatus::Unrecognized(_) => Status::Processing,
+        AchProviderStatus::Settled => Status::Succeeded,
+        AchProviderStatus::Returned { .. } | AchProviderStatus::Rejected(_) => Status::Failed,
+        AchProviderStatus::Canceled => Status::Canceled,
     }
 }
 
-fn failure(standing: &AchStanding) -> Option<Failure> {
-    match standing {
-        AchStanding::Rejected(failure) => Some(failure.clone()),
-        AchStanding::Returned { code } => {
+fn failure(provider_status: &AchProviderStatus) -> Option<Failure> {
+    match provider_status {
+        AchProviderStatus::Rejected(failure) => Some(failure.clone()),
+        AchProviderStatus::Returned { code } => {
             let sentence = return_reason(code).map(|reason| reason.sentence);
             let message = sentence.unwrap_or("The receiving bank sent it back.").to_owned();
             Some(Failure { code: code.clone(), message })
@@ -121,33 +126,33 @@ fn failure(standing: &AchStanding) -> Option<Failure> {
     }
 }
 
-fn disagreements(
+fn discrepancies(
     order: &TransferOrder,
     current: &TransactionState,
-    sighting: &AchSighting,
-) -> Vec<Disagreement> {
+    report: &AchProviderReport,
+) -> Vec<Discrepancy> {
     let mut found = Vec::new();
     let mut compare = |kind, expected: Option<String>, claimed: Option<String>| {
         if let (Some(expected), Some(claimed)) = (expected, claimed)
             && expected != claimed
         {
-            found.push(Disagreement { kind, expected, found: claimed });
+            found.push(Discrepancy { kind, expected, found: claimed });
         }
     };
     let principal = order.fee.principal.to_string();
-    compare(DisagreementKind::Amount, Some(principal), sighting.amount.map(|amount| amount.to_string()));
-    compare(DisagreementKind::Reference, Some(order.id.to_string()), sighting.reference.clone());
+    compare(DiscrepancyKind::Amount, Some(principal), report.amount.map(|amount| amount.to_string()));
+    compare(DiscrepancyKind::Reference, Some(order.id.to_string()), report.reference.clone());
     compare(
-        DisagreementKind::SecondPayment,
+        DiscrepancyKind::SecondPayment,
         current.provider_reference.clone(),
-        Some(sighting.transfer.clone()),
+        Some(report.transfer.clone()),
     );
     found
 }
 
 /// Money that moved although our books say it did not is for a person to look at; a late word about what is over by
 /// now is not.
-fn conflict(current: &TransactionState, seen: Status) -> Vec<Disagreement> {
+fn conflict(current: &TransactionState, seen: Status) -> Vec<Discrepancy> {
     let impossible = match current.status {
         Status::Failed | Status::Canceled => matches!(seen, Status::Processing | Status::Succeeded),
         Status::Succeeded => seen == Status::Canceled || seen == Status::Failed,
@@ -159,7 +164,7 @@ fn conflict(current: &TransactionState, seen: Status) -> Vec<Disagreement> {
         return Vec::new();
     }
     let (expected, found) = (current.status.as_str().to_owned(), seen.as_str().to_owned());
-    vec![Disagreement { kind: DisagreementKind::Status, expected, found }]
+    vec![Discrepancy { kind: DiscrepancyKind::Status, expected, found }]
 }
 
 #[cfg(test)]
@@ -203,10 +208,10 @@ mod tests {
         }
     }
 
-    fn sighting(standing: AchStanding) -> AchSighting {
-        AchSighting {
+    fn report(provider_status: AchProviderStatus) -> AchProviderReport {
+        AchProviderReport {
             transfer: "ach_transfer_1".to_owned(),
-            standing,
+            provider_status,
             amount: Minor::new(1_000),
             reference: Some(order().id.to_string()),
             expected_on: None,
@@ -214,21 +219,21 @@ mod tests {
         }
     }
 
-    fn returned() -> AchStanding {
-        AchStanding::Returned { code: "R03".to_owned() }
+    fn returned() -> AchProviderStatus {
+        AchProviderStatus::Returned { code: "R03".to_owned() }
     }
 
-    fn rejected() -> AchStanding {
-        AchStanding::Rejected(Failure { code: "rejected".to_owned(), message: "No.".to_owned() })
+    fn rejected() -> AchProviderStatus {
+        AchProviderStatus::Rejected(Failure { code: "rejected".to_owned(), message: "No.".to_owned() })
     }
 
-    /// The status at the end, every step on the way, and the disagreements.
-    fn after(standings: &[AchStanding]) -> (Status, Vec<TransferStep>, usize) {
+    /// The status at the end, every step on the way, and the discrepancies.
+    fn after(provider_statuses: &[AchProviderStatus]) -> (Status, Vec<TransferStep>, usize) {
         let (mut state, mut steps, mut strange) = (TransactionState::pending(), Vec::new(), 0);
-        for standing in standings {
-            let verdict = judge(&order(), &state, &sighting(standing.clone()));
+        for provider_status in provider_statuses {
+            let verdict = decide_status(&order(), &state, &report(provider_status.clone()));
             steps.extend(verdict.step);
-            strange += verdict.disagreements.len();
+            strange += verdict.discrepancies.len();
             state = verdict.next.unwrap_or(state);
         }
         (state.status, steps, strange)
@@ -236,9 +241,9 @@ mod tests {
 
     #[test]
     fn funds_follow_the_transfer_once_in_every_order() {
-        use AchStanding::{Accepted, Attention, Canceled, Sent, Settled};
+        use AchProviderStatus::{Accepted, Attention, Canceled, Sent, Settled};
         use TransferStep::{Release, Reverse, Settle};
-        for (standings, status, steps) in [
+        for (provider_statuses, status, steps) in [
             (vec![Accepted, Sent, Settled], Status::Succeeded, vec![Settle]),
             (vec![Settled, Settled, Sent, Accepted], Status::Succeeded, vec![Settle]),
             (vec![Sent, returned(), returned()], Status::Failed, vec![Release]),
@@ -246,34 +251,37 @@ mod tests {
             (vec![rejected(), rejected()], Status::Failed, vec![Release]),
             (vec![Accepted, Canceled, Canceled], Status::Canceled, vec![Release]),
             (vec![Attention, Accepted], Status::Processing, vec![]),
-            (vec![AchStanding::Unrecognized("?".to_owned()), Settled], Status::Succeeded, vec![Settle]),
+            (vec![AchProviderStatus::Unrecognized("?".to_owned()), Settled], Status::Succeeded, vec![Settle]),
         ] {
-            let (found, taken, _) = after(&standings);
-            assert_eq!((found, taken), (status, steps), "{standings:?}");
+            let (found, taken, _) = after(&provider_statuses);
+            assert_eq!((found, taken), (status, steps), "{provider_statuses:?}");
         }
     }
 
     #[test]
     fn what_cannot_be_is_for_a_person() {
-        for standings in [
-            vec![rejected(), AchStanding::Settled],
-            vec![AchStanding::Settled, AchStanding::Canceled],
-            vec![AchStanding::Canceled, AchStanding::Settled],
+        for provider_statuses in [
+            vec![rejected(), AchProviderStatus::Settled],
+            vec![AchProviderStatus::Settled, AchProviderStatus::Canceled],
+            vec![AchProviderStatus::Canceled, AchProviderStatus::Settled],
         ] {
-            assert_eq!(after(&standings).2, 1, "{standings:?}");
+            assert_eq!(after(&provider_statuses).2, 1, "{provider_statuses:?}");
         }
         for wrong in [
-            AchSighting { amount: Minor::new(999), ..sighting(AchStanding::Settled) },
-            AchSighting { reference: Some("ach_other".to_owned()), ..sighting(AchStanding::Settled) },
+            AchProviderReport { amount: Minor::new(999), ..report(AchProviderStatus::Settled) },
+            AchProviderReport {
+                reference: Some("ach_other".to_owned()),
+                ..report(AchProviderStatus::Settled)
+            },
         ] {
-            let verdict = judge(&order(), &TransactionState::pending(), &wrong);
-            assert_eq!((verdict.next, verdict.step, verdict.disagreements.len()), (None, None, 1));
+            let verdict = decide_status(&order(), &TransactionState::pending(), &wrong);
+            assert_eq!((verdict.next, verdict.step, verdict.discrepancies.len()), (None, None, 1));
         }
     }
 
     #[test]
     fn a_return_says_why_in_plain_words() {
-        let verdict = judge(&order(), &TransactionState::pending(), &sighting(returned()));
+        let verdict = decide_status(&order(), &TransactionState::pending(), &report(returned()));
         let failure = verdict.next.unwrap().failure.unwrap();
         assert_eq!(failure.code, "R03");
         assert!(failure.message.starts_with("There is no such account"), "{}", failure.message);

@@ -10,14 +10,14 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Objects of one kind. Beyond `objects_max` the oldest is dropped.
 #[derive(Debug)]
-pub(crate) struct Shelf<T> {
+pub(crate) struct Collection<T> {
     by_number: BTreeMap<u64, (String, T)>,
     numbers: HashMap<String, u64>,
     created: u64,
     objects_max: usize,
 }
 
-impl<T> Shelf<T> {
+impl<T> Collection<T> {
     pub(crate) fn new(objects_max: usize) -> Self {
         Self {
             by_number: BTreeMap::new(),
@@ -90,16 +90,16 @@ mod tests {
 
     #[test]
     fn the_oldest_is_dropped_and_places_are_kept() {
-        let mut shelf = Shelf::new(3);
+        let mut collection = Collection::new(3);
         for (id, object) in [("a", 1), ("b", 2), ("c", 3), ("d", 4), ("c", 5)] {
-            shelf.put(id, object);
+            collection.put(id, object);
         }
-        assert_eq!(shelf.get("a"), None);
-        assert_eq!(shelf.newest_first().copied().collect::<Vec<_>>(), [4, 5, 2]);
-        assert_eq!(shelf.older_than("c").unwrap().copied().collect::<Vec<_>>(), [2]);
-        assert_eq!(shelf.newer_than("b").unwrap().copied().collect::<Vec<_>>(), [5, 4]);
-        assert_eq!(shelf.created(), 4);
-        assert_eq!(shelf.remove("d"), Some(4));
-        assert!(shelf.older_than("d").is_none());
+        assert_eq!(collection.get("a"), None);
+        assert_eq!(collection.newest_first().copied().collect::<Vec<_>>(), [4, 5, 2]);
+        assert_eq!(collection.older_than("c").unwrap().copied().collect::<Vec<_>>(), [2]);
+        assert_eq!(collection.newer_than("b").unwrap().copied().collect::<Vec<_>>(), [5, 4]);
+        assert_eq!(collection.created(), 4);
+        assert_eq!(collection.remove("d"), Some(4));
+        assert!(collection.older_than("d").is_none());
     }
 }

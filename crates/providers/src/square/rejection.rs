@@ -4,58 +4,63 @@
 
 use http::StatusCode;
 use tollgate_domain::transaction::Failure;
-use tollgate_engine::ports::{CallError, RefusalKind};
+use tollgate_engine::ports::{CallError, RejectionKind};
 
-use super::wire::Error;
+use super::types::Error;
 use crate::{
     failure::{Code, declined, invalid, refused, unknown, unsent},
-    retry::Verdict,
+    retry::AttemptResult,
     text::word,
 };
 
 /// What the refused request was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Operation {
     Anything,
     Charge,
 }
 
 /// What a refusal means that is neither "busy" nor a failure of the provider's.
-pub(super) fn verdict<T>(status: StatusCode, errors: &[Error], asked: Asked) -> Verdict<T> {
+pub(super) fn result<T>(status: StatusCode, errors: &[Error], asked: Operation) -> AttemptResult<T> {
     // Several may be given; what says most about the card comes first.
     let telling = errors.iter().find(|error| decline(&error.code).is_some() || is_about_card(error));
     let Some(error) = telling.or_else(|| errors.first()) else { return unreadable(status) };
     let told = word(&error.code);
     match error.category.as_str() {
-        "RATE_LIMIT_ERROR" => return Verdict::again(unsent("the provider is busy", None), told),
-        "API_ERROR" => return Verdict::again(unknown("the provider failed"), told),
+        "RATE_LIMIT_ERROR" => return AttemptResult::retry(unsent("the provider is busy", None), told),
+        "API_ERROR" => return AttemptResult::retry(unknown("the provider failed"), told),
         _ => {}
     }
-    Verdict { again: error.code == "TEMPORARY_ERROR", ..Verdict::end(refusal(status, error, asked), told) }
+    AttemptResult {
+        again: error.code == "TEMPORARY_ERROR",
+        ..AttemptResult::fail(rejection(status, error, asked), told)
+    }
 }
 
-fn refusal(status: StatusCode, error: &Error, asked: Asked) -> CallError {
+fn rejection(status: StatusCode, error: &Error, asked: Operation) -> CallError {
     let said = error.detail.as_deref();
     match (error.category.as_str(), error.code.as_str()) {
-        ("AUTHENTICATION_ERROR", _) => refused(RefusalKind::Credentials, Code::ProviderCredentials),
+        ("AUTHENTICATION_ERROR", _) => refused(RejectionKind::Credentials, Code::ProviderCredentials),
         _ if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+            refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
         // Our own location, which stands in the configuration beside the token.
-        _ if is_about_location(error) => refused(RefusalKind::Credentials, Code::ProviderCredentials),
+        _ if is_about_location(error) => refused(RejectionKind::Credentials, Code::ProviderCredentials),
         (_, code) if decline(code).is_some() => declined(decline(code).unwrap_or(Code::CardDeclined)),
         _ if is_about_card(error) => declined(Code::CardDeclined),
         // A token nobody has heard of: another may be tried.
-        (_, "NOT_FOUND") if asked == Asked::Charge && is_about_token(error) => declined(Code::InvalidCard),
-        (_, "NOT_FOUND") => refused(RefusalKind::Missing, Code::ProviderObjectMissing),
+        (_, "NOT_FOUND") if asked == Operation::Charge && is_about_token(error) => {
+            declined(Code::InvalidCard)
+        }
+        (_, "NOT_FOUND") => refused(RejectionKind::Missing, Code::ProviderObjectMissing),
         // Something was charged under this key, though not quite as we would have it now. Only looking tells what.
-        (_, "IDEMPOTENCY_KEY_REUSED") if asked == Asked::Charge => {
+        (_, "IDEMPOTENCY_KEY_REUSED") if asked == Operation::Charge => {
             unknown("the idempotency key was used for a different charge")
         }
         (_, "IDEMPOTENCY_KEY_REUSED") => {
             invalid(Code::ProviderRefused, Some("the idempotency key was used for a different request"))
         }
-        (_, "VERSION_MISMATCH" | "CONFLICT") => refused(RefusalKind::State, Code::ProviderState),
+        (_, "VERSION_MISMATCH" | "CONFLICT") => refused(RejectionKind::State, Code::ProviderState),
         (_, "VALUE_TOO_LOW" | "VALUE_TOO_HIGH") if is_about_amount(error) => invalid(Code::AmountLimit, said),
         _ if status.is_client_error() => invalid(Code::ProviderRefused, said),
         // A redirect, which is not followed: nothing that speaks this wire sends one.
@@ -64,15 +69,15 @@ fn refusal(status: StatusCode, error: &Error, asked: Asked) -> CallError {
 }
 
 /// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
-pub(super) fn unreadable<T>(status: StatusCode) -> Verdict<T> {
+pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
-    let refusal = match status {
+    let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+            refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
         _ => unknown(format!("the provider answered {code} and nothing that can be read")),
     };
-    Verdict::end(refusal, format!("unreadable {code}"))
+    AttemptResult::fail(rejection, format!("unreadable {code}"))
 }
 
 /// Why a payment failed, by the errors it carries.
@@ -167,11 +172,14 @@ mod tests {
         ] {
             for status in [StatusCode::BAD_REQUEST, StatusCode::PAYMENT_REQUIRED] {
                 let errors = [error("PAYMENT_METHOD_ERROR", code, None)];
-                let verdict = verdict::<()>(status, &errors, Asked::Charge);
-                let Err(CallError::Refused(refusal)) = verdict.outcome else { panic!("{code}") };
-                assert_eq!((refusal.kind, refusal.failure.code.as_str()), (RefusalKind::Declined, expected));
-                assert!(!refusal.failure.message.contains("Their words"));
-                assert_eq!(verdict.again, code == "TEMPORARY_ERROR");
+                let result = result::<()>(status, &errors, Operation::Charge);
+                let Err(CallError::Rejected(rejection)) = result.outcome else { panic!("{code}") };
+                assert_eq!(
+                    (rejection.kind, rejection.failure.code.as_str()),
+                    (RejectionKind::Declined, expected)
+                );
+                assert!(!rejection.failure.message.contains("Their words"));
+                assert_eq!(result.again, code == "TEMPORARY_ERROR");
                 assert_eq!(failure(&errors).code, expected, "{code}");
             }
         }
@@ -180,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_other_kind_of_refusal() {
-        use RefusalKind::{Credentials, Declined, Invalid, Missing, State};
+        use RejectionKind::{Credentials, Declined, Invalid, Missing, State};
         let (request, money) = ("INVALID_REQUEST_ERROR", Some("amount_money.amount"));
         for (status, category, code, field, expected) in [
             (400, request, "BAD_REQUEST", None, (Invalid, "provider_refused")),
@@ -204,10 +212,10 @@ mod tests {
             (404, request, "NOT_FOUND", None, (Missing, "provider_object_missing")),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            let verdict = verdict::<()>(status, &[error(category, code, field)], Asked::Anything);
-            let Err(CallError::Refused(refusal)) = verdict.outcome else { panic!("{status} {code}") };
-            assert_eq!((refusal.kind, refusal.failure.code.as_str()), expected, "{status} {code}");
-            assert!(!verdict.again);
+            let result = result::<()>(status, &[error(category, code, field)], Operation::Anything);
+            let Err(CallError::Rejected(rejection)) = result.outcome else { panic!("{status} {code}") };
+            assert_eq!((rejection.kind, rejection.failure.code.as_str()), expected, "{status} {code}");
+            assert!(!result.again);
         }
     }
 
@@ -215,19 +223,19 @@ mod tests {
     fn charges_that_may_have_been_made_and_tokens_nobody_knows() {
         let status = StatusCode::BAD_REQUEST;
         let reused = [error("INVALID_REQUEST_ERROR", "IDEMPOTENCY_KEY_REUSED", None)];
-        let outcome = verdict::<()>(status, &reused, Asked::Charge).outcome;
+        let outcome = result::<()>(status, &reused, Operation::Charge).outcome;
         assert!(matches!(outcome, Err(CallError::Unknown(_))));
         let unknown_token = [error("INVALID_REQUEST_ERROR", "NOT_FOUND", Some("source_id"))];
-        let outcome = verdict::<()>(StatusCode::NOT_FOUND, &unknown_token, Asked::Charge).outcome;
+        let outcome = result::<()>(StatusCode::NOT_FOUND, &unknown_token, Operation::Charge).outcome;
         assert_eq!(outcome, Err(declined(Code::InvalidCard)));
         // Of several errors the one about the card tells most.
         let both = [
             error("INVALID_REQUEST_ERROR", "BAD_REQUEST", None),
             error("PAYMENT_METHOD_ERROR", "CVV_FAILURE", None),
         ];
-        let outcome = verdict::<()>(status, &both, Asked::Charge).outcome;
+        let outcome = result::<()>(status, &both, Operation::Charge).outcome;
         assert_eq!(outcome, Err(declined(Code::IncorrectCvc)));
         let failed = [error("API_ERROR", "INTERNAL_SERVER_ERROR", None)];
-        assert!(verdict::<()>(status, &failed, Asked::Charge).again);
+        assert!(result::<()>(status, &failed, Operation::Charge).again);
     }
 }

@@ -20,39 +20,39 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::connections::{Line, Phase};
+use crate::connections::{OpenConnection, Phase};
 
 /// How much of what follows a refused head is read and thrown away, so that its sender gets to read the answer rather
 /// than a broken connection.
 const DISCARD_LIMIT: usize = 1024 * 1024;
 
 /// The most that a request's first line and headers may have, in bytes.
-pub(crate) const LARGEST_HEAD: usize = 32 * 1024;
+pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
 /// A connection's bytes.
-pub(crate) struct Wire<R> {
+pub(crate) struct ConnectionStream<R> {
     stream: TcpStream,
-    line: Arc<Line>,
+    line: Arc<OpenConnection>,
     /// What to answer, given the status and the head that the parser would answer with.
     refuse: R,
     /// Whether the head that is arriving is still in its first line, and how long that is so far.
     in_first_line: bool,
     first_line_bytes: usize,
-    refusal: Option<Refusal>,
+    refusal: Option<ErrorReply>,
 }
 
 /// An answer that is written instead of the parser's.
-struct Refusal {
+struct ErrorReply {
     answer: Vec<u8>,
     written: usize,
     discarded: usize,
 }
 
-impl<R> Wire<R>
+impl<R> ConnectionStream<R>
 where
     R: Fn(StatusCode, &str) -> Vec<u8>,
 {
-    pub(crate) fn new(stream: TcpStream, line: Arc<Line>, refuse: R) -> Self {
+    pub(crate) fn new(stream: TcpStream, line: Arc<OpenConnection>, refuse: R) -> Self {
         Self { stream, line, refuse, in_first_line: true, first_line_bytes: 0, refusal: None }
     }
 
@@ -80,7 +80,7 @@ where
         let head = std::str::from_utf8(head).ok()?;
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok())?;
         // The parser does not look at what is too much of it.
-        let is_first_line = self.in_first_line || self.first_line_bytes >= LARGEST_HEAD;
+        let is_first_line = self.in_first_line || self.first_line_bytes >= MAX_HEAD;
         let status = match status {
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE if is_first_line => StatusCode::URI_TOO_LONG,
             status => status,
@@ -115,7 +115,7 @@ where
     }
 }
 
-impl<R> AsyncRead for Wire<R>
+impl<R> AsyncRead for ConnectionStream<R>
 where
     R: Fn(StatusCode, &str) -> Vec<u8> + Unpin,
 {
@@ -131,7 +131,7 @@ where
     }
 }
 
-impl<R> AsyncWrite for Wire<R>
+impl<R> AsyncWrite for ConnectionStream<R>
 where
     R: Fn(StatusCode, &str) -> Vec<u8> + Unpin,
 {
@@ -142,7 +142,7 @@ where
     ) -> Poll<io::Result<usize>> {
         if self.refusal.is_none() && !self.line.activity().is_answering() {
             let answer = self.refusal_of(bytes);
-            self.refusal = answer.map(|answer| Refusal { answer, written: 0, discarded: 0 });
+            self.refusal = answer.map(|answer| ErrorReply { answer, written: 0, discarded: 0 });
         }
         if self.refusal.is_none() {
             return Pin::new(&mut self.stream).poll_write(context, bytes);
@@ -171,11 +171,11 @@ fn begins_with_method(bytes: &[u8]) -> bool {
 /// An answer's body: once it is gone, the request has ended.
 pub(crate) struct AnswerBody {
     body: Body,
-    line: Arc<Line>,
+    line: Arc<OpenConnection>,
 }
 
 impl AnswerBody {
-    pub(crate) fn new(body: Body, line: Arc<Line>) -> Self {
+    pub(crate) fn new(body: Body, line: Arc<OpenConnection>) -> Self {
         Self { body, line }
     }
 }

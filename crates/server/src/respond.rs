@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::error::ApiError;
 
 /// What handlers return.
-pub(crate) type Answer = Result<Response, ApiError>;
+pub(crate) type ApiResult = Result<Response, ApiError>;
 
 #[derive(Serialize)]
 struct SuccessEnvelope<'a, T> {
@@ -17,12 +17,12 @@ struct SuccessEnvelope<'a, T> {
 }
 
 /// 200 with the data.
-pub(crate) fn ok<T: Serialize>(data: &T) -> Answer {
+pub(crate) fn ok<T: Serialize>(data: &T) -> ApiResult {
     with_status(StatusCode::OK, data)
 }
 
 /// 201 with the data of what was created.
-pub(crate) fn created<T: Serialize>(data: &T) -> Answer {
+pub(crate) fn created<T: Serialize>(data: &T) -> ApiResult {
     with_status(StatusCode::CREATED, data)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn ok_written(write: impl FnOnce(&mut Vec<u8>)) -> Response {
     json_response(StatusCode::OK, body)
 }
 
-fn with_status<T: Serialize>(status: StatusCode, data: &T) -> Answer {
+fn with_status<T: Serialize>(status: StatusCode, data: &T) -> ApiResult {
     let body = serde_json::to_vec(&SuccessEnvelope { success: true, data, message: () })
         .map_err(|error| ApiError::internal(error.to_string()))?;
     Ok(json_response(status, body))

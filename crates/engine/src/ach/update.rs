@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
-    ach::{AchSighting, AchStanding, judge},
-    card::Disagreement,
+    ach::{AchProviderReport, AchProviderStatus, decide_status},
+    card::Discrepancy,
     event::EventKind,
     id::{ChangeId, EventId, PostingId},
     ledger::TransferStep,
@@ -15,22 +15,25 @@ use tollgate_domain::{
 };
 
 use crate::{
+    backoff::exponential_backoff,
     engine::Engine,
     failpoint::failpoint,
-    growing::growing,
-    ports::{CallLog, Changed, SettledEvent, StoreError, Transfer, TransferChange, TransferPosting, Trouble},
+    ports::{
+        CallLog, Changed, SettledProviderEvent, StoreError, Transfer, TransferChange, TransferPosting,
+        TransientError,
+    },
     provider_account::AccountCheck,
     timeline::{self, Line},
 };
 
-const LONGEST_CHECK: Duration = Duration::from_hours(6);
-const LONGEST_RETRY: Duration = Duration::from_mins(10);
+const MAX_CHECK: Duration = Duration::from_hours(6);
+const MAX_RETRY: Duration = Duration::from_mins(10);
 /// A transfer that arrived can come back for some days; the webhook tells, and these looks notice if it did not.
 const AFTER_ARRIVAL: Duration = Duration::from_hours(24);
-const LOOKS_AFTER_ARRIVAL: u32 = 6;
+const CHECKS_AFTER_ARRIVAL: u32 = 6;
 
 /// A decision about a transfer, not yet in force.
-pub(super) struct Draft<'e> {
+pub(super) struct TransferUpdate<'e> {
     engine: &'e Engine,
     /// The transfer as it will be.
     transfer: Transfer,
@@ -41,11 +44,11 @@ pub(super) struct Draft<'e> {
     moved: bool,
     step: Option<TransferStep>,
     lines: Vec<Line>,
-    disagreements: Vec<(Disagreement, String)>,
-    event: Option<SettledEvent>,
+    discrepancies: Vec<(Discrepancy, String)>,
+    event: Option<SettledProviderEvent>,
 }
 
-impl<'e> Draft<'e> {
+impl<'e> TransferUpdate<'e> {
     /// A decision about `transfer` as it was just read.
     pub(super) fn of(engine: &'e Engine, transfer: Transfer, request: Option<&str>) -> Self {
         Self {
@@ -57,15 +60,15 @@ impl<'e> Draft<'e> {
             moved: false,
             step: None,
             lines: Vec::new(),
-            disagreements: Vec::new(),
+            discrepancies: Vec::new(),
             event: None,
             transfer,
         }
     }
 
     /// Whether anything is told that is worth a line.
-    pub(super) fn tells(&self) -> bool {
-        self.moved || !self.disagreements.is_empty()
+    pub(super) fn is_notable(&self) -> bool {
+        self.moved || !self.discrepancies.is_empty()
     }
 
     /// A line of the timeline.
@@ -74,29 +77,29 @@ impl<'e> Draft<'e> {
     }
 
     /// What was asked of the provider.
-    pub(super) fn called(&mut self, logs: &[CallLog]) {
+    pub(super) fn record_calls(&mut self, logs: &[CallLog]) {
         let order = &self.transfer.order;
         self.engine.provider_watch.note(order.environment, &order.provider, logs);
         self.lines.extend(timeline::calls(logs, &order.provider, self.at));
     }
 
     /// Takes in what the provider says; `source` says how it came to our notice.
-    pub(super) fn sight(&mut self, sighting: &AchSighting, source: &str) {
-        let verdict = judge(&self.transfer.order, &self.transfer.state, sighting);
-        let agrees = verdict.disagreements.is_empty();
-        for disagreement in verdict.disagreements {
-            self.line("exception", timeline::exception(&disagreement, source));
-            self.disagreements.push((disagreement, source.to_owned()));
+    pub(super) fn apply_report(&mut self, report: &AchProviderReport, source: &str) {
+        let decision = decide_status(&self.transfer.order, &self.transfer.state, report);
+        let agrees = decision.discrepancies.is_empty();
+        for discrepancy in decision.discrepancies {
+            self.line("exception", timeline::exception(&discrepancy, source));
+            self.discrepancies.push((discrepancy, source.to_owned()));
         }
-        if let Some(next) = verdict.next {
+        if let Some(next) = decision.next {
             self.state(next);
-            self.step = verdict.step;
+            self.step = decision.step;
         }
         if !agrees {
             return;
         }
-        let corrections = format!("[{}]", sighting.corrections.join(","));
-        if corrections != self.transfer.progress.corrections && !sighting.corrections.is_empty() {
+        let corrections = format!("[{}]", report.corrections.join(","));
+        if corrections != self.transfer.progress.corrections && !report.corrections.is_empty() {
             let news = serde_json::from_str(&corrections).unwrap_or_default();
             self.line("notification_of_change", news);
             self.transfer.progress.corrections = corrections;
@@ -104,44 +107,44 @@ impl<'e> Draft<'e> {
         let progress = &mut self.transfer.progress;
         // The provider has it: only the last four digits stay here.
         progress.sealed_account = None;
-        progress.expected_on = sighting.expected_on.clone().or(progress.expected_on.take());
-        self.look_later();
-        if sighting.standing == AchStanding::Attention {
+        progress.expected_on = report.expected_on.clone().or(progress.expected_on.take());
+        self.schedule_next_check();
+        if report.provider_status == AchProviderStatus::Attention {
             self.transfer.progress.waiting = Some("the provider's staff is looking at it".to_owned());
         }
     }
 
     /// The provider refused it: the funds are available again.
-    pub(super) fn refuse(&mut self, failure: Failure) {
+    pub(super) fn reject(&mut self, failure: Failure) {
         let state = self.transfer.state.clone();
         self.state(TransactionState { status: Status::Failed, failure: Some(failure), ..state });
         self.step = Some(TransferStep::Release);
         self.transfer.progress.sealed_account = None;
-        self.look_later();
+        self.schedule_next_check();
     }
 
     /// The provider gave no answer that tells.
-    pub(super) fn try_again(&mut self, trouble: &Trouble) {
+    pub(super) fn try_again(&mut self, transient: &TransientError) {
         let first = self.engine.options.resolver.first_retry;
-        let pause = growing(first, 2, self.transfer.progress.tries, LONGEST_RETRY);
-        let pause = pause.max(trouble.retry_after.unwrap_or_default().min(LONGEST_CHECK));
+        let pause = exponential_backoff(first, 2, self.transfer.progress.tries, MAX_RETRY);
+        let pause = pause.max(transient.retry_after.unwrap_or_default().min(MAX_CHECK));
         self.transfer.progress.due = Some(self.at.saturating_add(pause));
-        self.transfer.progress.waiting = Some(trouble.reason.clone());
+        self.transfer.progress.waiting = Some(transient.reason.clone());
     }
 
     /// The configuration leads to another account than the one it was sent to: an operator decides.
     pub(super) fn wait_for_account(&mut self, check: &AccountCheck) {
-        let trouble = check.trouble();
-        if self.transfer.progress.waiting.as_deref() != Some(trouble.reason.as_str()) {
+        let transient = check.transient_error();
+        if self.transfer.progress.waiting.as_deref() != Some(transient.reason.as_str()) {
             let discrepancy = check.discrepancy();
             self.line("exception", timeline::exception(&discrepancy, "resolver"));
-            self.disagreements.push((discrepancy, "resolver".to_owned()));
+            self.discrepancies.push((discrepancy, "resolver".to_owned()));
         }
-        self.try_again(&trouble);
+        self.try_again(&transient);
     }
 
     /// The provider's event that is done with by this decision.
-    pub(super) fn settle(&mut self, event: SettledEvent) {
+    pub(super) fn settle(&mut self, event: SettledProviderEvent) {
         self.event = Some(event);
     }
 
@@ -154,12 +157,14 @@ impl<'e> Draft<'e> {
         self.moved = true;
     }
 
-    fn look_later(&mut self) {
+    fn schedule_next_check(&mut self) {
         let progress = &mut self.transfer.progress;
         let first = self.engine.options.resolver.first_check;
         let pause = match self.transfer.state.status {
-            Status::Pending | Status::Processing => Some(growing(first, 3, progress.tries, LONGEST_CHECK)),
-            Status::Succeeded if progress.tries < LOOKS_AFTER_ARRIVAL => Some(AFTER_ARRIVAL),
+            Status::Pending | Status::Processing => {
+                Some(exponential_backoff(first, 3, progress.tries, MAX_CHECK))
+            }
+            Status::Succeeded if progress.tries < CHECKS_AFTER_ARRIVAL => Some(AFTER_ARRIVAL),
             Status::Succeeded | Status::Failed | Status::Canceled | Status::Refunded => None,
         };
         progress.due = pause.map(|pause| self.at.saturating_add(pause));
@@ -192,19 +197,19 @@ impl<'e> Draft<'e> {
             progress: transfer.progress.clone(),
             posting,
             entries: engine.entries(self.lines, self.request.as_deref())?,
-            exceptions: engine.exceptions_of(self.disagreements, at)?,
+            exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,
-            announces: (self.from_revision == 0).then(|| engine.fresh(EventId::new)).transpose()?,
-            tells: told.map(|kind| engine.new_event(kind)).transpose()?,
+            pending_event: (self.from_revision == 0).then(|| engine.fresh(EventId::new)).transpose()?,
+            new_events: told.map(|kind| engine.new_event(kind)).transpose()?,
         };
         let order = &transfer.order;
         failpoint!("transfer.before_change");
         let changing = || engine.store.change_transfer(order.environment, order.id, &change);
-        match engine.until_known(deadline, changing).await? {
+        match engine.retry_until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("transfer.after_change");
-                if change.announces.is_some() || change.tells.is_some() {
-                    engine.outbox_news.notify_one();
+                if change.pending_event.is_some() || change.new_events.is_some() {
+                    engine.outbox_notify.notify_one();
                 }
                 transfer.revision = self.from_revision.saturating_add(1);
                 Ok(Some(transfer))

@@ -5,12 +5,12 @@
 use http::StatusCode;
 use serde_json::Value;
 use tollgate_domain::transaction::Failure;
-use tollgate_engine::ports::{CallError, Refusal, RefusalKind};
+use tollgate_engine::ports::{CallError, Rejection, RejectionKind};
 
-use super::{mask::masked, wire::ErrorBody};
+use super::{mask::masked, types::ErrorBody};
 use crate::{
     failure::{Code, refused, unknown},
-    retry::Verdict,
+    retry::AttemptResult,
     text::{quote, word},
 };
 
@@ -21,8 +21,8 @@ pub(super) const KEY_USED: &str = "idempotency_key_already_used_error";
 const BANK_DETAILS: [&str; 3] = ["account_number", "routing_number", "funding"];
 
 /// What a refusal means that is neither "busy" nor a failure of the provider's.
-pub(super) fn verdict<T>(status: StatusCode, error: &ErrorBody) -> Verdict<T> {
-    let refusal = match status {
+pub(super) fn result<T>(status: StatusCode, error: &ErrorBody) -> AttemptResult<T> {
+    let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => credentials(),
         StatusCode::NOT_FOUND => missing(),
         // The key may be in use by another request of ours, and then that one decides. Only looking tells.
@@ -31,49 +31,49 @@ pub(super) fn verdict<T>(status: StatusCode, error: &ErrorBody) -> Verdict<T> {
         // A redirect, which is not followed: nothing that speaks this wire sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
-    Verdict::end(refusal, word(&masked(&error.kind)))
+    AttemptResult::fail(rejection, word(&masked(&error.kind)))
 }
 
 /// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
-pub(super) fn unreadable<T>(status: StatusCode) -> Verdict<T> {
+pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
-    let refusal = match status {
+    let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => credentials(),
         _ => unknown(format!("the provider answered {code} and nothing that can be read")),
     };
-    Verdict::end(refusal, format!("unreadable {code}"))
+    AttemptResult::fail(rejection, format!("unreadable {code}"))
 }
 
 /// The receiving bank takes no instant transfers.
 pub(super) fn instant_not_supported() -> CallError {
-    no(RefusalKind::Invalid, "instant_not_supported", "The receiving bank does not take instant transfers.")
+    no(RejectionKind::Invalid, "instant_not_supported", "The receiving bank does not take instant transfers.")
 }
 
 /// The key belongs to something that is not this transfer, which no transfer of ours can cause.
 pub(super) fn key_reused() -> CallError {
     let message =
         "The transfer's idempotency key belongs to another transfer at the provider. Nothing was sent.";
-    no(RefusalKind::Invalid, "idempotency_key_reused", message)
+    no(RejectionKind::Invalid, "idempotency_key_reused", message)
 }
 
 /// The amount or its currency is none this wire can carry.
 pub(super) fn amount_not_carried(message: &str) -> CallError {
-    no(RefusalKind::Invalid, Code::AmountLimit.as_str(), message)
+    no(RejectionKind::Invalid, Code::AmountLimit.as_str(), message)
 }
 
 /// There is no name to send, and none may be made up.
 pub(super) fn name_not_writable() -> CallError {
     let message = "The account holder's name has no letters that an instant transfer can carry.";
-    no(RefusalKind::Invalid, "account_name_not_supported", message)
+    no(RejectionKind::Invalid, "account_name_not_supported", message)
 }
 
 fn credentials() -> CallError {
-    refused(RefusalKind::Credentials, Code::ProviderCredentials)
+    refused(RejectionKind::Credentials, Code::ProviderCredentials)
 }
 
 fn missing() -> CallError {
     let message = "The provider does not know this transfer, or an account it was told of.";
-    no(RefusalKind::Missing, Code::ProviderObjectMissing.as_str(), message)
+    no(RejectionKind::Missing, Code::ProviderObjectMissing.as_str(), message)
 }
 
 fn invalid(error: &ErrorBody) -> CallError {
@@ -84,7 +84,7 @@ fn invalid(error: &ErrorBody) -> CallError {
     };
     let said = quote(&masked(error.detail.as_str().unwrap_or_default()));
     let message = if said.is_empty() { sentence.to_owned() } else { format!("{sentence} It says: {said}") };
-    no(RefusalKind::Invalid, code, &message)
+    no(RejectionKind::Invalid, code, &message)
 }
 
 /// Whether one of the errors is about a field that says where the money goes. Their form is not published; somewhere in
@@ -98,8 +98,8 @@ fn names_bank_details(errors: &Value) -> bool {
     }
 }
 
-fn no(kind: RefusalKind, code: &str, message: &str) -> CallError {
-    CallError::Refused(Refusal { kind, failure: failure(code, message) })
+fn no(kind: RejectionKind, code: &str, message: &str) -> CallError {
+    CallError::Rejected(Rejection { kind, failure: failure(code, message) })
 }
 
 fn failure(code: &str, message: &str) -> Failure {
@@ -147,14 +147,14 @@ mod tests {
 
     use super::*;
 
-    fn judged(status: u16, error: &Value) -> Verdict<()> {
+    fn judged(status: u16, error: &Value) -> AttemptResult<()> {
         let error: ErrorBody = serde_json::from_value(error.clone()).unwrap();
-        verdict(StatusCode::from_u16(status).unwrap(), &error)
+        result(StatusCode::from_u16(status).unwrap(), &error)
     }
 
     #[test]
     fn every_type_the_wire_publishes() {
-        use RefusalKind::{Credentials, Invalid, Missing};
+        use RejectionKind::{Credentials, Invalid, Missing};
         for (status, kind, expected) in [
             (400, "invalid_parameters_error", Some((Invalid, "provider_refused"))),
             (400, "malformed_request_error", Some((Invalid, "provider_refused"))),
@@ -169,12 +169,12 @@ mod tests {
             (422, "one_from_the_future", Some((Invalid, "provider_refused"))),
             (302, "one_from_the_future", None),
         ] {
-            let verdict =
+            let result =
                 judged(status, &json!({ "type": kind, "detail": null, "title": "", "status": status }));
-            assert_eq!((verdict.again, verdict.word.as_str()), (false, kind));
-            match (verdict.outcome, expected) {
-                (Err(CallError::Refused(refusal)), Some(expected)) => {
-                    assert_eq!((refusal.kind, refusal.failure.code.as_str()), expected, "{kind}");
+            assert_eq!((result.again, result.word.as_str()), (false, kind));
+            match (result.outcome, expected) {
+                (Err(CallError::Rejected(rejection)), Some(expected)) => {
+                    assert_eq!((rejection.kind, rejection.failure.code.as_str()), expected, "{kind}");
                 }
                 (Err(CallError::Unknown(_)), None) => {}
                 other => panic!("{kind}: {other:?}"),
@@ -189,15 +189,15 @@ mod tests {
             "detail": "routing_number: 021000021 with account 0001-2345-6789 is no bank",
             "errors": [{ "field": "routing_number", "message": "021000021" }],
         });
-        let Err(CallError::Refused(refusal)) = judged(400, &error).outcome else { panic!() };
+        let Err(CallError::Rejected(rejection)) = judged(400, &error).outcome else { panic!() };
         let message = "The provider does not accept these bank details. It says: routing_number: **** with account **** is no bank";
         let expected = Failure { code: "bank_details_refused".to_owned(), message: message.to_owned() };
-        assert_eq!((refusal.kind, refusal.failure), (RefusalKind::Invalid, expected));
+        assert_eq!((rejection.kind, rejection.failure), (RejectionKind::Invalid, expected));
 
         let about = |errors: Value| {
             let error = json!({ "type": "invalid_parameters_error", "errors": errors, "detail": [1] });
             match judged(400, &error).outcome {
-                Err(CallError::Refused(refusal)) => refusal.failure.code,
+                Err(CallError::Rejected(rejection)) => rejection.failure.code,
                 other => panic!("{other:?}"),
             }
         };

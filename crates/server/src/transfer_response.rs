@@ -9,21 +9,21 @@ use utoipa::ToSchema;
 use crate::{
     reference::{scalars, words},
     timestamp::rfc3339,
-    transaction_answer::stored_json,
+    transaction_response::stored_json,
 };
 
 /// The receiving account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = BankAccount)]
-pub(crate) struct BankAccountAnswer {
+pub(crate) struct BankAccountResponse {
     bank_name: String,
     #[schema(value_type = words::BankAccountType)]
     account_type: &'static str,
     last4: String,
 }
 
-impl BankAccountAnswer {
+impl BankAccountResponse {
     pub(crate) fn of(order: &TransferOrder) -> Self {
         Self {
             bank_name: order.bank_name.clone(),
@@ -37,7 +37,7 @@ impl BankAccountAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TransferDetail {
-    bank_account: BankAccountAnswer,
+    bank_account: BankAccountResponse,
     account_name: String,
     external_customer_id: String,
     /// The day it is expected to arrive, by the banking calendar or by the provider's word.
@@ -54,7 +54,7 @@ impl TransferDetail {
     pub(crate) fn of(transfer: &Transfer) -> Self {
         let order = &transfer.order;
         Self {
-            bank_account: BankAccountAnswer::of(order),
+            bank_account: BankAccountResponse::of(order),
             account_name: order.account_name.clone(),
             external_customer_id: order.external_customer_id.clone(),
             expected_settlement_on: transfer.progress.expected_on.clone(),
@@ -68,7 +68,7 @@ impl TransferDetail {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferProgress)]
-pub(crate) struct TransferProgressAnswer {
+pub(crate) struct TransferProgressResponse {
     config_version: u64,
     #[schema(value_type = Option<scalars::Moment>, required)]
     next_look_at: Option<String>,
@@ -77,7 +77,7 @@ pub(crate) struct TransferProgressAnswer {
     waiting_for: Option<String>,
 }
 
-impl TransferProgressAnswer {
+impl TransferProgressResponse {
     pub(crate) fn of(transfer: &Transfer) -> Self {
         Self {
             config_version: transfer.order.config_version,

@@ -16,7 +16,7 @@ use std::{
 use futures_util::task::AtomicWaker;
 
 /// See the module.
-pub(crate) struct Quiet<F> {
+pub(crate) struct PollOnWake<F> {
     future: Pin<Box<F>>,
     alarm: Arc<Alarm>,
     own_waker: Waker,
@@ -39,7 +39,7 @@ impl Wake for Alarm {
     }
 }
 
-impl<F: Future> Quiet<F> {
+impl<F: Future> PollOnWake<F> {
     pub(crate) fn new(future: F) -> Self {
         // The first poll is the one nobody has to ask for.
         let alarm = Arc::new(Alarm { rang: AtomicBool::new(true), task: AtomicWaker::new() });
@@ -48,7 +48,7 @@ impl<F: Future> Quiet<F> {
     }
 }
 
-impl<F: Future> Future for Quiet<F> {
+impl<F: Future> Future for PollOnWake<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -93,7 +93,7 @@ mod tests {
             }
         };
         tokio::select! {
-            () = Quiet::new(counting) => {}
+            () = PollOnWake::new(counting) => {}
             () = busy => {}
         }
         assert!(started.elapsed() >= Duration::from_millis(50));
@@ -103,7 +103,7 @@ mod tests {
     #[tokio::test]
     async fn it_is_woken_as_often_as_it_asks() {
         let (send, mut receive) = tokio::sync::mpsc::channel(1);
-        let counting = tokio::spawn(Quiet::new(async move {
+        let counting = tokio::spawn(PollOnWake::new(async move {
             let mut sum = 0;
             while let Some(number) = receive.recv().await {
                 sum += number;
@@ -121,7 +121,7 @@ mod tests {
     #[tokio::test]
     async fn it_wakes_a_task_that_waits_for_nothing_else() {
         let (send, receive) = tokio::sync::oneshot::channel();
-        let waiting = tokio::spawn(Quiet::new(receive));
+        let waiting = tokio::spawn(PollOnWake::new(receive));
         tokio::time::sleep(Duration::from_millis(20)).await;
         send.send(7).unwrap();
         assert_eq!(waiting.await.unwrap().unwrap(), 7);

@@ -1,6 +1,6 @@
 //! Finding payments and adding them up, over any number of them.
 //!
-//! Both read what [`RecordStore::digest_events`] has prepared from the events a moment after they were written, so that
+//! Both read what [`ReportingStore::index_events`] has prepared from the events a moment after they were written, so that
 //! making a payment does not wait for it.
 
 use async_trait::async_trait;
@@ -12,13 +12,13 @@ use tollgate_domain::{
 use super::StoreError;
 
 /// A payment's place among those found, newer ones above: sixteen bytes that begin with its moment.
-pub type FoundPlace = [u8; 16];
+pub type SearchCursor = [u8; 16];
 
 /// A payment that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     /// Its place.
-    pub place: FoundPlace,
+    pub place: SearchCursor,
     /// The payment.
     pub reference: ServiceReference,
 }
@@ -74,7 +74,7 @@ pub struct Attention {
     pub waiting_payments: u32,
     /// Transfers that say why they wait.
     pub waiting_transfers: u32,
-    /// Disagreements nobody is done with.
+    /// Discrepancies nobody is done with.
     pub open_exceptions: u32,
     /// Deliveries that were given up.
     pub parked_deliveries: u32,
@@ -88,19 +88,19 @@ pub struct Attention {
 
 /// The part of the store that finds and adds up.
 #[async_trait]
-pub trait RecordStore: Send + Sync + 'static {
+pub trait ReportingStore: Send + Sync + 'static {
     /// Takes up to `limit` events of any environment that were not taken before, adds what their payments are found by to
     /// the index and counts them in their hour. Returns how many it took. Each is taken once, however many nodes do so.
-    async fn digest_events(&self, limit: u32) -> Result<u32, StoreError>;
+    async fn index_events(&self, limit: u32) -> Result<u32, StoreError>;
 
     /// Payments found by a term of [`tollgate_domain::search`], newest first, below `before` where that is given.
     async fn find_payments(
         &self,
         environment: EnvironmentId,
         term: &str,
-        before: Option<FoundPlace>,
+        before: Option<SearchCursor>,
         limit: u32,
-    ) -> Result<Vec<Found>, StoreError>;
+    ) -> Result<Vec<SearchHit>, StoreError>;
 
     /// What happened in an environment in the hours that begin at `from` or later and before `until`, oldest first.
     async fn activity(

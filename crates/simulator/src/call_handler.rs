@@ -12,13 +12,13 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 
 use crate::config::Wire;
-use crate::faults::{Fault, Kind, Strike};
+use crate::faults::{DueFaults, Fault, Kind};
 use crate::idempotency::{Claim, Saved};
 use crate::simulator::Simulator;
-use crate::webhooks::Notice;
+use crate::webhooks::WebhookEvent;
 
 /// What one wire says where the others say it differently.
-pub(crate) trait Manners: 'static {
+pub(crate) trait ProviderApi: 'static {
     const WIRE: Wire;
     fn server_error(status: StatusCode) -> Value;
     fn refusal(operation: &str, code: Option<&str>) -> (StatusCode, Value);
@@ -45,7 +45,7 @@ pub(crate) struct Outcome {
     pub(crate) body: Value,
     /// Whether the answer is the key's from now on. A refusal before anything began leaves the key free.
     pub(crate) keep: bool,
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) webhook_events: Vec<WebhookEvent>,
 }
 
 /// What the caller gets to see.
@@ -116,9 +116,9 @@ impl Answer {
 }
 
 /// Carries out a call, with whatever faults were asked for it.
-pub(crate) async fn conduct<M, F>(simulator: Simulator, ask: Ask, perform: F) -> Answer
+pub(crate) async fn handle_call<M, F>(simulator: Simulator, ask: Ask, perform: F) -> Answer
 where
-    M: Manners,
+    M: ProviderApi,
     F: FnOnce(&Simulator) -> Outcome + Send + 'static,
 {
     simulator.start();
@@ -132,9 +132,9 @@ where
     task.await.unwrap_or_else(|_| Answer::cut())
 }
 
-async fn carry_out<M, F>(simulator: Simulator, ask: Ask, strike: Strike, perform: F) -> Answer
+async fn carry_out<M, F>(simulator: Simulator, ask: Ask, strike: DueFaults, perform: F) -> Answer
 where
-    M: Manners,
+    M: ProviderApi,
     F: FnOnce(&Simulator) -> Outcome + Send + 'static,
 {
     if let Some(fault) = &strike.exchange
@@ -144,7 +144,7 @@ where
     }
     let keys = simulator.keys(M::WIRE);
     let claim = ask.key.as_ref().map(|key| (key, keys.claim(key, &ask.fingerprint)));
-    let (answer, notices) = match claim {
+    let (answer, webhook_events) = match claim {
         Some((_, Claim::Answered(saved))) => {
             let Saved { status, body, request_id } = saved;
             (Answer::of(status, body, Some(request_id)), Vec::new())
@@ -172,10 +172,10 @@ where
                     keys.release(key);
                 }
             }
-            (answer, outcome.notices)
+            (answer, outcome.webhook_events)
         }
     };
-    simulator.announce(M::WIRE, notices, strike.webhooks.as_ref()).await;
+    simulator.announce(M::WIRE, webhook_events, strike.webhooks.as_ref()).await;
     match &strike.exchange {
         Some(fault) => strike_after::<M>(&simulator, fault, answer).await,
         None => answer,
@@ -183,7 +183,11 @@ where
 }
 
 /// `None`: the fault lies later, and the call goes ahead.
-async fn strike_before<M: Manners>(simulator: &Simulator, fault: &Fault, operation: &str) -> Option<Answer> {
+async fn strike_before<M: ProviderApi>(
+    simulator: &Simulator,
+    fault: &Fault,
+    operation: &str,
+) -> Option<Answer> {
     match fault.kind {
         Kind::TimeoutBefore => {
             simulator.pause(fault.delay()).await;
@@ -203,7 +207,7 @@ async fn strike_before<M: Manners>(simulator: &Simulator, fault: &Fault, operati
     }
 }
 
-async fn strike_after<M: Manners>(simulator: &Simulator, fault: &Fault, answer: Answer) -> Answer {
+async fn strike_after<M: ProviderApi>(simulator: &Simulator, fault: &Fault, answer: Answer) -> Answer {
     match fault.kind {
         Kind::TimeoutAfter => {
             simulator.pause(fault.delay()).await;
@@ -221,7 +225,7 @@ async fn strike_after<M: Manners>(simulator: &Simulator, fault: &Fault, answer: 
     }
 }
 
-fn server_error<M: Manners>(fault: &Fault) -> Answer {
+fn server_error<M: ProviderApi>(fault: &Fault) -> Answer {
     let asked = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
     let status = asked.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     Answer::whole(status, &M::server_error(status))

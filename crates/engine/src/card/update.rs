@@ -4,26 +4,26 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
-    card::{Attempt, Disagreement, Preparation},
+    card::{Attempt, Discrepancy, Preparation},
     event::EventKind,
     id::{ChangeId, TransactionId},
     transaction::{Failure, Status, TransactionState},
 };
 
-use super::{look::open_attempt, schedule};
+use super::{provider_report::open_attempt, schedule};
 use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        CallLog, CardPayment, CardTransaction, Changed, PaymentChange, Progress, SettledEvent, StoreError,
-        Trouble,
+        CallLog, CardPayment, CardTransaction, Changed, PaymentChange, Progress, SettledProviderEvent,
+        StoreError, TransientError,
     },
     provider_account::AccountCheck,
     timeline::{self, Line},
 };
 
 /// A decision about a payment, not yet in force.
-pub(super) struct Draft<'e> {
+pub(super) struct PaymentUpdate<'e> {
     engine: &'e Engine,
     /// The payment as it will be.
     payment: CardPayment,
@@ -38,12 +38,12 @@ pub(super) struct Draft<'e> {
     attempt: Option<Attempt>,
     objects: Vec<String>,
     lines: Vec<Line>,
-    disagreements: Vec<(Disagreement, String)>,
-    event: Option<SettledEvent>,
-    tells: Vec<EventKind>,
+    discrepancies: Vec<(Discrepancy, String)>,
+    event: Option<SettledProviderEvent>,
+    new_events: Vec<EventKind>,
 }
 
-impl<'e> Draft<'e> {
+impl<'e> PaymentUpdate<'e> {
     /// A decision about `payment` as it was just read.
     pub(super) fn of(engine: &'e Engine, payment: CardPayment, request: Option<&str>) -> Self {
         Self {
@@ -57,9 +57,9 @@ impl<'e> Draft<'e> {
             attempt: None,
             objects: Vec::new(),
             lines: Vec::new(),
-            disagreements: Vec::new(),
+            discrepancies: Vec::new(),
             event: None,
-            tells: Vec::new(),
+            new_events: Vec::new(),
             payment,
         }
     }
@@ -85,8 +85,8 @@ impl<'e> Draft<'e> {
     }
 
     /// Whether somebody has to look at it.
-    pub(super) fn disagrees(&self) -> bool {
-        !self.disagreements.is_empty()
+    pub(super) fn has_discrepancies(&self) -> bool {
+        !self.discrepancies.is_empty()
     }
 
     /// A line of the timeline.
@@ -100,7 +100,7 @@ impl<'e> Draft<'e> {
     }
 
     /// What was asked of the provider.
-    pub(super) fn called(&mut self, logs: &[CallLog]) {
+    pub(super) fn record_calls(&mut self, logs: &[CallLog]) {
         let order = &self.payment.order;
         self.engine.provider_watch.note(order.environment, &order.provider, logs);
         self.lines.extend(timeline::calls(logs, &order.provider, self.at));
@@ -117,7 +117,7 @@ impl<'e> Draft<'e> {
             self.payment.progress.tries = 0;
             if to == Preparation::Prepared {
                 self.payment.progress.prepared_at.get_or_insert(self.at);
-                self.tells.push(EventKind::PaymentPrepared);
+                self.new_events.push(EventKind::PaymentPrepared);
             }
         }
     }
@@ -195,22 +195,22 @@ impl<'e> Draft<'e> {
     }
 
     /// What does not fit together, and how it came to our notice.
-    pub(super) fn disagree(&mut self, disagreements: Vec<Disagreement>, source: &str) {
-        for disagreement in disagreements {
-            self.line("exception", timeline::exception(&disagreement, source));
-            self.disagreements.push((disagreement, source.to_owned()));
+    pub(super) fn record_discrepancies(&mut self, discrepancies: Vec<Discrepancy>, source: &str) {
+        for discrepancy in discrepancies {
+            self.line("exception", timeline::exception(&discrepancy, source));
+            self.discrepancies.push((discrepancy, source.to_owned()));
         }
     }
 
     /// The provider's event that is done with, or not, by this decision.
-    pub(super) fn settle(&mut self, event: SettledEvent) {
+    pub(super) fn settle(&mut self, event: SettledProviderEvent) {
         self.event = Some(event);
     }
 
     /// The payment goes its ordinary way.
-    pub(super) fn look_later(&mut self) {
+    pub(super) fn schedule_next_check(&mut self) {
         let options = &self.engine.options.resolver;
-        self.payment.progress.due = schedule::next_look(&self.payment, self.at, options);
+        self.payment.progress.due = schedule::next_check(&self.payment, self.at, options);
         self.payment.progress.follow_up = schedule::next_follow_up(&self.payment, self.at);
         self.payment.progress.waiting = None;
     }
@@ -221,22 +221,22 @@ impl<'e> Draft<'e> {
     }
 
     /// The provider gave no answer that tells.
-    pub(super) fn try_again(&mut self, trouble: &Trouble) {
+    pub(super) fn try_again(&mut self, transient: &TransientError) {
         if open_attempt(&self.payment).is_some() {
             self.in_doubt(None);
         }
         let options = &self.engine.options.resolver;
-        self.payment.progress.due = Some(schedule::next_try(&self.payment, self.at, trouble, options));
-        self.payment.progress.waiting = Some(trouble.reason.clone());
+        self.payment.progress.due = Some(schedule::next_retry(&self.payment, self.at, transient, options));
+        self.payment.progress.waiting = Some(transient.reason.clone());
     }
 
     /// The configuration leads to another account than the one it was sent to: an operator decides.
     pub(super) fn wait_for_account(&mut self, check: &AccountCheck) {
-        let trouble = check.trouble();
-        if self.payment.progress.waiting.as_deref() != Some(trouble.reason.as_str()) {
-            self.disagree(vec![check.discrepancy()], "resolver");
+        let transient = check.transient_error();
+        if self.payment.progress.waiting.as_deref() != Some(transient.reason.as_str()) {
+            self.record_discrepancies(vec![check.discrepancy()], "resolver");
         }
-        self.try_again(&trouble);
+        self.try_again(&transient);
     }
 
     /// Somebody works on it from now on, and has so long.
@@ -249,7 +249,7 @@ impl<'e> Draft<'e> {
     pub(super) async fn commit(self) -> Result<Option<CardPayment>, StoreError> {
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
         let entries = engine.entries(self.lines, request.as_deref())?;
-        let exceptions = engine.exceptions_of(self.disagreements, at)?;
+        let exceptions = engine.exceptions_of(self.discrepancies, at)?;
         let transaction = match self.transaction {
             Some((id, state)) if id == UNRECORDED => {
                 let id = engine.fresh(TransactionId::new)?;
@@ -263,8 +263,8 @@ impl<'e> Draft<'e> {
         let changed =
             transaction.as_ref().map(|(_, state)| EventKind::of_change(self.before.as_ref(), state));
         let again = self.declined_again.then_some(EventKind::Transaction(Status::Failed));
-        let kinds = self.tells.into_iter().chain(again).chain(changed.into_iter().flatten());
-        let tells = kinds.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
+        let kinds = self.new_events.into_iter().chain(again).chain(changed.into_iter().flatten());
+        let new_events = kinds.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
         let change = PaymentChange {
             id: engine.fresh(ChangeId::new)?,
             from_revision,
@@ -276,17 +276,17 @@ impl<'e> Draft<'e> {
             entries,
             exceptions,
             event: self.event,
-            tells,
+            new_events,
         };
         let order = &payment.order;
         failpoint!("payment.before_change");
         let deadline = Instant::now() + engine.options.request_deadline;
         let changing = || engine.store.change_payment(order.environment, order.id, &change);
-        match engine.until_known(deadline, changing).await? {
+        match engine.retry_until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("payment.after_change");
-                if !change.tells.is_empty() {
-                    engine.outbox_news.notify_one();
+                if !change.new_events.is_empty() {
+                    engine.outbox_notify.notify_one();
                 }
                 payment.revision = from_revision.saturating_add(1);
                 Ok(Some(payment))

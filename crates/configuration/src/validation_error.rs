@@ -2,7 +2,7 @@
 
 /// One thing wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ValidationError {
     /// Where, as a path: `routing.web_card.rules[0].target.provider`.
     pub field: String,
     /// What is wrong and what would be right.
@@ -11,19 +11,19 @@ pub struct Fault {
 
 /// Every fault of a document, in the order they were met.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Faults {
-    faults: Vec<Fault>,
+pub struct ValidationErrors {
+    faults: Vec<ValidationError>,
     unlisted: usize,
 }
 
 /// Beyond this many a list helps nobody; the rest is counted.
-const MOST_LISTED: usize = 5_000;
+const MAX_LISTED: usize = 5_000;
 
-impl Faults {
+impl ValidationErrors {
     /// Notes one more.
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        if self.faults.len() < MOST_LISTED {
-            self.faults.push(Fault { field: field.into(), message: message.into() });
+        if self.faults.len() < MAX_LISTED {
+            self.faults.push(ValidationError { field: field.into(), message: message.into() });
         } else {
             self.unlisted = self.unlisted.saturating_add(1);
         }
@@ -40,14 +40,14 @@ impl Faults {
     }
 
     /// Those listed.
-    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+    pub fn iter(&self) -> impl Iterator<Item = &ValidationError> {
         self.faults.iter()
     }
 }
 
-impl IntoIterator for Faults {
-    type Item = Fault;
-    type IntoIter = std::vec::IntoIter<Fault>;
+impl IntoIterator for ValidationErrors {
+    type Item = ValidationError;
+    type IntoIter = std::vec::IntoIter<ValidationError>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.faults.into_iter()

@@ -19,10 +19,10 @@ const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 impl Engine {
     /// Takes in whatever was written, until told to stop.
-    pub async fn digest_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+    pub async fn index_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             let started = Instant::now();
-            let pause = match self.store.digest_events(TAKEN).await {
+            let pause = match self.store.index_events(TAKEN).await {
                 Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,
                 Err(error) => {

@@ -12,14 +12,14 @@ use utoipa::ToSchema;
 use crate::{
     reference::{scalars, words},
     timestamp::rfc3339,
-    transaction_answer::{AmountsAnswer, FeeAnswer, TransactionAnswer, stored_json},
+    transaction_response::{AmountsResponse, FeeResponse, TransactionResponse, stored_json},
 };
 
 /// Where a payment was routed, and by what.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Routing)]
-pub(crate) struct RoutingAnswer {
+pub(crate) struct RoutingResponse {
     provider: String,
     #[schema(value_type = words::Channel)]
     channel: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct RoutingAnswer {
     fallback: bool,
 }
 
-impl RoutingAnswer {
+impl RoutingResponse {
     pub(crate) fn of(order: &CardOrder) -> Self {
         Self::decided(&order.provider, order.channel, order.matched.as_ref())
     }
@@ -54,7 +54,7 @@ impl RoutingAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(tag = "type")]
 #[schema(as = Component)]
-pub(crate) enum ComponentAnswer<'a> {
+pub(crate) enum ComponentResponse<'a> {
     #[serde(rename = "card_provider_a_payment_element", rename_all = "camelCase")]
     #[schema(title = "PaymentElement")]
     PaymentElement { publishable_key: &'a str, client_secret: &'a str, payment_intent_id: &'a str },
@@ -75,23 +75,23 @@ pub(crate) enum ComponentAnswer<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PreparedPayment)]
-pub(crate) struct PaymentAnswer<'a> {
+pub(crate) struct PaymentResponse<'a> {
     service_reference: String,
     #[schema(value_type = words::PreparationStatus)]
     status: &'static str,
     #[serde(flatten)]
-    amounts: AmountsAnswer,
-    fee: FeeAnswer,
+    amounts: AmountsResponse,
+    fee: FeeResponse,
     #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[schema(value_type = words::PaymentMethod)]
     payment_method: &'static str,
     provider: &'a str,
-    routing: RoutingAnswer,
+    routing: RoutingResponse,
     /// On the answer to a component's preparation only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    component: Option<ComponentAnswer<'a>>,
+    component: Option<ComponentResponse<'a>>,
     /// The provider's page to send the customer to; hosted checkout only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -106,9 +106,9 @@ pub(crate) struct PaymentAnswer<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Payment)]
-pub(crate) struct PaymentReadAnswer<'a> {
+pub(crate) struct PaymentReadResponse<'a> {
     #[serde(flatten)]
-    payment: PaymentAnswer<'a>,
+    payment: PaymentResponse<'a>,
     #[schema(value_type = words::Flow)]
     flow: &'static str,
     #[schema(required)]
@@ -116,39 +116,39 @@ pub(crate) struct PaymentReadAnswer<'a> {
     #[schema(value_type = scalars::Metadata)]
     metadata: Box<RawValue>,
     #[schema(required)]
-    transaction: Option<TransactionAnswer>,
+    transaction: Option<TransactionResponse>,
 }
 
 /// The answer to a preparation: the only one that carries a component.
 pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
     let order = &prepared.payment.order;
     let component = prepared.component.as_ref().map(|component| component_answer(component, order));
-    PaymentAnswer { component, ..payment_answer(&prepared.payment) }
+    PaymentResponse { component, ..payment_response(&prepared.payment) }
 }
 
 /// A preparation that is read back.
-pub(crate) fn read_back(payment: &CardPayment) -> PaymentReadAnswer<'_> {
-    PaymentReadAnswer {
-        payment: payment_answer(payment),
+pub(crate) fn read_back(payment: &CardPayment) -> PaymentReadResponse<'_> {
+    PaymentReadResponse {
+        payment: payment_response(payment),
         flow: payment.order.flow.as_str(),
         description: payment.order.description.as_deref(),
         metadata: stored_json(&payment.order.metadata),
-        transaction: TransactionAnswer::of_payment(payment),
+        transaction: TransactionResponse::of_payment(payment),
     }
 }
 
-fn payment_answer(payment: &CardPayment) -> PaymentAnswer<'_> {
+fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
     let (order, progress) = (&payment.order, &payment.progress);
     let reference = ServiceReference::Card(order.id);
-    PaymentAnswer {
+    PaymentResponse {
         service_reference: reference.to_string(),
         status: progress.preparation.as_str(),
-        amounts: AmountsAnswer::of(&order.fee),
-        fee: FeeAnswer::of(&order.provider, reference, order.currency, order.channel),
+        amounts: AmountsResponse::of(&order.fee),
+        fee: FeeResponse::of(&order.provider, reference, order.currency, order.channel),
         currency: order.currency.to_string(),
         payment_method: reference.method().as_str(),
         provider: &order.provider,
-        routing: RoutingAnswer::of(order),
+        routing: RoutingResponse::of(order),
         component: None,
         checkout_url: progress.checkout_url.as_deref(),
         prepared_at: progress.prepared_at.map(rfc3339),
@@ -156,21 +156,23 @@ fn payment_answer(payment: &CardPayment) -> PaymentAnswer<'_> {
     }
 }
 
-fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> ComponentAnswer<'a> {
+fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> ComponentResponse<'a> {
     match component {
         Component::PaymentElement { publishable_key, client_secret, payment_intent_id } => {
-            ComponentAnswer::PaymentElement {
+            ComponentResponse::PaymentElement {
                 publishable_key,
                 client_secret: client_secret.expose(),
                 payment_intent_id,
             }
         }
-        Component::WebPayments { application_id, location_id, environment } => ComponentAnswer::WebPayments {
-            application_id,
-            location_id,
-            environment,
-            amount_minor: order.fee.total_debit.to_string(),
-            currency: order.currency.to_string(),
-        },
+        Component::WebPayments { application_id, location_id, environment } => {
+            ComponentResponse::WebPayments {
+                application_id,
+                location_id,
+                environment,
+                amount_minor: order.fee.total_debit.to_string(),
+                currency: order.currency.to_string(),
+            }
+        }
     }
 }

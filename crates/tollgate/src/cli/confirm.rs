@@ -8,13 +8,13 @@ use crate::failure::Failure;
 
 /// Whether to ask.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Consent {
+pub(crate) struct Confirm {
     /// Do it without asking.
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
 
-impl Consent {
+impl Confirm {
     /// `Ok` where the answer is yes. Without anybody to ask nothing is done.
     pub(crate) fn ask(self, question: &str) -> Result<(), Failure> {
         if self.yes {

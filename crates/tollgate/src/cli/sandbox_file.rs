@@ -8,12 +8,12 @@ use tollgate_vault::Secret;
 use super::variable;
 
 /// The notes of one sandbox.
-pub(crate) struct Notes {
+pub(crate) struct SandboxFile {
     pub(crate) path: PathBuf,
     values: Value,
 }
 
-impl Notes {
+impl SandboxFile {
     /// The notes in `TOLLGATE_DATA_DIR`, or in `./tollgate-data`, if there are some.
     pub(crate) fn find() -> Option<Self> {
         let folder =

@@ -13,24 +13,24 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Lets a steady rate and a burst through (the generic cell rate algorithm): the number is the moment at which the
 /// burst would be whole again.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct RateLimiter {
     whole_again_at: AtomicU64,
 }
 
 /// The rate is used up for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exhausted {
+pub struct RateLimitExceeded {
     /// How long until the next one is let through.
     pub retry_after: Duration,
 }
 
-impl Meter {
+impl RateLimiter {
     /// Takes one of `per_second`, of which up to `burst` may come at once.
-    pub fn take(&self, per_second: u64, burst: u64) -> Result<(), Exhausted> {
+    pub fn take(&self, per_second: u64, burst: u64) -> Result<(), RateLimitExceeded> {
         self.take_at(monotonic_nanos(), per_second, burst)
     }
 
-    fn take_at(&self, now: u64, per_second: u64, burst: u64) -> Result<(), Exhausted> {
+    fn take_at(&self, now: u64, per_second: u64, burst: u64) -> Result<(), RateLimitExceeded> {
         let gap = NANOS_PER_SECOND.checked_div(per_second).unwrap_or(NANOS_PER_SECOND);
         let depth = gap.saturating_mul(burst.max(1));
         let mut seen = self.whole_again_at.load(Ordering::Relaxed);
@@ -38,7 +38,9 @@ impl Meter {
             let next = seen.max(now).saturating_add(gap);
             let ahead = next.saturating_sub(now);
             if ahead > depth {
-                return Err(Exhausted { retry_after: Duration::from_nanos(ahead.saturating_sub(depth)) });
+                return Err(RateLimitExceeded {
+                    retry_after: Duration::from_nanos(ahead.saturating_sub(depth)),
+                });
             }
             match self.whole_again_at.compare_exchange_weak(seen, next, Ordering::Relaxed, Ordering::Relaxed)
             {
@@ -60,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_and_then_the_rate() {
-        let meter = Meter::default();
+        let meter = RateLimiter::default();
         let passed = (0..100).filter(|_| meter.take_at(0, 10, 5).is_ok()).count();
         assert_eq!(passed, 5);
         let refused = meter.take_at(0, 10, 5).unwrap_err();

@@ -1,5 +1,5 @@
 //! Bodies nobody would send: bent at random from real ones. Whatever comes, reading it ends in a notice or in
-//! `Unreadable`, never in a panic.
+//! `UnreadableEvent`, never in a panic.
 //!
 //! `TOLLGATE_TEST_SEED` repeats a run from the seed it printed.
 
@@ -8,8 +8,8 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_engine::ports::{Delivery, WebhookReader, Wires as _};
-use tollgate_providers::{Providers, Settings};
+use tollgate_engine::ports::{Adapters as _, InboundWebhook, WebhookReader};
+use tollgate_providers::{ProviderSettings, Providers};
 
 use crate::support::{now, square_at, stripe_at};
 
@@ -107,7 +107,7 @@ fn no_body_breaks_the_readers() {
     let seed = seed.unwrap_or_else(rand::random);
     println!("TOLLGATE_TEST_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
-    let providers = Providers::new(Settings::default()).unwrap();
+    let providers = Providers::new(ProviderSettings::default()).unwrap();
     let readers: Vec<&dyn WebhookReader> =
         [Adapter::Stripe, Adapter::Square].map(|adapter| providers.webhooks(adapter).unwrap()).to_vec();
     let configured = [stripe_at("http://127.0.0.1:1"), square_at("http://127.0.0.1:1")];
@@ -132,7 +132,7 @@ fn no_body_breaks_the_readers() {
                 Err(_) => unreadable += 1,
             }
             let headers = [(name.to_owned(), header.clone())];
-            let delivery = Delivery { url: "https://x.test/", headers: &headers, body: &bytes };
+            let delivery = InboundWebhook { url: "https://x.test/", headers: &headers, body: &bytes };
             assert!(reader.verify(provider, delivery, now()).is_err(), "seed {seed}");
         }
     }

@@ -21,7 +21,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the API's own names")]
 #[schema(as = Amounts)]
-pub(crate) struct AmountsAnswer {
+pub(crate) struct AmountsResponse {
     #[serde(serialize_with = "digits")]
     #[schema(value_type = scalars::MinorUnits)]
     amount_minor: Minor,
@@ -39,7 +39,7 @@ pub(crate) struct AmountsAnswer {
     total_debit_minor: Minor,
 }
 
-impl AmountsAnswer {
+impl AmountsResponse {
     pub(crate) fn of(fee: &FeeSnapshot) -> Self {
         Self {
             amount_minor: fee.principal.into(),
@@ -55,7 +55,7 @@ impl AmountsAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Fee)]
-pub(crate) struct FeeAnswer {
+pub(crate) struct FeeResponse {
     version: u32,
     provider: String,
     #[schema(value_type = words::PaymentMethod)]
@@ -66,7 +66,7 @@ pub(crate) struct FeeAnswer {
     channel: &'static str,
 }
 
-impl FeeAnswer {
+impl FeeResponse {
     pub(crate) fn of(
         provider: &str,
         reference: ServiceReference,
@@ -85,7 +85,7 @@ impl FeeAnswer {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = TransactionFailure)]
-pub(crate) struct FailureAnswer {
+pub(crate) struct FailureResponse {
     code: String,
     message: String,
 }
@@ -93,7 +93,7 @@ pub(crate) struct FailureAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Dispute)]
-pub(crate) struct DisputeAnswer {
+pub(crate) struct DisputeResponse {
     id: String,
     status: String,
     #[schema(required)]
@@ -106,12 +106,12 @@ pub(crate) struct DisputeAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Transaction)]
-pub(crate) struct TransactionAnswer {
+pub(crate) struct TransactionResponse {
     service_reference: String,
     #[schema(value_type = words::TransactionStatus)]
     status: &'static str,
     #[serde(flatten)]
-    amounts: AmountsAnswer,
+    amounts: AmountsResponse,
     #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[schema(value_type = words::PaymentMethod)]
@@ -119,16 +119,16 @@ pub(crate) struct TransactionAnswer {
     provider: String,
     #[schema(value_type = words::Channel)]
     channel: &'static str,
-    fee: FeeAnswer,
+    fee: FeeResponse,
     #[schema(required)]
     provider_reference: Option<String>,
     #[schema(required)]
-    failure: Option<FailureAnswer>,
+    failure: Option<FailureResponse>,
     #[serde(serialize_with = "digits")]
     #[schema(value_type = scalars::MinorUnits)]
     refunded_minor: Minor,
     #[schema(required)]
-    dispute: Option<DisputeAnswer>,
+    dispute: Option<DisputeResponse>,
     #[schema(required)]
     description: Option<String>,
     #[schema(value_type = scalars::Metadata)]
@@ -139,7 +139,7 @@ pub(crate) struct TransactionAnswer {
     updated_at: String,
 }
 
-impl TransactionAnswer {
+impl TransactionResponse {
     pub(crate) fn of(transaction: &Transaction) -> Self {
         Self::assembled(
             &Facts {
@@ -197,12 +197,12 @@ impl TransactionAnswer {
         Self {
             service_reference: facts.reference.to_string(),
             status: state.status.as_str(),
-            amounts: AmountsAnswer::of(facts.fee),
+            amounts: AmountsResponse::of(facts.fee),
             currency: facts.currency.to_string(),
             payment_method: facts.reference.method().as_str(),
             provider: facts.provider.to_owned(),
             channel: facts.channel.as_str(),
-            fee: FeeAnswer::of(facts.provider, facts.reference, facts.currency, facts.channel),
+            fee: FeeResponse::of(facts.provider, facts.reference, facts.currency, facts.channel),
             provider_reference: state.provider_reference.clone(),
             failure: state.failure.as_ref().map(failure),
             refunded_minor: state.refunded,
@@ -226,12 +226,12 @@ struct Facts<'a> {
     metadata: &'a str,
 }
 
-pub(crate) fn failure(failure: &Failure) -> FailureAnswer {
-    FailureAnswer { code: failure.code.clone(), message: failure.message.clone() }
+pub(crate) fn failure(failure: &Failure) -> FailureResponse {
+    FailureResponse { code: failure.code.clone(), message: failure.message.clone() }
 }
 
-fn dispute(dispute: &Dispute) -> DisputeAnswer {
-    DisputeAnswer {
+fn dispute(dispute: &Dispute) -> DisputeResponse {
+    DisputeResponse {
         id: dispute.id.clone(),
         status: dispute.status.clone(),
         reason: dispute.reason.clone(),

@@ -1,5 +1,5 @@
 //! Bodies nobody would send, bent at random from real ones. Whatever comes, judging it ends in one of the four outcomes
-//! its status allows, and reading an event in a notice or in `Unreadable`; never in a panic.
+//! its status allows, and reading an event in a notice or in `UnreadableEvent`; never in a panic.
 //!
 //! `TOLLGATE_TEST_SEED` repeats a run from the seed it printed.
 
@@ -8,13 +8,13 @@ use http::{HeaderMap, StatusCode};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{CallError, Delivery};
+use tollgate_engine::ports::{CallError, InboundWebhook};
 
 use super::{
-    call::{judge, judge_creation},
+    call::{interpret, interpret_creation},
     rail::Rail,
+    types::{Balance, List, RoutingNumber},
     webhook,
-    wire::{Balance, List, RoutingNumber},
 };
 use crate::http::Answer;
 
@@ -129,7 +129,7 @@ fn scratch(bytes: &mut Vec<u8>, random: &mut StdRng) {
 fn check<T>(status: StatusCode, outcome: &Result<T, CallError>, seed: u64) {
     let allowed = match outcome {
         Ok(_) => status.is_success() || status == StatusCode::CONFLICT,
-        Err(CallError::Refused(_)) => {
+        Err(CallError::Rejected(_)) => {
             status.is_client_error()
                 && ![StatusCode::REQUEST_TIMEOUT, StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS]
                     .contains(&status)
@@ -165,14 +165,14 @@ fn no_body_breaks_the_readers() {
         let status = StatusCode::from_u16(*STATUSES.choose(&mut random).unwrap()).unwrap();
         let answer = Answer { status, headers: HeaderMap::new(), body: Bytes::from(bytes.clone()) };
         for rail in [Rail::Ach, Rail::RealTime] {
-            let made = judge_creation(&answer, |body| rail.sighting(body)).outcome;
+            let made = interpret_creation(&answer, |body| rail.report(body)).outcome;
             check(status, &made, seed);
-            check(status, &judge(&answer, |body| rail.sightings(body)).outcome, seed);
+            check(status, &interpret(&answer, |body| rail.reports(body)).outcome, seed);
             if made.is_ok() { read += 1 } else { unreadable += 1 }
         }
-        let banks = judge(&answer, |body| serde_json::from_slice::<List<RoutingNumber>>(body));
+        let banks = interpret(&answer, |body| serde_json::from_slice::<List<RoutingNumber>>(body));
         check(status, &banks.outcome, seed);
-        check(status, &judge(&answer, |body| serde_json::from_slice::<Balance>(body)).outcome, seed);
+        check(status, &interpret(&answer, |body| serde_json::from_slice::<Balance>(body)).outcome, seed);
 
         told += usize::from(webhook::translate(&bytes).is_ok());
         let mut signature = b"v1,AAAA v1,dfAoWv9uNuQ+g6TjK476pvEV3k3lj7+c7hPOA+gWlWM=".to_vec();
@@ -185,9 +185,9 @@ fn no_body_breaks_the_readers() {
             ("webhook-timestamp".to_owned(), text(&at)),
             ("webhook-signature".to_owned(), text(&signature)),
         ];
-        let delivery = Delivery { url: "", headers: &headers, body: &bytes };
+        let inbound = InboundWebhook { url: "", headers: &headers, body: &bytes };
         let now = Timestamp::from_unix_millis(1_767_225_600_000);
-        assert!(webhook::verify(Some("secret"), delivery, now).is_err(), "seed {seed}");
+        assert!(webhook::verify(Some("secret"), inbound, now).is_err(), "seed {seed}");
     }
     let some = ROUNDS / 50;
     assert!(read > some && unreadable > some && told > some, "{read} read, {unreadable} not, {told} told");

@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, Method, Request, Response, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{body::Incoming, client::conn::http1};
 use tokio::time::timeout;
-use tollgate_engine::ports::{Courier, Letter, Receipt, Undelivered};
+use tollgate_engine::ports::{Courier, DeliveryError, OutboundRequest, OutboundResponse};
 use url::Url;
 
 use crate::{
@@ -25,22 +25,22 @@ const USER_AGENT: &str = concat!("Tollgate/", env!("CARGO_PKG_VERSION"));
 
 #[async_trait]
 impl Courier for HttpCourier {
-    async fn carry(&self, letter: Letter) -> Result<Receipt, Undelivered> {
+    async fn send(&self, outbound: OutboundRequest) -> Result<OutboundResponse, DeliveryError> {
         let most = self.settings.timeout;
-        timeout(most, self.exchange(letter))
+        timeout(most, self.exchange(outbound))
             .await
             .unwrap_or_else(|_| Err(failed(format!("no whole answer within {} ms", most.as_millis()))))
     }
 }
 
 impl HttpCourier {
-    async fn exchange(&self, letter: Letter) -> Result<Receipt, Undelivered> {
-        let url = Url::parse(&letter.url).map_err(|_| refused("the address cannot be read"))?;
+    async fn exchange(&self, outbound: OutboundRequest) -> Result<OutboundResponse, DeliveryError> {
+        let url = Url::parse(&outbound.url).map_err(|_| refused("the address cannot be read"))?;
         let most = self.settings.connect_timeout;
         let stream = timeout(most, self.connect(&url)).await;
         let stream =
             stream.map_err(|_| failed(format!("no connection within {} ms", most.as_millis())))??;
-        let request = request(&url, letter)?;
+        let request = request(&url, outbound)?;
         let handshake =
             http1::Builder::new().max_buf_size(HEAD_BYTES_MOST).handshake::<_, Full<Bytes>>(stream).await;
         let (mut sender, connection) =
@@ -61,12 +61,12 @@ impl HttpCourier {
     }
 }
 
-fn request(url: &Url, letter: Letter) -> Result<Request<Full<Bytes>>, Undelivered> {
+fn request(url: &Url, outbound: OutboundRequest) -> Result<Request<Full<Bytes>>, DeliveryError> {
     let unwritable = |_| refused("the address cannot be written into a request");
     let target = url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
     let host = url.host_str().unwrap_or_default();
     let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    let mut request = Request::builder().method(Method::POST).uri(target).body(Full::from(letter.body));
+    let mut request = Request::builder().method(Method::POST).uri(target).body(Full::from(outbound.body));
     if let Ok(request) = &mut request {
         let headers = request.headers_mut();
         headers.insert(
@@ -75,7 +75,7 @@ fn request(url: &Url, letter: Letter) -> Result<Request<Full<Bytes>>, Undelivere
         );
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        for (name, value) in letter.headers {
+        for (name, value) in outbound.headers {
             let value = HeaderValue::try_from(value);
             headers.insert(
                 HeaderName::from_static(name),
@@ -87,10 +87,10 @@ fn request(url: &Url, letter: Letter) -> Result<Request<Full<Bytes>>, Undelivere
 }
 
 /// The answer's status and wish. Its body is read a little way and thrown away.
-async fn receipt(answer: Response<Incoming>) -> Receipt {
+async fn receipt(answer: Response<Incoming>) -> OutboundResponse {
     let retry_after = answer.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
     let retry_after = retry_after.and_then(|text| retry_after::read(text, SystemTime::now()));
-    let receipt = Receipt { status: answer.status().as_u16(), retry_after };
+    let receipt = OutboundResponse { status: answer.status().as_u16(), retry_after };
     let (mut body, mut read) = (answer.into_body(), 0_usize);
     while read < ANSWER_BYTES_READ {
         let Some(Ok(frame)) = body.frame().await else { break };

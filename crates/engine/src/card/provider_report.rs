@@ -2,34 +2,36 @@
 
 use tollgate_domain::{
     ProviderAccount,
-    card::{Attempt, AttemptState, Occasion, Preparation, Sighting, Standing, judge},
+    card::{Attempt, AttemptState, Preparation, ProviderReport, ProviderStatus, Trigger, decide_status},
     transaction::{Dispute, TransactionState},
 };
 
-use super::draft::Draft;
+use super::update::PaymentUpdate;
 use crate::ports::{CardPayment, Confirmation, Subject};
 
-impl Draft<'_> {
-    /// Takes in a sighting; `source` says how it came to our notice.
-    pub(super) fn sight(&mut self, sighting: &Sighting, occasion: Occasion, source: &str) {
+impl PaymentUpdate<'_> {
+    /// Takes in a provider report; `source` says how it came to our notice.
+    pub(super) fn apply_report(&mut self, report: &ProviderReport, trigger: Trigger, source: &str) {
         let payment = self.payment();
         let current = payment.transaction.as_ref().map(|transaction| &transaction.state);
-        let verdict = judge(&payment.order, current, sighting, occasion);
-        let agrees = verdict.disagreements.is_empty();
-        self.disagree(verdict.disagreements, source);
-        if let Some(next) = verdict.next {
+        let decision = decide_status(&payment.order, current, report, trigger);
+        let agrees = decision.discrepancies.is_empty();
+        self.record_discrepancies(decision.discrepancies, source);
+        if let Some(next) = decision.next {
             self.transaction(next);
         }
         if !agrees {
             return;
         }
-        self.objects(sighting.payment.clone());
+        self.objects(report.payment.clone());
         // Whatever ends what the provider has, ends the preparation.
-        match (self.payment().progress.preparation, &sighting.standing) {
-            (Preparation::Prepared, Standing::Canceled) => self.preparation(Preparation::Expired, None),
-            (Preparation::Preparing, Standing::Canceled) => self.preparation(Preparation::Withdrawn, None),
+        match (self.payment().progress.preparation, &report.provider_status) {
+            (Preparation::Prepared, ProviderStatus::Canceled) => self.preparation(Preparation::Expired, None),
+            (Preparation::Preparing, ProviderStatus::Canceled) => {
+                self.preparation(Preparation::Withdrawn, None)
+            }
             // Somebody pays what nobody should know of: it is a payment like any other from now on.
-            (Preparation::Preparing, Standing::Succeeded | Standing::Processing) => {
+            (Preparation::Preparing, ProviderStatus::Succeeded | ProviderStatus::Processing) => {
                 self.preparation(Preparation::Prepared, None);
             }
             _ => {}
@@ -37,18 +39,20 @@ impl Draft<'_> {
     }
 
     /// Takes in what the provider says of the charge that is open: its outcome is known.
-    pub(super) fn charge_seen(&mut self, sighting: &Sighting, occasion: Occasion, source: &str) {
-        let declined = matches!(sighting.standing, Standing::Failed(_));
-        let is_clear =
-            matches!(sighting.standing, Standing::Processing | Standing::Succeeded | Standing::Failed(_));
+    pub(super) fn apply_charge_report(&mut self, report: &ProviderReport, trigger: Trigger, source: &str) {
+        let declined = matches!(report.provider_status, ProviderStatus::Failed(_));
+        let is_clear = matches!(
+            report.provider_status,
+            ProviderStatus::Processing | ProviderStatus::Succeeded | ProviderStatus::Failed(_)
+        );
         if !is_clear {
             // There is a charge all the same, which is more than a preparation.
-            self.in_doubt(sighting.payment.clone());
+            self.in_doubt(report.payment.clone());
         }
-        self.sight(sighting, occasion, source);
-        if self.disagrees() {
+        self.apply_report(report, trigger, source);
+        if self.has_discrepancies() {
             // The caller gets a transaction to refer to; a person decides what it is.
-            self.in_doubt(sighting.payment.clone());
+            self.in_doubt(report.payment.clone());
         }
         if declined {
             self.note_declined_again();

@@ -2,12 +2,12 @@
 
 use http::StatusCode;
 use tollgate_domain::transaction::Failure;
-use tollgate_engine::ports::RefusalKind;
+use tollgate_engine::ports::RejectionKind;
 
-use super::wire::Error;
+use super::types::Error;
 use crate::{
     failure::{Code, declined, invalid, refused, unknown},
-    retry::Verdict,
+    retry::AttemptResult,
     text::word,
 };
 
@@ -32,24 +32,24 @@ const CONFIGURATION_CODES: [&str; 7] = [
 ];
 
 /// What a refusal means that is neither "busy" nor a failure of the provider's.
-pub(super) fn verdict<T>(status: StatusCode, error: &Error) -> Verdict<T> {
+pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
     let code = error.code.as_deref().unwrap_or_default();
     let kind = error.kind.as_deref().unwrap_or_default();
     let said = error.message.as_deref();
     let told = word(if code.is_empty() { kind } else { code });
-    let refusal = match status {
+    let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+            refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
         _ if CONFIGURATION_CODES.contains(&code) => {
-            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+            refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
         _ if kind == "card_error" || status == StatusCode::PAYMENT_REQUIRED => declined(decline(error)),
         // An address that is no endpoint is 404 as well, and says nothing about the object.
         StatusCode::NOT_FOUND if code == "resource_missing" => {
-            refused(RefusalKind::Missing, Code::ProviderObjectMissing)
+            refused(RejectionKind::Missing, Code::ProviderObjectMissing)
         }
-        _ if STATE_CODES.contains(&code) => refused(RefusalKind::State, Code::ProviderState),
+        _ if STATE_CODES.contains(&code) => refused(RejectionKind::State, Code::ProviderState),
         _ if kind == "idempotency_error" => {
             invalid(Code::ProviderRefused, Some("the idempotency key was used for a different request"))
         }
@@ -58,19 +58,19 @@ pub(super) fn verdict<T>(status: StatusCode, error: &Error) -> Verdict<T> {
         // A redirect, which is not followed: nothing that speaks this wire sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
-    Verdict::end(refusal, told)
+    AttemptResult::fail(rejection, told)
 }
 
 /// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
-pub(super) fn unreadable<T>(status: StatusCode) -> Verdict<T> {
+pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
-    let refusal = match status {
+    let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            refused(RefusalKind::Credentials, Code::ProviderCredentials)
+            refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
         _ => unknown(format!("the provider answered {code} and nothing that can be read")),
     };
-    Verdict::end(refusal, format!("unreadable {code}"))
+    AttemptResult::fail(rejection, format!("unreadable {code}"))
 }
 
 /// Why the last try to pay failed.
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_refusal() {
-        use RefusalKind::{Credentials, Declined, Invalid, Missing, State};
+        use RejectionKind::{Credentials, Declined, Invalid, Missing, State};
         for (status, kind, code, expected) in [
             (400, "invalid_request_error", "parameter_missing", (Invalid, "provider_refused")),
             (400, "invalid_request_error", "parameter_unknown", (Invalid, "provider_refused")),
@@ -243,10 +243,12 @@ mod tests {
             (404, "invalid_request_error", "", (Invalid, "provider_refused")),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            let verdict = verdict::<()>(status, &error(kind, code, None));
-            let Err(CallError::Refused(refusal)) = verdict.outcome else { panic!("{status} {kind} {code}") };
-            let found = (refusal.kind, refusal.failure.code.as_str());
-            assert_eq!((found, verdict.again), (expected, false), "{status} {kind} {code}");
+            let result = result::<()>(status, &error(kind, code, None));
+            let Err(CallError::Rejected(rejection)) = result.outcome else {
+                panic!("{status} {kind} {code}")
+            };
+            let found = (rejection.kind, rejection.failure.code.as_str());
+            assert_eq!((found, result.again), (expected, false), "{status} {kind} {code}");
         }
     }
 }

@@ -13,7 +13,7 @@ use tollgate_engine::{EnvironmentView, Origin};
 use crate::{console::SharedConsole, format::shortened, page::PageError, session::Session};
 
 /// Somebody signed in.
-pub(crate) struct Visitor {
+pub(crate) struct SignedIn {
     pub(crate) console: SharedConsole,
     pub(crate) session: Session,
     params: HashMap<String, String>,
@@ -21,18 +21,18 @@ pub(crate) struct Visitor {
 }
 
 /// Nobody is, and what they see instead.
-pub(crate) struct Stranger(String);
+pub(crate) struct Anonymous(String);
 
-impl IntoResponse for Stranger {
+impl IntoResponse for Anonymous {
     fn into_response(self) -> Response {
         Redirect::to(&self.0).into_response()
     }
 }
 
-impl FromRequestParts<SharedConsole> for Visitor {
-    type Rejection = Stranger;
+impl FromRequestParts<SharedConsole> for SignedIn {
+    type Rejection = Anonymous;
 
-    async fn from_request_parts(parts: &mut Parts, console: &SharedConsole) -> Result<Self, Stranger> {
+    async fn from_request_parts(parts: &mut Parts, console: &SharedConsole) -> Result<Self, Anonymous> {
         let cookies = parts.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let now = console.engine.clock().now();
         let Some(session) = console.sessions.read(cookies, now) else {
@@ -40,7 +40,7 @@ impl FromRequestParts<SharedConsole> for Visitor {
                 OriginalUri::from_request_parts(parts, console).await.unwrap_or_else(|never| match never {});
             let wanted = uri.path_and_query().map_or("/console", http::uri::PathAndQuery::as_str);
             let next: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
-            return Err(Stranger(format!("/console/sign-in?next={next}")));
+            return Err(Anonymous(format!("/console/sign-in?next={next}")));
         };
         let params = Path::<HashMap<String, String>>::from_request_parts(parts, console).await;
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
@@ -53,7 +53,7 @@ impl FromRequestParts<SharedConsole> for Visitor {
     }
 }
 
-impl Visitor {
+impl SignedIn {
     /// A part of the path; what is not in the right form does not exist.
     pub(crate) fn path<T: std::str::FromStr>(&self, name: &str) -> Result<T, PageError> {
         self.params.get(name).and_then(|value| value.parse().ok()).ok_or(PageError::Missing)
