@@ -7,8 +7,8 @@ use tollgate_engine::{Engine, ports::Courier};
 use tollgate_vault::{AdminToken, Secret};
 
 use crate::{
-    bad_credentials::BadCredentials, metrics::Metrics, operations::Readiness, reference::Reference,
-    router::OPERATIONS,
+    operations::Readiness, reference::Reference, request::bad_credentials::BadCredentials,
+    router::OPERATIONS, transport::metrics::Metrics,
 };
 
 /// The service behind the routes.

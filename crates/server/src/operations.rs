@@ -13,8 +13,10 @@ use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
-    error::ApiError,
-    respond::{self, ApiResult},
+    response::{
+        error::ApiError,
+        respond::{self, ApiResult},
+    },
 };
 
 /// A probe slower than this is a failed one.

@@ -10,12 +10,16 @@ use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
-    body,
-    edge::RequestContext,
-    error::ApiError,
-    error_code::ErrorCode,
-    location::{Location, nothing_here},
-    respond::{self, ApiResult},
+    request::{
+        body,
+        location::{Location, nothing_here},
+    },
+    response::{
+        error::ApiError,
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+    },
+    transport::edge::RequestContext,
 };
 
 #[derive(Serialize, ToSchema)]

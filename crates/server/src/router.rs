@@ -19,9 +19,8 @@ use crate::{
         component, confirm, customer_tokens, payments, quote, transactions, transfer_preview, transfers,
         wallet,
     },
-    error::ApiError,
     operations, provider_webhooks, reference,
-    respond::ApiResult,
+    response::{error::ApiError, respond::ApiResult},
 };
 
 /// One operation of the API: its name in metrics, its method, its path.

@@ -7,10 +7,10 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, organizations::read_name, paging::ListResponse},
-    body,
+    json::timestamp::rfc3339,
     reference::scalars,
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::body,
+    response::respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
-    respond::{self, ApiResult},
+    response::respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]

@@ -15,12 +15,14 @@ use crate::{
         operator::{Operator, nothing_here},
         paging::ListResponse,
     },
-    body,
-    error::{ApiError, Detail},
-    error_code::ErrorCode,
+    json::timestamp::rfc3339,
     reference::scalars,
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::body,
+    response::{
+        error::{ApiError, Detail},
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+    },
 };
 
 #[derive(Serialize, ToSchema)]

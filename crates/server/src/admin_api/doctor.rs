@@ -6,9 +6,9 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
+    json::timestamp::rfc3339,
     reference::scalars,
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    response::respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]

@@ -10,13 +10,16 @@ use crate::{
         operator::{Operator, nothing_here},
         paging::ListResponse,
     },
-    body,
-    error::ApiError,
-    fields::{self, FieldErrors, Raw},
-    json_text::JsonText,
+    json::{text::JsonText, timestamp::rfc3339},
     reference::scalars,
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::ApiError,
+        respond::{self, ApiResult},
+    },
 };
 
 #[derive(Serialize, ToSchema)]

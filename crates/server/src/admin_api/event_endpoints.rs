@@ -24,14 +24,17 @@ use crate::{
         operator::{Operator, nothing_here},
         paging::ListResponse,
     },
-    body,
-    error::ApiError,
-    error_code::ErrorCode,
-    fields::{self, FieldErrors, Raw},
-    json_text::JsonText,
+    json::{text::JsonText, timestamp::rfc3339},
     reference::{scalars, words},
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::ApiError,
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+    },
 };
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;

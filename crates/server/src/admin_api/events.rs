@@ -23,15 +23,18 @@ use crate::{
         paging::ListResponse,
         payments::of_reading,
     },
-    body,
-    error::ApiError,
-    error_code::ErrorCode,
-    event_bodies::{self, EventBody},
-    fields::{self, FieldErrors, Raw},
-    json_text::JsonText,
+    json::{text::JsonText, timestamp::rfc3339},
     reference::{scalars, words},
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::ApiError,
+        error_code::ErrorCode,
+        event_bodies::{self, EventBody},
+        respond::{self, ApiResult},
+    },
 };
 
 const MOMENT_RULE: &str = "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z";

@@ -7,11 +7,13 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
-    body,
-    fields::{self, FieldErrors, Raw},
+    json::timestamp::rfc3339,
     reference::{scalars, words},
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::respond::{self, ApiResult},
 };
 
 const MAX_NOTE_LENGTH: usize = 1_000;

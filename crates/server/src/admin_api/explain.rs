@@ -13,12 +13,14 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::{Operator, nothing_here},
-    body,
     client_api::quote,
-    error::ApiError,
-    minor_text::digits,
+    json::minor::digits,
     reference::{scalars, words},
-    respond::{self, ApiResult},
+    request::body,
+    response::{
+        error::ApiError,
+        respond::{self, ApiResult},
+    },
 };
 
 #[derive(Serialize, ToSchema)]

@@ -8,10 +8,13 @@ use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::Origin;
 
 use crate::{
-    app::SharedApp, auth::authenticate_admin, edge::RequestContext, error::ApiError, location::Location,
+    app::SharedApp,
+    request::{auth::authenticate_admin, location::Location},
+    response::error::ApiError,
+    transport::edge::RequestContext,
 };
 
-pub(crate) use crate::location::nothing_here;
+pub(crate) use crate::request::location::nothing_here;
 
 /// Who operators say they are; recorded with what they change.
 const ACTOR_HEADER: &str = "tollgate-actor";

@@ -11,13 +11,17 @@ use crate::{
         operator::{Operator, nothing_here},
         paging::ListResponse,
     },
-    body,
-    error::ApiError,
-    error_code::ErrorCode,
-    fields::{self, FieldErrors, Raw},
+    json::timestamp::rfc3339,
     reference::scalars,
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::ApiError,
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+    },
 };
 
 const MAX_NAME_LENGTH: usize = 120;

@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use tollgate_engine::ports::Page;
 
-use crate::{admin_api::operator::Operator, error::ApiError};
+use crate::{admin_api::operator::Operator, response::error::ApiError};
 
-pub(crate) use crate::list::ListResponse;
+pub(crate) use crate::response::list::ListResponse;
 
 impl Operator {
     /// The slice asked for.

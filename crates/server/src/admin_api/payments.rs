@@ -15,11 +15,14 @@ use crate::{
         paging::ListResponse,
         timeline, transfers,
     },
-    error::ApiError,
-    payment_response::{self, PaymentReadResponse},
+    json::timestamp::rfc3339,
     reference::{scalars, words},
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    response::{
+        error::ApiError,
+        payment as payment_response,
+        payment::PaymentReadResponse,
+        respond::{self, ApiResult},
+    },
 };
 
 /// What an operator sees of a payment beyond what its caller sees.

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
+    json::timestamp::rfc3339,
     reference::{scalars, words},
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    response::respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]

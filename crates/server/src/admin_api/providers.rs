@@ -9,7 +9,7 @@ use crate::{
         paging::ListResponse,
     },
     reference::words,
-    respond::{self, ApiResult},
+    response::respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]

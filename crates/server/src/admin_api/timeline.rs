@@ -9,11 +9,9 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::explain::{fee_steps, rule},
-    error::ApiError,
-    payment_response::RoutingResponse,
+    json::timestamp::rfc3339,
     reference::scalars,
-    timestamp::rfc3339,
-    transaction_response::stored_json,
+    response::{error::ApiError, payment::RoutingResponse, transaction::stored_json},
 };
 
 /// One line.

@@ -3,8 +3,10 @@
 use crate::{
     admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
     client_api::transactions::filter,
-    respond::{self, ApiResult},
-    transaction_response::TransactionResponse,
+    response::{
+        respond::{self, ApiResult},
+        transaction::TransactionResponse,
+    },
 };
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {

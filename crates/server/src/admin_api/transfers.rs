@@ -18,9 +18,11 @@ use crate::{
         timeline,
         wallets::{self, PostingResponse},
     },
-    respond::{self, ApiResult},
-    transaction_response::TransactionResponse,
-    transfer_response::{TransferDetail, TransferProgressResponse},
+    response::{
+        respond::{self, ApiResult},
+        transaction::TransactionResponse,
+        transfer::{TransferDetail, TransferProgressResponse},
+    },
 };
 
 #[derive(Serialize, ToSchema)]

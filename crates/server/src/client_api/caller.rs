@@ -8,10 +8,12 @@ use tollgate_engine::{Engine, EnvironmentView};
 
 use crate::{
     app::SharedApp,
-    auth::{Access, authenticate},
-    edge::RequestContext,
-    error::ApiError,
-    location::Location,
+    request::{
+        auth::{Access, authenticate},
+        location::Location,
+    },
+    response::error::ApiError,
+    transport::edge::RequestContext,
 };
 
 /// A caller, let through.

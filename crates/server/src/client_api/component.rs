@@ -5,7 +5,7 @@ use tollgate_domain::Flow;
 
 use crate::{
     client_api::{caller::Preparer, payments},
-    respond::ApiResult,
+    response::respond::ApiResult,
 };
 
 pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult {

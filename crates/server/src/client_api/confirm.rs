@@ -16,17 +16,21 @@ use utoipa::{
 };
 
 use crate::{
-    body,
     client_api::{
         caller::{Backend, to_the_end},
         payments::no_such_payment,
     },
-    error::ApiError,
-    error_code::ErrorCode,
-    fields::{self, FieldErrors, Raw},
     reference::scalars,
-    respond::{self, ApiResult},
-    transaction_response::TransactionResponse,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::ApiError,
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+        transaction::TransactionResponse,
+    },
 };
 
 /// Longer than any provider's tokens.

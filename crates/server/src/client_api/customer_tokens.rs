@@ -7,15 +7,18 @@ use tollgate_vault::SealError;
 use utoipa::ToSchema;
 
 use crate::{
-    body,
     client_api::caller::Payer,
-    error::ApiError,
-    fields::{self, FieldErrors, Raw},
-    json_text::JsonText,
-    metadata_field::{self, metadata_text},
+    json::{text::JsonText, timestamp::rfc3339},
     reference::{scalars, words},
-    respond::{self, ApiResult},
-    timestamp::rfc3339,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+        metadata_field::{self, metadata_text},
+    },
+    response::{
+        error::ApiError,
+        respond::{self, ApiResult},
+    },
 };
 
 const MAX_ID_LENGTH: usize = 160;

@@ -7,14 +7,16 @@ use tollgate_domain::{Flow, ServiceReference};
 use tollgate_engine::ReadError;
 
 use crate::{
-    body,
     client_api::{
         caller::{Backend, Caller, Preparer, to_the_end},
         prepare_body,
     },
-    error::ApiError,
-    payment_response,
-    respond::{self, ApiResult},
+    request::body,
+    response::{
+        error::ApiError,
+        payment as payment_response,
+        respond::{self, ApiResult},
+    },
 };
 
 /// A hosted checkout.

@@ -7,12 +7,14 @@ use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest, ports::StoreEr
 use utoipa::ToSchema;
 
 use crate::{
-    body,
-    error::ApiError,
-    fields::{self, FieldErrors, Raw},
-    json_text::JsonText,
-    metadata_field::{self, metadata_text},
+    json::text::JsonText,
     reference::scalars,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+        metadata_field::{self, metadata_text},
+    },
+    response::error::ApiError,
 };
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;

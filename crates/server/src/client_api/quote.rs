@@ -18,16 +18,23 @@ use utoipa::ToSchema;
 
 use crate::{
     app::{App, SharedApp},
-    auth::{Access, authenticate},
-    body,
-    edge::RequestContext,
-    error::ApiError,
-    fields::{self, FieldErrors, Raw},
-    json_writer::{self, ObjectWriter, field},
-    metadata_field::{MetadataField, metadata},
-    payment_response::RoutingResponse,
+    json::{
+        writer as json_writer,
+        writer::{ObjectWriter, field},
+    },
     reference::{scalars, words},
-    respond::{self, ApiResult},
+    request::{
+        auth::{Access, authenticate},
+        body,
+        fields::{self, FieldErrors, Raw},
+        metadata_field::{MetadataField, metadata},
+    },
+    response::{
+        error::ApiError,
+        payment::RoutingResponse,
+        respond::{self, ApiResult},
+    },
+    transport::edge::RequestContext,
 };
 
 /// The route. The edge takes the shorter way to [`answer`].

@@ -10,12 +10,14 @@ use crate::{
         caller::Backend,
         payments::{no_such_payment, of_reading},
     },
-    error::ApiError,
-    list::ListResponse,
-    location::Location,
-    respond::{self, ApiResult},
-    transaction_response::TransactionResponse,
-    transfer_response::TransferDetail,
+    request::location::Location,
+    response::{
+        error::ApiError,
+        list::ListResponse,
+        respond::{self, ApiResult},
+        transaction::TransactionResponse,
+        transfer::TransferDetail,
+    },
 };
 
 /// A transaction that is read back.

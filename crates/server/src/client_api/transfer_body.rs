@@ -10,13 +10,14 @@ use tollgate_vault::{MAX_TOKEN_LENGTH, Secret, contains_secret_key};
 use utoipa::ToSchema;
 
 use crate::{
-    body,
-    compact_json::compact,
-    error::ApiError,
-    fields::{self, FieldErrors, Raw, SECRET_KEY_RULE},
-    json_text::JsonText,
-    metadata_field::{self, metadata_text},
+    json::{compact::compact, text::JsonText},
     reference::{scalars, words},
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw, SECRET_KEY_RULE},
+        metadata_field::{self, metadata_text},
+    },
+    response::error::ApiError,
 };
 
 const TOKEN_FIELD: &str = "customerToken";

@@ -6,11 +6,11 @@ use tollgate_domain::Minor;
 use utoipa::ToSchema;
 
 use crate::{
-    body,
     client_api::{caller::Payer, transfer_body},
-    minor_text::digits,
+    json::minor::digits,
     reference::{scalars, words},
-    respond::{self, ApiResult},
+    request::body,
+    response::respond::{self, ApiResult},
 };
 
 #[derive(Serialize, ToSchema)]

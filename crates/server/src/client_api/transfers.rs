@@ -8,16 +8,18 @@ use tollgate_engine::{TransferCreated, TransferError, ports::StoreError};
 use utoipa::ToSchema;
 
 use crate::{
-    body,
     client_api::{
         caller::{Payer, to_the_end},
         transfer_body,
     },
-    error::{ApiError, Detail},
-    error_code::ErrorCode,
-    respond::{self, ApiResult},
-    transaction_response::TransactionResponse,
-    transfer_response::BankAccountResponse,
+    request::body,
+    response::{
+        error::{ApiError, Detail},
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+        transaction::TransactionResponse,
+        transfer::BankAccountResponse,
+    },
 };
 
 #[derive(Serialize, ToSchema)]

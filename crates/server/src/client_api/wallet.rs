@@ -3,8 +3,10 @@
 use crate::{
     admin_api::wallets,
     client_api::caller::Backend,
-    list::ListResponse,
-    respond::{self, ApiResult},
+    response::{
+        list::ListResponse,
+        respond::{self, ApiResult},
+    },
 };
 
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {

@@ -28,14 +28,13 @@ use crate::{
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
     },
     client_api::quote::QuoteBody,
-    error_code::ErrorCode,
     reference::{
         configuration::{Configuration, example},
         operation::{Credential::AdminToken, Described, operation},
         parameters,
         schemas::Schemas,
     },
-    transaction_response::TransactionResponse,
+    response::{error_code::ErrorCode, transaction::TransactionResponse},
 };
 
 const TENANTS: &str = "Tenants";

@@ -15,8 +15,6 @@ use crate::{
         transfer_preview::PreviewResponse,
         transfers::TransferResponse,
     },
-    error_code::ErrorCode,
-    payment_response::{PaymentReadResponse, PaymentResponse},
     reference::{
         operation::{
             Credential::{AnyKey, SecretKey},
@@ -25,7 +23,11 @@ use crate::{
         parameters,
         schemas::Schemas,
     },
-    transaction_response::TransactionResponse,
+    response::{
+        error_code::ErrorCode,
+        payment::{PaymentReadResponse, PaymentResponse},
+        transaction::TransactionResponse,
+    },
 };
 
 const FEES: &str = "Fees";

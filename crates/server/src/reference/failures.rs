@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::error_code::ErrorCode;
+use crate::response::error_code::ErrorCode;
 
 /// The envelope of a failure.
 pub(crate) fn schema() -> Value {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    error_code::ErrorCode,
     reference::{failures::FailureResponses, parameters, schemas::Schemas},
+    response::error_code::ErrorCode,
     router::Operation,
 };
 

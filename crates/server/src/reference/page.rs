@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use tollgate_vault::Secret;
 
 use super::Reference;
-use crate::{app::SharedApp, error::ApiError, respond::ApiResult};
+use crate::{
+    app::SharedApp,
+    response::{error::ApiError, respond::ApiResult},
+};
 
 /// Styles are set on elements by the page's script, pictures and fonts are within it; everything else is this host's.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \

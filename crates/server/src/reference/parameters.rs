@@ -8,8 +8,8 @@ use tollgate_domain::id::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    location::{MAX_LIMIT, USUAL_LIMIT},
     reference::{scalars, words},
+    request::location::{MAX_LIMIT, USUAL_LIMIT},
 };
 
 /// The digits of an id: 26 of base 32, the first of which has three bits.

@@ -4,13 +4,13 @@ use http::StatusCode;
 use serde_json::json;
 
 use crate::{
-    error_code::ErrorCode,
     operations::StatusResponse,
     provider_webhooks::WebhookResponse,
     reference::{
         operation::{Credential, Described, operation},
         schemas::Schemas,
     },
+    response::error_code::ErrorCode,
 };
 
 const SERVICE: &str = "Service";

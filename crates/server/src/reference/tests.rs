@@ -6,7 +6,7 @@ use super::{
     page,
     schemas::Schemas,
 };
-use crate::{error_code::ErrorCode, router::OPERATIONS};
+use crate::{response::error_code::ErrorCode, router::OPERATIONS};
 
 /// Says how to take a change over.
 const UPDATE: &str = "TOLLGATE_UPDATE_DOCS";

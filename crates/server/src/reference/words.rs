@@ -10,7 +10,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{error_code::ErrorCode, reference::scalars::schema};
+use crate::{reference::scalars::schema, response::error_code::ErrorCode};
 
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $words:expr;)*) => {

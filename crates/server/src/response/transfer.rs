@@ -7,9 +7,9 @@ use tollgate_engine::ports::Transfer;
 use utoipa::ToSchema;
 
 use crate::{
+    json::timestamp::rfc3339,
     reference::{scalars, words},
-    timestamp::rfc3339,
-    transaction_response::stored_json,
+    response::transaction::stored_json,
 };
 
 /// The receiving account.

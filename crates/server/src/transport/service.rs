@@ -6,7 +6,7 @@ use axum::{body::Body, response::Response};
 use http::Request;
 use tollgate_engine::Engine;
 
-use crate::{app::App, edge::Edge};
+use crate::{app::App, transport::edge::Edge};
 
 /// Everything behind a connection.
 #[derive(Clone)]

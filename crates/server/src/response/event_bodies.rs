@@ -5,10 +5,9 @@ use tollgate_engine::ports::{Event, EventBodies, EventSubject};
 use utoipa::ToSchema;
 
 use crate::{
-    payment_response::{self, PaymentReadResponse},
+    json::timestamp::rfc3339,
     reference::{scalars, words},
-    timestamp::rfc3339,
-    transaction_response::TransactionResponse,
+    response::{payment as payment_response, payment::PaymentReadResponse, transaction::TransactionResponse},
 };
 
 /// Writes events' bodies.

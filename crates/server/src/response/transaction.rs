@@ -11,9 +11,8 @@ use tollgate_engine::ports::{CardPayment, Transfer};
 use utoipa::ToSchema;
 
 use crate::{
-    minor_text::digits,
+    json::{minor::digits, timestamp::rfc3339},
     reference::{scalars, words},
-    timestamp::rfc3339,
 };
 
 /// The five amounts of every payment.

@@ -8,8 +8,8 @@ use tollgate_domain::{Currency, PaymentMethod, Principal};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
-    error::{ApiError, Detail},
-    json_text::JsonText,
+    json::text::JsonText,
+    response::error::{ApiError, Detail},
 };
 
 /// A field of a request body: absent, null, or a value not yet looked at.

@@ -4,7 +4,7 @@ use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use crate::error::ApiError;
+use crate::response::error::ApiError;
 
 /// What handlers return.
 pub(crate) type ApiResult = Result<Response, ApiError>;

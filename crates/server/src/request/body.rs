@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::{error::ApiError, error_code::ErrorCode};
+use crate::response::{error::ApiError, error_code::ErrorCode};
 
 /// The most a client may send.
 pub(crate) const CLIENT_LIMIT: usize = 64 * 1024;

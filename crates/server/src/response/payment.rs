@@ -10,9 +10,9 @@ use tollgate_engine::{
 use utoipa::ToSchema;
 
 use crate::{
+    json::timestamp::rfc3339,
     reference::{scalars, words},
-    timestamp::rfc3339,
-    transaction_response::{AmountsResponse, FeeResponse, TransactionResponse, stored_json},
+    response::transaction::{AmountsResponse, FeeResponse, TransactionResponse, stored_json},
 };
 
 /// Where a payment was routed, and by what.

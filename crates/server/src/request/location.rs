@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 use tollgate_domain::Timestamp;
 
-use crate::{app::SharedApp, error::ApiError, fields::FieldErrors};
+use crate::{app::SharedApp, request::fields::FieldErrors, response::error::ApiError};
 
 pub(crate) const USUAL_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 200;

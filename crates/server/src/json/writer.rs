@@ -8,7 +8,7 @@ use tollgate_domain::Minor;
 /// A field's name with what stands around it.
 macro_rules! field {
     ($name:literal) => {
-        $crate::json_writer::Field(concat!(",\"", $name, "\":"))
+        $crate::json::writer::Field(concat!(",\"", $name, "\":"))
     };
 }
 pub(crate) use field;

@@ -15,11 +15,13 @@ use tracing::{debug, info, warn};
 
 use crate::{
     app::App,
-    connection_stream::{AnswerBody, ConnectionStream, MAX_HEAD},
-    connections::{ConnectionSlot, Connections, OpenConnection, Phase},
-    edge::Edge,
-    event_bodies::ApiEventBodies,
-    poll_on_wake::PollOnWake,
+    response::event_bodies::ApiEventBodies,
+    transport::{
+        connections::{ConnectionSlot, Connections, OpenConnection, Phase},
+        edge::Edge,
+        poll_on_wake::PollOnWake,
+        stream::{AnswerBody, ConnectionStream, MAX_HEAD},
+    },
 };
 
 /// How many connections are closed where the system gives no more.

@@ -11,9 +11,11 @@ use tollgate_domain::metadata::{Metadata, MetadataValue};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
-    compact_json::{JsonError, compact, is_in_range},
-    fields::{FieldErrors, Raw, SECRET_KEY_RULE},
-    json_text::JsonText,
+    json::{
+        compact::{JsonError, compact, is_in_range},
+        text::JsonText,
+    },
+    request::fields::{FieldErrors, Raw, SECRET_KEY_RULE},
 };
 
 const FIELD: &str = "metadata";

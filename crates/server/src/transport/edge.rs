@@ -23,7 +23,7 @@ use tracing::{debug, error, info};
 use crate::{
     app::{App, SharedApp},
     client_api::quote,
-    error::ApiError,
+    response::error::ApiError,
     router::{OperationTable, router},
 };
 

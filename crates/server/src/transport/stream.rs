@@ -20,7 +20,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::connections::{OpenConnection, Phase};
+use crate::transport::connections::{OpenConnection, Phase};
 
 /// How much of what follows a refused head is read and thrown away, so that its sender gets to read the answer rather
 /// than a broken connection.

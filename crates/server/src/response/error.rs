@@ -11,7 +11,7 @@ use serde::Serialize;
 use tollgate_domain::{id::RequestId, routing::Unroutable};
 use tollgate_engine::ports::StoreError;
 
-use crate::{error_code::ErrorCode, respond::IDEMPOTENT_REPLAYED};
+use crate::response::{error_code::ErrorCode, respond::IDEMPOTENT_REPLAYED};
 
 /// One faulty field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
