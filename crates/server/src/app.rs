@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use tollgate_engine::{Engine, ports::Courier};
-use tollgate_vault::{AdminToken, Secret};
+use tollgate_vault::AdminToken;
 
 use crate::{
-    operations::Readiness, reference::Reference, request::bad_credentials::BadCredentials,
-    router::OPERATIONS, transport::metrics::Metrics,
+    readiness::Readiness, reference::page::Reference, request::bad_credentials::BadCredentials,
+    transport::metrics::Metrics,
 };
 
 /// The service behind the routes.
@@ -18,13 +18,13 @@ pub struct App {
     pub(crate) bad_credentials: BadCredentials,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
-    reference: Reference,
-    courier: Option<Arc<dyn Courier>>,
-    mounted: Vec<Mounted>,
+    pub(crate) reference: Reference,
+    pub(crate) courier: Option<Arc<dyn Courier>>,
+    pub(crate) mounted: Vec<Mounted>,
 }
 
 /// Another service at this one's address.
-struct Mounted {
+pub(crate) struct Mounted {
     prefix: &'static str,
     router: Router,
 }
@@ -33,28 +33,6 @@ struct Mounted {
 pub(crate) type SharedApp = Arc<App>;
 
 impl App {
-    /// Puts HTTP in front of an engine.
-    pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
-        let operations = OPERATIONS.iter().map(|operation| operation.name);
-        Self {
-            admin_token,
-            bad_credentials: BadCredentials::default(),
-            metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
-            readiness: Readiness::default(),
-            reference: Reference::new(None),
-            engine: Arc::new(engine),
-            courier: None,
-            mounted: Vec::new(),
-        }
-    }
-
-    /// Fills this key in on the page at `/docs`. For a sandbox: whoever can read the page can read the key.
-    #[must_use]
-    pub fn with_key_in_docs(mut self, key: &Secret) -> Self {
-        self.reference = Reference::new(Some(key));
-        self
-    }
-
     /// Delivers events with this courier. Without one they wait for a node that has one.
     #[must_use]
     pub fn with_courier(mut self, courier: Arc<dyn Courier>) -> Self {
@@ -70,21 +48,12 @@ impl App {
         self
     }
 
-    /// What `/openapi.json` and `/docs` serve.
-    pub(crate) fn reference(&self) -> &Reference {
-        &self.reference
-    }
-
     /// The other service, if the path is one of its own.
     pub(crate) fn mounted(&self, path: &str) -> Option<&Router> {
         let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
         let mut own =
             self.mounted.iter().filter(|mounted| path.strip_prefix(mounted.prefix).is_some_and(below));
         own.next().map(|mounted| &mounted.router)
-    }
-
-    pub(crate) fn courier(&self) -> Option<&Arc<dyn Courier>> {
-        self.courier.as_ref()
     }
 
     /// The use-cases.

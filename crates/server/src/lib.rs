@@ -5,11 +5,13 @@
 
 mod admin_api;
 mod app;
+mod assemble;
 mod checkout_pages;
 mod client_api;
 mod json;
 mod operations;
 mod provider_webhooks;
+mod readiness;
 mod reference;
 mod request;
 mod response;

@@ -1,14 +1,8 @@
 //! What an operator's machinery asks: alive, ready, metrics.
 
-use std::{sync::Arc, time::Duration};
-
 use axum::{body::Body, extract::State, response::Response};
 use http::{HeaderValue, header};
 use serde::Serialize;
-use tokio::{
-    sync::Mutex,
-    time::{Instant, timeout},
-};
 use utoipa::ToSchema;
 
 use crate::{
@@ -18,35 +12,6 @@ use crate::{
         respond::{self, ApiResult},
     },
 };
-
-/// A probe slower than this is a failed one.
-const PROBE_LIMIT: Duration = Duration::from_secs(3);
-/// However often readiness is asked, the store is probed at most this often.
-const PROBE_AGE: Duration = Duration::from_millis(200);
-
-/// The last probe's result, shared by everyone who asks meanwhile.
-#[derive(Default)]
-pub(crate) struct Readiness {
-    last: Mutex<Option<(Instant, Result<(), String>)>>,
-}
-
-impl Readiness {
-    async fn probe(&self, app: &SharedApp) -> Result<(), String> {
-        let mut last = self.last.lock().await;
-        if let Some((at, result)) = last.as_ref()
-            && at.elapsed() < PROBE_AGE
-        {
-            return result.clone();
-        }
-        let result = match timeout(PROBE_LIMIT, app.engine.probe()).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("the store did not answer in time".to_owned()),
-        };
-        *last = Some((Instant::now(), result.clone()));
-        result
-    }
-}
 
 /// How the process is.
 #[derive(Serialize, ToSchema)]
@@ -62,8 +27,7 @@ pub(crate) async fn health() -> ApiResult {
 
 /// The process would take work: its store answers and can be written to.
 pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
-    let shared = Arc::clone(&app);
-    app.readiness.probe(&shared).await.map_err(|why| {
+    app.readiness.probe(&app.engine).await.map_err(|why| {
         ApiError::store_unavailable(
             "Not ready: the service's database does not answer or cannot be written to.",
             why,

@@ -10,16 +10,12 @@ use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
-    request::{
-        body,
-        location::{Location, nothing_here},
-    },
+    request::{body, context::RequestContext, location::Location},
     response::{
-        error::ApiError,
+        error::{ApiError, nothing_here},
         error_code::ErrorCode,
         respond::{self, ApiResult},
     },
-    transport::edge::RequestContext,
 };
 
 #[derive(Serialize, ToSchema)]

@@ -9,37 +9,13 @@ mod configuration;
 mod document;
 mod failures;
 mod operation;
-mod page;
+pub(crate) mod page;
 mod parameters;
 pub(crate) mod scalars;
 mod schemas;
+pub(crate) mod serve;
 mod service;
 pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;
-
-use std::sync::OnceLock;
-
-use bytes::Bytes;
-use tollgate_vault::Secret;
-
-pub(crate) use page::{docs, docs_script, openapi};
-
-/// What is served of it.
-pub(crate) struct Reference {
-    page: Bytes,
-}
-
-impl Reference {
-    /// With a key filled in on the page, for a sandbox.
-    pub(crate) fn new(key: Option<&Secret>) -> Self {
-        Self { page: page::html(key).into() }
-    }
-
-    /// The document, which is made when it is first asked for.
-    fn document() -> Bytes {
-        static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
-        DOCUMENT.get_or_init(|| document::document().to_string().into()).clone()
-    }
-}

@@ -19,7 +19,8 @@ use crate::{
         component, confirm, customer_tokens, payments, quote, transactions, transfer_preview, transfers,
         wallet,
     },
-    operations, provider_webhooks, reference,
+    operations, provider_webhooks,
+    reference::serve as reference,
     response::{error::ApiError, respond::ApiResult},
 };
 

@@ -21,7 +21,6 @@ use crate::{
         deliveries::DeliveryResponse,
         operator::{Operator, nothing_here},
         paging::ListResponse,
-        payments::of_reading,
     },
     json::{text::JsonText, timestamp::rfc3339},
     reference::{scalars, words},
@@ -171,7 +170,7 @@ fn unknown_cursor(from: EventsFrom) -> ApiError {
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {
     let (environment, event) = (operator.known_environment()?, operator.path("event")?);
-    let read = operator.app.engine.find_event(environment, event).await.map_err(of_reading)?;
+    let read = operator.app.engine.find_event(environment, event).await?;
     respond::ok(&EventDetail {
         event: EventResponse::of(&read.event),
         body: event_bodies::body(&read.event, &read.subject),

@@ -6,7 +6,7 @@ use tollgate_engine::ports::StoredException;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
+    admin_api::{operator::Operator, paging::ListResponse},
     json::timestamp::rfc3339,
     reference::{scalars, words},
     request::{
@@ -86,7 +86,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let open_only = operator.query("open")?.unwrap_or(false);
     let before = operator.query("before")?;
     let found = operator.app.engine.exceptions(environment, open_only, before, limit).await;
-    let found = found.map_err(of_reading)?;
+    let found = found?;
     let last = found.last().map(|stored| stored.exception.id);
     respond::ok(&ListResponse::new(found.iter().map(ExceptionResponse::of).collect(), limit, last))
 }
@@ -100,9 +100,6 @@ pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
     let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut faults);
     let note = fields::complete(faults, note)?;
     let engine = &operator.app.engine;
-    engine
-        .resolve_exception(environment, exception, operator.origin.actor, note)
-        .await
-        .map_err(of_reading)?;
+    engine.resolve_exception(environment, exception, operator.origin.actor, note).await?;
     respond::ok(&ResolvedResponse { resolved: true })
 }

@@ -9,12 +9,11 @@ use tollgate_engine::Origin;
 
 use crate::{
     app::SharedApp,
-    request::{auth::authenticate_admin, location::Location},
+    request::{auth::authenticate_admin, context::RequestContext, location::Location},
     response::error::ApiError,
-    transport::edge::RequestContext,
 };
 
-pub(crate) use crate::request::location::nothing_here;
+pub(crate) use crate::response::error::nothing_here;
 
 /// Who operators say they are; recorded with what they change.
 const ACTOR_HEADER: &str = "tollgate-actor";

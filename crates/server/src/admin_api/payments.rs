@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
-    Origin, ReadError, UseAccountError,
+    Origin, UseAccountError,
     ports::{CardPayment, PaymentFilter},
 };
 use utoipa::ToSchema;
@@ -78,7 +78,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         Some(ServiceReference::Ach(_)) => return Err(nothing_here()),
         None => None,
     };
-    let found = operator.app.engine.payments(environment, filter, before, limit).await.map_err(of_reading)?;
+    let found = operator.app.engine.payments(environment, filter, before, limit).await?;
     let last = found.last().map(|payment| payment.order.id);
     respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
 }
@@ -90,7 +90,7 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
         ServiceReference::Ach(id) => return transfers::read(&operator, environment, id).await,
     };
     let engine = &operator.app.engine;
-    let read = engine.payment_with_timeline(environment, id).await.map_err(of_reading)?;
+    let read = engine.payment_with_timeline(environment, id).await?;
     let configuration = engine.config_version(environment, read.payment.order.config_version).await;
     let configuration = configuration.ok().map(|read| read.configuration);
     let attempts = read.payment.attempts.iter().map(|attempt| AttemptResponse {
@@ -139,12 +139,5 @@ fn summary(payment: &CardPayment) -> PaymentSummary<'_> {
         next_look_at: progress.due.map(rfc3339),
         looks: progress.tries,
         waiting_for: progress.waiting.clone(),
-    }
-}
-
-pub(crate) fn of_reading(error: ReadError) -> ApiError {
-    match error {
-        ReadError::Missing => nothing_here(),
-        ReadError::Store(error) => error.into(),
     }
 }

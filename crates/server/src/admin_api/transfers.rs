@@ -14,7 +14,6 @@ use crate::{
         exceptions::ExceptionResponse,
         operator::Operator,
         paging::ListResponse,
-        payments::of_reading,
         timeline,
         wallets::{self, PostingResponse},
     },
@@ -60,7 +59,7 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let before = operator.query("before")?;
     let found = operator.app.engine.waiting_transfers(environment, before, limit).await;
-    let found = found.map_err(of_reading)?;
+    let found = found?;
     let last = found.last().map(|transfer| transfer.transaction);
     respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
 }
@@ -68,7 +67,7 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
 /// One transfer with its whole timeline.
 pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: TransferId) -> ApiResult {
     let engine = &operator.app.engine;
-    let read = engine.transfer_with_timeline(environment, id).await.map_err(of_reading)?;
+    let read = engine.transfer_with_timeline(environment, id).await?;
     let version = read.transfer.order.config_version;
     let configuration = engine.config_version(environment, version).await.ok().map(|it| it.configuration);
     let story = story(&read.transfer.order, configuration.as_ref());

@@ -10,10 +10,10 @@ use crate::{
     app::SharedApp,
     request::{
         auth::{Access, authenticate},
+        context::RequestContext,
         location::Location,
     },
     response::error::ApiError,
-    transport::edge::RequestContext,
 };
 
 /// A caller, let through.

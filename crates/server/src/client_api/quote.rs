@@ -26,6 +26,7 @@ use crate::{
     request::{
         auth::{Access, authenticate},
         body,
+        context::RequestContext,
         fields::{self, FieldErrors, Raw},
         metadata_field::{MetadataField, metadata},
     },
@@ -34,7 +35,6 @@ use crate::{
         payment::RoutingResponse,
         respond::{self, ApiResult},
     },
-    transport::edge::RequestContext,
 };
 
 /// The route. The edge takes the shorter way to [`answer`].

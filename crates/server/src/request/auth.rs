@@ -5,7 +5,7 @@ use tollgate_domain::tenant::KeyKind;
 use tollgate_engine::{KeyRejection, LiveKey, Snapshot};
 use tollgate_vault::{Digest, shape_of_key};
 
-use crate::{app::App, response::error::ApiError, transport::edge::RequestContext};
+use crate::{app::App, request::context::RequestContext, response::error::ApiError};
 
 /// What an endpoint asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,11 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 use tollgate_domain::Timestamp;
 
-use crate::{app::SharedApp, request::fields::FieldErrors, response::error::ApiError};
+use crate::{
+    app::SharedApp,
+    request::fields::FieldErrors,
+    response::error::{ApiError, nothing_here},
+};
 
 pub(crate) const USUAL_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 200;
@@ -70,9 +74,4 @@ impl Location {
         let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
         Ok(self.query_as("limit", rule, read)?.unwrap_or(USUAL_LIMIT))
     }
-}
-
-/// What does not exist looks the same whether it never did or belongs elsewhere.
-pub(crate) fn nothing_here() -> ApiError {
-    ApiError::not_found("There is no such thing here; check the ids in the path.")
 }

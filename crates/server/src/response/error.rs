@@ -6,12 +6,15 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use tollgate_domain::{id::RequestId, routing::Unroutable};
-use tollgate_engine::ports::StoreError;
+use tollgate_engine::{ReadError, ports::StoreError};
 
-use crate::response::{error_code::ErrorCode, respond::IDEMPOTENT_REPLAYED};
+use crate::response::error_code::ErrorCode;
+
+/// On an answer that was given before.
+pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// One faulty field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -292,6 +295,11 @@ impl IntoResponse for ApiError {
     }
 }
 
+/// What does not exist looks the same whether it never did or belongs elsewhere.
+pub(crate) fn nothing_here() -> ApiError {
+    ApiError::not_found("There is no such thing here; check the ids in the path.")
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
@@ -304,6 +312,15 @@ impl From<StoreError> for ApiError {
                 why,
             ),
             StoreError::Broken(why) => Self::internal(why),
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Missing => nothing_here(),
+            ReadError::Store(error) => error.into(),
         }
     }
 }

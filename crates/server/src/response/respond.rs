@@ -1,10 +1,10 @@
 //! Successful answers, in the one envelope.
 
 use axum::{body::Body, response::Response};
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use crate::response::error::ApiError;
+use crate::response::error::{ApiError, IDEMPOTENT_REPLAYED};
 
 /// What handlers return.
 pub(crate) type ApiResult = Result<Response, ApiError>;
@@ -25,9 +25,6 @@ pub(crate) fn ok<T: Serialize>(data: &T) -> ApiResult {
 pub(crate) fn created<T: Serialize>(data: &T) -> ApiResult {
     with_status(StatusCode::CREATED, data)
 }
-
-/// On an answer that was given before.
-pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// The same answer, marked as the repetition of an earlier one.
 pub(crate) fn replayed(mut response: Response) -> Response {

@@ -16,38 +16,20 @@ use axum::{
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
-use tollgate_domain::{Timestamp, id::RequestId};
+use tollgate_domain::id::RequestId;
 use tower_service::Service;
 use tracing::{debug, error, info};
 
 use crate::{
     app::{App, SharedApp},
     client_api::quote,
+    request::context::RequestContext,
     response::error::ApiError,
     router::{OperationTable, router},
 };
 
 /// What callers name their requests by.
 const CALLER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// What is known of a request before anything is read of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RequestContext {
-    /// On the answer and in the log.
-    pub(crate) id: RequestId,
-    /// When it came.
-    pub(crate) at: Timestamp,
-    /// Where the connection comes from.
-    pub(crate) peer: IpAddr,
-}
-
-impl RequestContext {
-    /// As the edge put it there.
-    pub(crate) fn of(parts: &http::request::Parts) -> Result<Self, ApiError> {
-        let context = parts.extensions.get::<Self>().copied();
-        context.ok_or_else(|| ApiError::internal("a request came without its context"))
-    }
-}
 
 /// The service behind every connection.
 pub(crate) struct Edge {

@@ -1,0 +1,35 @@
+//! Puts the service together: what handlers reach, and what the router knows of them.
+
+use std::sync::Arc;
+
+use tollgate_engine::Engine;
+use tollgate_vault::{AdminToken, Secret};
+
+use crate::{
+    app::App, readiness::Readiness, reference::page::Reference, request::bad_credentials::BadCredentials,
+    router::OPERATIONS, transport::metrics::Metrics,
+};
+
+impl App {
+    /// Puts HTTP in front of an engine.
+    pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
+        let operations = OPERATIONS.iter().map(|operation| operation.name);
+        Self {
+            admin_token,
+            bad_credentials: BadCredentials::default(),
+            metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
+            readiness: Readiness::default(),
+            reference: Reference::new(None),
+            engine: Arc::new(engine),
+            courier: None,
+            mounted: Vec::new(),
+        }
+    }
+
+    /// Fills this key in on the page at `/docs`. For a sandbox: whoever can read the page can read the key.
+    #[must_use]
+    pub fn with_key_in_docs(mut self, key: &Secret) -> Self {
+        self.reference = Reference::new(Some(key));
+        self
+    }
+}

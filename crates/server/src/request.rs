@@ -1,0 +1,9 @@
+//! What callers send: who they are, bodies and fields, every fault collected.
+
+pub(crate) mod auth;
+pub(crate) mod bad_credentials;
+pub(crate) mod body;
+pub(crate) mod context;
+pub(crate) mod fields;
+pub(crate) mod location;
+pub(crate) mod metadata_field;

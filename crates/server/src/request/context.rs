@@ -1,0 +1,26 @@
+//! What every handler knows of its request.
+
+use std::net::IpAddr;
+
+use tollgate_domain::{Timestamp, id::RequestId};
+
+use crate::response::error::ApiError;
+
+/// What is known of a request before anything is read of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestContext {
+    /// On the answer and in the log.
+    pub(crate) id: RequestId,
+    /// When it came.
+    pub(crate) at: Timestamp,
+    /// Where the connection comes from.
+    pub(crate) peer: IpAddr,
+}
+
+impl RequestContext {
+    /// As the edge put it there.
+    pub(crate) fn of(parts: &http::request::Parts) -> Result<Self, ApiError> {
+        let context = parts.extensions.get::<Self>().copied();
+        context.ok_or_else(|| ApiError::internal("a request came without its context"))
+    }
+}

@@ -1,0 +1,9 @@
+//! Connections and the HTTP around every handler.
+
+pub(crate) mod connections;
+pub(crate) mod edge;
+pub(crate) mod listen;
+pub(crate) mod metrics;
+pub(crate) mod poll_on_wake;
+pub(crate) mod service;
+pub(crate) mod stream;
