@@ -58,7 +58,7 @@ impl UnreliableStore {
         if fate != Fate::Answered {
             self.life.note(format_args!("{name} {fate:?}"));
             if name == "directory_since" {
-                self.life.directory_trouble_at.store(world.elapsed(), Ordering::Relaxed);
+                self.life.directory_trouble_at.fetch_max(world.elapsed(), Ordering::Relaxed);
             }
         }
         match fate {
@@ -104,7 +104,7 @@ impl UnreliableStore {
         let world = &self.life.world;
         let pause = if world.strikes(stalls) {
             let pause = world.draw(200..14_000);
-            self.life.directory_trouble_at.store(world.elapsed() + pause, Ordering::Relaxed);
+            self.life.directory_trouble_at.fetch_max(world.elapsed() + pause, Ordering::Relaxed);
             pause
         } else if world.chance(400) {
             world.draw(1..25)
