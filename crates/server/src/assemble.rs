@@ -6,8 +6,12 @@ use tollgate_engine::Engine;
 use tollgate_vault::{AdminToken, Secret};
 
 use crate::{
-    app::App, readiness::Readiness, reference::page::Reference, request::bad_credentials::BadCredentials,
-    router::OPERATIONS, transport::metrics::Metrics,
+    app::App,
+    readiness::Readiness,
+    reference::{document::document, page::Reference},
+    request::bad_credentials::BadCredentials,
+    router::OPERATIONS,
+    transport::metrics::Metrics,
 };
 
 impl App {
@@ -19,7 +23,7 @@ impl App {
             bad_credentials: BadCredentials::default(),
             metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
             readiness: Readiness::default(),
-            reference: Reference::new(None),
+            reference: Reference::new(document, None),
             engine: Arc::new(engine),
             courier: None,
             mounted: Vec::new(),
@@ -29,7 +33,7 @@ impl App {
     /// Fills this key in on the page at `/docs`. For a sandbox: whoever can read the page can read the key.
     #[must_use]
     pub fn with_key_in_docs(mut self, key: &Secret) -> Self {
-        self.reference = Reference::new(Some(key));
+        self.reference = Reference::new(document, Some(key));
         self
     }
 }

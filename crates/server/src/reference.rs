@@ -6,7 +6,7 @@
 mod admin;
 mod client;
 mod configuration;
-mod document;
+pub(crate) mod document;
 mod failures;
 mod operation;
 pub(crate) mod page;

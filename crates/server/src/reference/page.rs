@@ -1,5 +1,7 @@
 //! The page that shows the OpenAPI document. Its script is part of the program.
 
+use std::sync::OnceLock;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tollgate_vault::Secret;
@@ -10,15 +12,22 @@ const PAGE: &str = r#"<!doctype html>
 <body><script id="api-reference" type="application/json" data-url="/openapi.json" data-configuration="CONFIGURATION"></script>
 <script src="/docs/reference.js?of=VERSION"></script></body></html>"#;
 
-/// The page as it is served.
+/// The document and its page, as they are served.
 pub(crate) struct Reference {
     pub(crate) page: Bytes,
+    make_document: fn() -> Value,
+    document: OnceLock<Bytes>,
 }
 
 impl Reference {
     /// With a key filled in on the page, for a sandbox.
-    pub(crate) fn new(key: Option<&Secret>) -> Self {
-        Self { page: html(key).into() }
+    pub(crate) fn new(make_document: fn() -> Value, key: Option<&Secret>) -> Self {
+        Self { page: html(key).into(), make_document, document: OnceLock::new() }
+    }
+
+    /// The document, which is made when it is first asked for.
+    pub(crate) fn document(&self) -> Bytes {
+        self.document.get_or_init(|| (self.make_document)().to_string().into()).clone()
     }
 }
 

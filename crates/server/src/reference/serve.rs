@@ -9,7 +9,6 @@ use http::{HeaderName, HeaderValue, header};
 
 use crate::{
     app::SharedApp,
-    reference::document,
     response::{error::ApiError, respond::ApiResult},
 };
 
@@ -19,8 +18,8 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The document.
-pub(crate) async fn openapi() -> ApiResult {
-    Ok(served("application/json", document()))
+pub(crate) async fn openapi(State(app): State<SharedApp>) -> ApiResult {
+    Ok(served("application/json", app.reference.document()))
 }
 
 /// The page.
@@ -49,10 +48,4 @@ fn served(content_type: &'static str, body: Bytes) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     response.headers_mut().insert(NO_SNIFFING, HeaderValue::from_static("nosniff"));
     response
-}
-
-/// The document, which is made when it is first asked for.
-fn document() -> Bytes {
-    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
-    DOCUMENT.get_or_init(|| document::document().to_string().into()).clone()
 }
