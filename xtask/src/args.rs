@@ -27,7 +27,7 @@ pub(crate) enum Task {
 }
 
 /// How often `crash` kills each store's server, unless told otherwise.
-const USUAL_KILLS: u64 = 200;
+const DEFAULT_KILLS: u64 = 200;
 
 /// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task, String> {
@@ -47,7 +47,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "bench" => Ok(Task::Bench { arguments: rest }),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => match rest.as_slice() {
-            [] => Ok(Task::Crash { kills: USUAL_KILLS }),
+            [] => Ok(Task::Crash { kills: DEFAULT_KILLS }),
             [kills] => match kills.parse() {
                 Ok(kills) => Ok(Task::Crash { kills }),
                 Err(_) => Err(format!("`{kills}` is not a number of kills")),

@@ -17,8 +17,8 @@ pub enum StoredConfigError {
     Faulty(ValidationErrors),
 }
 
-fn first(faults: &ValidationErrors) -> String {
-    faults.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
+fn first(errors: &ValidationErrors) -> String {
+    errors.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
 }
 
 impl Configuration {

@@ -24,7 +24,7 @@ struct ConfigPage {
     frame: Frame,
     version: u64,
     document: String,
-    faults: Vec<(String, String)>,
+    errors: Vec<(String, String)>,
 }
 
 #[derive(Template)]
@@ -107,9 +107,9 @@ pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     editor(&signed_in, read.version, pretty(&read.document), Vec::new()).await
 }
 
-async fn editor(signed_in: &SignedIn, version: u64, document: String, faults: Vec<(String, String)>) -> Page {
+async fn editor(signed_in: &SignedIn, version: u64, document: String, errors: Vec<(String, String)>) -> Page {
     let frame = signed_in.frame("Configuration", "routing").await?;
-    page::render(&ConfigPage { frame, version, document, faults })
+    page::render(&ConfigPage { frame, version, document, errors })
 }
 
 pub(crate) async fn export(signed_in: SignedIn) -> Page {
@@ -125,8 +125,8 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     match parse_document(form.field("document").as_bytes()) {
         Ok(document) => show_review(signed_in, environment, document, version).await,
         Err(fault) => {
-            let faults = vec![(String::new(), fault.to_string())];
-            editor(signed_in, version.unwrap_or(0), form.field("document").to_owned(), faults).await
+            let errors = vec![(String::new(), fault.to_string())];
+            editor(signed_in, version.unwrap_or(0), form.field("document").to_owned(), errors).await
         }
     }
 }
@@ -143,9 +143,9 @@ pub(crate) async fn show_review(
     let version = expected.unwrap_or(current.version);
     let checked = match engine.check_config(environment, document.clone()).await {
         Ok(checked) => checked,
-        Err(ConfigureError::Faulty(faults)) => {
-            let faults = faults.into_iter().map(|fault| (fault.field, fault.message));
-            return editor(signed_in, version, pretty(&document), faults.collect()).await;
+        Err(ConfigureError::Faulty(errors)) => {
+            let errors = errors.into_iter().map(|fault| (fault.field, fault.message));
+            return editor(signed_in, version, pretty(&document), errors.collect()).await;
         }
         Err(error) => return Err(error.into()),
     };

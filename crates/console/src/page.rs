@@ -65,7 +65,7 @@ pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Response {
     response
 }
 
-pub(crate) async fn nothing_here(State(_): State<SharedConsole>, signed_in: SignedIn) -> Response {
+pub(crate) async fn not_found_here(State(_): State<SharedConsole>, signed_in: SignedIn) -> Response {
     let page =
         ErrorPage { frame: signed_in.bare_frame("Not found"), message: PageError::Missing.to_string() };
     let mut response = render(&page).unwrap_or_else(IntoResponse::into_response);
@@ -193,9 +193,9 @@ impl From<ConfigureError> for PageError {
                 "Version {current} is in force meanwhile; look at it, and make your change again."
             )),
             ConfigureError::Store(error) => error.into(),
-            ConfigureError::Faulty(faults) => Self::Refused(format!(
+            ConfigureError::Faulty(errors) => Self::Refused(format!(
                 "The configuration has {} faults; nothing was changed.",
-                faults.count()
+                errors.count()
             )),
             other => Self::Broken(other.to_string()),
         }

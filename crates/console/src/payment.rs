@@ -74,12 +74,12 @@ struct PaymentPage {
 }
 
 /// What both kinds of payment have in common.
-struct Story<'a> {
+struct PaymentView<'a> {
     reference: ServiceReference,
     state: Option<&'a TransactionState>,
     standing: &'static str,
     waiting: Option<&'a str>,
-    next_look: Option<Timestamp>,
+    next_check: Option<Timestamp>,
     created_at: Timestamp,
     request: &'a str,
     provider: &'a str,
@@ -122,12 +122,12 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         let attempts: Vec<_> = attempts.map(|one| format!("{} {}", one.number, one.state.as_str())).collect();
         facts.push(("Attempts", attempts.join(", ")));
     }
-    let story = Story {
+    let view_of = PaymentView {
         reference: ServiceReference::Card(id),
         state: transaction.map(|transaction| &transaction.state),
         standing: progress.preparation.as_str(),
         waiting: progress.waiting.as_deref(),
-        next_look: progress.due,
+        next_check: progress.due,
         created_at: order.created_at,
         request: &order.request,
         provider: &order.provider,
@@ -150,7 +150,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         exceptions: &read.exceptions,
         postings: &[],
     };
-    render(signed_in, environment, story).await
+    render(signed_in, environment, view_of).await
 }
 
 async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: TransferId) -> Page {
@@ -174,12 +174,12 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
     let notified = serde_json::from_str(&progress.corrections).unwrap_or_default();
     facts.extend(corrections(&notified).into_iter().map(|said| ("To be corrected", said)));
-    let story = Story {
+    let view_of = PaymentView {
         reference: ServiceReference::Ach(id),
         state: Some(&read.transfer.state),
         standing: read.transfer.state.status.as_str(),
         waiting: progress.waiting.as_deref(),
-        next_look: progress.due,
+        next_check: progress.due,
         created_at: order.created_at,
         request: &order.request,
         provider: &order.provider,
@@ -202,68 +202,68 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
         exceptions: &read.exceptions,
         postings: &read.postings,
     };
-    render(signed_in, environment, story).await
+    render(signed_in, environment, view_of).await
 }
 
-async fn render(signed_in: &SignedIn, environment: EnvironmentId, story: Story<'_>) -> Page {
+async fn render(signed_in: &SignedIn, environment: EnvironmentId, view_of: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
-    let frame = signed_in.frame(&story.reference.to_string(), "payments").await?;
+    let frame = signed_in.frame(&view_of.reference.to_string(), "payments").await?;
     // Null where that configuration cannot be opened any more.
-    let configuration = engine.config_version(environment, story.config_version).await.ok();
-    let rules = configuration.as_ref().zip(story.quote.as_ref()).map(|(read, request)| {
+    let configuration = engine.config_version(environment, view_of.config_version).await.ok();
+    let rules = configuration.as_ref().zip(view_of.quote.as_ref()).map(|(read, request)| {
         let explained = explain(&read.configuration, request);
         RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
     });
-    let postings = postings(story.postings, story.currency);
-    let told = told(signed_in, environment, story.reference).await?;
-    let decided = format!("{}, {}", story.provider, story.channel.as_str());
-    let state = story.state;
-    let mut facts = vec![("Made", moment(story.created_at)), ("Request", story.request.to_owned())];
-    facts.extend(story.description.map(|text| ("Description", text.to_owned())));
-    facts.extend(story.facts);
+    let postings = postings(view_of.postings, view_of.currency);
+    let told = told(signed_in, environment, view_of.reference).await?;
+    let decided = format!("{}, {}", view_of.provider, view_of.channel.as_str());
+    let state = view_of.state;
+    let mut facts = vec![("Made", moment(view_of.created_at)), ("Request", view_of.request.to_owned())];
+    facts.extend(view_of.description.map(|text| ("Description", text.to_owned())));
+    facts.extend(view_of.facts);
     facts.extend(
         state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider's reference", name)),
     );
-    facts.extend(story.next_look.map(|at| ("Next look", moment(at))));
+    facts.extend(view_of.next_check.map(|at| ("Next look", moment(at))));
     let mut lines = vec![Line::new(
-        story.created_at,
+        view_of.created_at,
         "",
         "Asked for",
         vec![format!(
             "{} by {}.",
-            minor(story.fee.principal.into(), story.currency),
-            story.reference.method().as_str()
+            minor(view_of.fee.principal.into(), view_of.currency),
+            view_of.reference.method().as_str()
         )],
     )];
-    lines.extend(story.timeline.iter().map(|entry| Line::of_entry(entry, story.currency)));
+    lines.extend(view_of.timeline.iter().map(|entry| Line::of_entry(entry, view_of.currency)));
     page::render(&PaymentPage {
-        reference: story.reference.to_string(),
-        status: state.map_or(story.standing, |state| state.status.as_str()),
+        reference: view_of.reference.to_string(),
+        status: state.map_or(view_of.standing, |state| state.status.as_str()),
         tone: state.map_or("", |state| tone(state.status)),
         failure: state
             .and_then(|state| state.failure.as_ref())
             .map(|failure| (failure.code.clone(), failure.message.clone())),
-        waiting: story.waiting.map(str::to_owned),
+        waiting: view_of.waiting.map(str::to_owned),
         facts,
-        metadata: pretty(story.metadata),
-        principal: minor(story.fee.principal.into(), story.currency),
+        metadata: pretty(view_of.metadata),
+        principal: minor(view_of.fee.principal.into(), view_of.currency),
         layers: vec![
-            layer("Platform", &story.fee.platform, story.currency),
-            layer("Organization", &story.fee.organization, story.currency),
+            layer("Platform", &view_of.fee.platform, view_of.currency),
+            layer("Organization", &view_of.fee.organization, view_of.currency),
         ],
-        fee: minor(story.fee.fee, story.currency),
-        total: minor(story.fee.total_debit, story.currency),
+        fee: minor(view_of.fee.fee, view_of.currency),
+        total: minor(view_of.fee.total_debit, view_of.currency),
         refunded: state
             .filter(|state| state.refunded.get() > 0)
-            .map(|state| minor(state.refunded, story.currency)),
-        decision: match story.matched {
+            .map(|state| minor(state.refunded, view_of.currency)),
+        decision: match view_of.matched {
             Some(matched) => format!("{decided}, by rule {}", matched.rule),
             None => format!("{decided}, by default: no rule matched"),
         },
-        config_version: story.config_version,
+        config_version: view_of.config_version,
         rules,
         postings,
-        exceptions: story.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
+        exceptions: view_of.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
         told,
         lines,
         frame,

@@ -109,7 +109,7 @@ impl Engine {
             }
             let stored = self.to_stored(environment, Arc::clone(&document), current).await?;
             let change = ConfigChange {
-                id: self.fresh(ChangeId::new)?,
+                id: self.new_id(ChangeId::new)?,
                 from_version,
                 document: stored,
                 actor: origin.actor.clone(),
@@ -168,7 +168,7 @@ impl Engine {
             })
             .await?;
         let change = ConfigChange {
-            id: self.fresh(ChangeId::new)?,
+            id: self.new_id(ChangeId::new)?,
             from_version: expected,
             document,
             actor: origin.actor,

@@ -95,7 +95,7 @@ impl Engine {
         let known = self.store.environment(environment).await?.ok_or(KeyError::Missing)?;
         let issued = IssuedKey::generate(kind, &known.name)?;
         let record = KeyRecord {
-            id: self.fresh(KeyId::new)?,
+            id: self.new_id(KeyId::new)?,
             environment,
             kind,
             digest: issued.digest.to_bytes(),

@@ -56,14 +56,14 @@ impl AccountCheck {
         self.comparison() == AccountMatch::Same
     }
 
-    /// Whether it is certainly the same account; `sees_account` asks the provider, where only it can tell.
-    pub(crate) async fn is_same<F>(&self, sees_account: impl FnOnce() -> F) -> bool
+    /// Whether it is certainly the same account; `can_access_account` asks the provider, where only it can tell.
+    pub(crate) async fn is_same<F>(&self, can_access_account: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Call<bool>>,
     {
         match self.comparison() {
             AccountMatch::Same => true,
-            AccountMatch::OtherCredential => matches!(sees_account().await.outcome, Ok(true)),
+            AccountMatch::OtherCredential => matches!(can_access_account().await.outcome, Ok(true)),
             AccountMatch::OtherAccount | AccountMatch::OtherAddress => false,
         }
     }

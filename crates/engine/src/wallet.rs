@@ -64,7 +64,7 @@ impl Engine {
         order: MoveOrder,
     ) -> Result<AppliedMovement, MoveError> {
         let movement = Movement {
-            posting: self.fresh(PostingId::new)?,
+            posting: self.new_id(PostingId::new)?,
             currency: order.currency,
             cause: order.cause,
             amount: order.amount,

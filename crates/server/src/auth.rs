@@ -65,7 +65,7 @@ pub(crate) fn authenticate<'s>(
         ));
     }
     if let Some(rate) = key.environment.configuration.settings.rate_limit_per_second {
-        key.meter.take(rate, rate).map_err(|exhausted| {
+        key.limiter.take(rate, rate).map_err(|exhausted| {
             ApiError::rate_limited("This key's share of requests is used up for now.", exhausted.retry_after)
         })?;
     }

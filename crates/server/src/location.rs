@@ -8,7 +8,7 @@ use tollgate_domain::Timestamp;
 
 use crate::{app::SharedApp, error::ApiError, fields::FieldErrors};
 
-pub(crate) const USUAL_LIMIT: u32 = 50;
+pub(crate) const DEFAULT_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 200;
 
 /// The path's parameters and the query's fields.
@@ -20,7 +20,7 @@ pub(crate) struct Location {
 
 impl Location {
     pub(crate) async fn of(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
-        let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| nothing_here())?;
+        let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| not_found_here())?;
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
             params: params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
@@ -31,7 +31,7 @@ impl Location {
     /// A part of the path. What is not in the right form does not exist.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, ApiError> {
         let value = self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        value.and_then(|value| value.parse().ok()).ok_or_else(nothing_here)
+        value.and_then(|value| value.parse().ok()).ok_or_else(not_found_here)
     }
 
     /// A part of the query, if it was given; an empty one was not.
@@ -49,9 +49,9 @@ impl Location {
         let given = self.query.iter().rfind(|(known, value)| known == name && !value.is_empty());
         let Some((_, value)) = given else { return Ok(None) };
         read(value).map(Some).ok_or_else(|| {
-            let mut faults = FieldErrors::default();
-            faults.add::<()>(name, rule);
-            faults.into_error()
+            let mut errors = FieldErrors::default();
+            errors.add::<()>(name, rule);
+            errors.into_error()
         })
     }
 
@@ -68,11 +68,11 @@ impl Location {
     pub(crate) fn limit(&self) -> Result<u32, ApiError> {
         let rule = "must be from 1 to 200";
         let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        Ok(self.query_as("limit", rule, read)?.unwrap_or(USUAL_LIMIT))
+        Ok(self.query_as("limit", rule, read)?.unwrap_or(DEFAULT_LIMIT))
     }
 }
 
 /// What does not exist looks the same whether it never did or belongs elsewhere.
-pub(crate) fn nothing_here() -> ApiError {
+pub(crate) fn not_found_here() -> ApiError {
     ApiError::not_found("There is no such thing here; check the ids in the path.")
 }

@@ -14,7 +14,7 @@ use crate::{
     edge::RequestContext,
     error::ApiError,
     error_code::ErrorCode,
-    location::{Location, nothing_here},
+    location::{Location, not_found_here},
     respond::{self, ApiResult},
 };
 
@@ -44,7 +44,7 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
 impl From<WebhookError> for ApiError {
     fn from(error: WebhookError) -> Self {
         match error {
-            WebhookError::Missing => nothing_here(),
+            WebhookError::Missing => not_found_here(),
             WebhookError::SignatureError(SignatureError::NoSecret) => Self::new(
                 ErrorCode::ProviderNotConfigured,
                 "This provider's webhook secret is not configured, so nothing it sends can be checked.",

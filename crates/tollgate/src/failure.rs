@@ -52,7 +52,7 @@ impl Failure {
     }
 
     /// How many fields are at fault.
-    pub(crate) fn faults(&self) -> usize {
+    pub(crate) fn errors(&self) -> usize {
         self.0.details.len()
     }
 

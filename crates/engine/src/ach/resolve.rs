@@ -78,7 +78,7 @@ impl Engine {
             asked.outcome = Ok(None);
         }
         let is_not_there = matches!(asked.outcome, Ok(None));
-        if is_not_there && !check.is_same(|| provider.wire.sees_account(provider.provider)).await {
+        if is_not_there && !check.is_same(|| provider.wire.can_access_account(provider.provider)).await {
             return self.hold_transfer(transfer, check, &asked.logs).await;
         }
         let sealed = transfer.progress.sealed_account.as_deref();
@@ -88,7 +88,7 @@ impl Engine {
                 failpoint!("resolver.before_send");
                 let mut order = transfer.order.clone();
                 if planted("new_key_on_retry") {
-                    order.id = self.fresh(TransferId::new)?;
+                    order.id = self.new_id(TransferId::new)?;
                 }
                 let mut call = provider.wire.send(provider.provider, &order, &account).await;
                 failpoint!("resolver.after_send");

@@ -83,7 +83,7 @@ impl Engine {
             transaction: transfer.transaction,
             currency: order.currency,
             posting: TransferPosting {
-                id: self.fresh(PostingId::new)?,
+                id: self.new_id(PostingId::new)?,
                 cause: TransferStep::Release.cause(),
                 entries: TransferStep::Release.entries(&order.fee),
             },

@@ -168,11 +168,11 @@ impl Engine {
                 waiting: None,
             };
             let new = NewTransfer {
-                transaction: self.fresh(TransactionId::new)?,
+                transaction: self.new_id(TransactionId::new)?,
                 order,
                 fingerprints: self.fingerprints(environment, &request),
                 progress,
-                posting: self.fresh(PostingId::new)?,
+                posting: self.new_id(PostingId::new)?,
             };
             failpoint!("transfer.before_reserve");
             if planted("acknowledge_before_commit") {

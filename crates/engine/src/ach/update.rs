@@ -182,7 +182,7 @@ impl<'e> TransferUpdate<'e> {
         let Self { engine, mut transfer, at, .. } = self;
         let posting = match self.step {
             Some(step) => Some(TransferPosting {
-                id: engine.fresh(PostingId::new)?,
+                id: engine.new_id(PostingId::new)?,
                 cause: step.cause(),
                 entries: step.entries(&transfer.order.fee),
             }),
@@ -190,7 +190,7 @@ impl<'e> TransferUpdate<'e> {
         };
         let told = EventKind::of_move(Some(self.from_status), transfer.state.status);
         let change = TransferChange {
-            id: engine.fresh(ChangeId::new)?,
+            id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
             at,
             state: self.moved.then(|| transfer.state.clone()),
@@ -199,7 +199,7 @@ impl<'e> TransferUpdate<'e> {
             entries: engine.entries(self.lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,
-            pending_event: (self.from_revision == 0).then(|| engine.fresh(EventId::new)).transpose()?,
+            pending_event: (self.from_revision == 0).then(|| engine.new_id(EventId::new)).transpose()?,
             new_events: told.map(|kind| engine.new_event(kind)).transpose()?,
         };
         let order = &transfer.order;

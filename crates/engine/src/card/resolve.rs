@@ -85,7 +85,7 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let mut payment = payment;
         if payment.progress.object.is_none() {
-            if !check.is_same(|| provider.cards.sees_account(provider.provider)).await {
+            if !check.is_same(|| provider.cards.can_access_account(provider.provider)).await {
                 return self.hold_payment(payment, check, &[]).await;
             }
             let call = provider.cards.prepare(provider.provider, &payment.order).await;
@@ -149,7 +149,9 @@ impl Engine {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
-        if shows_nothing(&call) && !check.is_same(|| provider.cards.sees_account(provider.provider)).await {
+        if shows_nothing(&call)
+            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
+        {
             return self.hold_payment(payment, check, &call.logs).await;
         }
         let (began, mut seen) = (payment.progress.preparation, payment);
@@ -181,7 +183,7 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let charge = self.open_source(&payment.order, attempt);
-        let is_same = check.is_same(|| provider.cards.sees_account(provider.provider)).await;
+        let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
         // It may never have been sent, and nothing is charged any more once it has expired.
         let is_late = now >= payment.order.expires_at;
@@ -240,7 +242,7 @@ impl Engine {
             None => None,
         };
         if call.as_ref().is_some_and(shows_nothing)
-            && !check.is_same(|| provider.cards.sees_account(provider.provider)).await
+            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
         {
             return self.hold_payment(payment, check, &[]).await;
         }

@@ -252,7 +252,7 @@ impl<'e> PaymentUpdate<'e> {
         let exceptions = engine.exceptions_of(self.discrepancies, at)?;
         let transaction = match self.transaction {
             Some((id, state)) if id == UNRECORDED => {
-                let id = engine.fresh(TransactionId::new)?;
+                let id = engine.new_id(TransactionId::new)?;
                 if let Some(recorded) = &mut payment.transaction {
                     recorded.id = id;
                 }
@@ -266,7 +266,7 @@ impl<'e> PaymentUpdate<'e> {
         let kinds = self.new_events.into_iter().chain(again).chain(changed.into_iter().flatten());
         let new_events = kinds.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
         let change = PaymentChange {
-            id: engine.fresh(ChangeId::new)?,
+            id: engine.new_id(ChangeId::new)?,
             from_revision,
             at,
             progress: payment.progress.clone(),

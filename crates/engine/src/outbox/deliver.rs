@@ -238,7 +238,7 @@ impl Engine {
         let drawn = u32::from(self.random::<2>().map_or(0, u16::from_be_bytes));
         let jitter = drawn % MAX_JITTER.saturating_add(1);
         let moment = Moment { now: self.clock.now(), took: began.elapsed(), jitter };
-        Some(schedule::judge(claimed, outcome, moment, &self.options.outbox))
+        Some(schedule::next_step(claimed, outcome, moment, &self.options.outbox))
     }
 
     /// Records what came of an attempt. Where that cannot be recorded the delivery is made again later: receivers know a

@@ -101,7 +101,7 @@ impl Engine {
         environment: EnvironmentId,
         new: NewEndpoint,
     ) -> Result<CreatedEndpoint, EndpointError> {
-        let id = self.fresh(EndpointId::new)?;
+        let id = self.new_id(EndpointId::new)?;
         let now = self.clock.now();
         let (secret, sealed) = self.new_secret(environment, id)?;
         let endpoint = Endpoint {

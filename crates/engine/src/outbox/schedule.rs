@@ -58,7 +58,7 @@ pub(super) struct Moment {
 }
 
 /// What an attempt at this delivery means for it and for its endpoint.
-pub(super) fn judge(
+pub(super) fn next_step(
     claimed: &ClaimedDelivery,
     outcome: Outcome,
     moment: Moment,
@@ -174,7 +174,7 @@ mod tests {
         let retry_after = (retry_after > 0).then(|| Duration::from_secs(retry_after));
         let outcome = Outcome { status, retry_after, note: "a note".to_owned() };
         let moment = Moment { now: at(now), took: Duration::from_millis(7), jitter: MAX_JITTER / 2 };
-        judge(claimed, outcome, moment, &OutboxOptions::default())
+        next_step(claimed, outcome, moment, &OutboxOptions::default())
     }
 
     #[test]

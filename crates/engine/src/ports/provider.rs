@@ -182,10 +182,10 @@ pub trait Cards: Send + Sync {
     fn confirmation(&self) -> Confirmation;
 
     /// Whether preparing this flow asks the provider anything; otherwise [`Cards::prepare`] is not called.
-    fn asks_to_prepare(&self, flow: Flow) -> bool;
+    fn prepares_at_provider(&self, flow: Flow) -> bool;
 
     /// How long what the customer pays on can be paid at most; `None` where the provider sets no limit.
-    fn longest_life(&self, _flow: Flow) -> Option<Duration> {
+    fn max_lifetime(&self, _flow: Flow) -> Option<Duration> {
         None
     }
 
@@ -218,7 +218,7 @@ pub trait Cards: Send + Sync {
 
     /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
-    async fn sees_account(&self, provider: &Provider) -> Call<bool>;
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
     /// `None` where there is none, or the provider cannot be asked.
@@ -260,7 +260,7 @@ pub trait AchTransfers: Send + Sync {
 
     /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
-    async fn sees_account(&self, provider: &Provider) -> Call<bool>;
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
 
     /// What the provider's funding account has available.
     async fn funds(&self, provider: &Provider) -> Call<Minor>;

@@ -126,9 +126,9 @@ pub(super) fn interpret_creation(
     answer: &Answer,
     read: impl Fn(&[u8]) -> serde_json::Result<AchProviderReport>,
 ) -> AttemptResult<CreationState> {
-    let judged = || interpret(answer, |body| read(body).map(CreationState::Now));
+    let interpreted = || interpret(answer, |body| read(body).map(CreationState::Now));
     if answer.status != StatusCode::CONFLICT {
-        let result = judged();
+        let result = interpreted();
         return match result.outcome {
             // A creation names nothing but our own account: that, or the address, is configured wrongly.
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => {
@@ -144,7 +144,7 @@ pub(super) fn interpret_creation(
             word: rejection::KEY_USED.to_owned(),
             ..AttemptResult::ok(CreationState::Before(id.to_owned()))
         },
-        None => judged(),
+        None => interpreted(),
     }
 }
 

@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(status: u16, error: &Value) -> AttemptResult<()> {
+    fn interpreted(status: u16, error: &Value) -> AttemptResult<()> {
         let error: ErrorBody = serde_json::from_value(error.clone()).unwrap();
         result(StatusCode::from_u16(status).unwrap(), &error)
     }
@@ -170,7 +170,7 @@ mod tests {
             (302, "one_from_the_future", None),
         ] {
             let result =
-                judged(status, &json!({ "type": kind, "detail": null, "title": "", "status": status }));
+                interpreted(status, &json!({ "type": kind, "detail": null, "title": "", "status": status }));
             assert_eq!((result.again, result.word.as_str()), (false, kind));
             match (result.outcome, expected) {
                 (Err(CallError::Rejected(rejection)), Some(expected)) => {
@@ -189,14 +189,14 @@ mod tests {
             "detail": "routing_number: 021000021 with account 0001-2345-6789 is no bank",
             "errors": [{ "field": "routing_number", "message": "021000021" }],
         });
-        let Err(CallError::Rejected(rejection)) = judged(400, &error).outcome else { panic!() };
+        let Err(CallError::Rejected(rejection)) = interpreted(400, &error).outcome else { panic!() };
         let message = "The provider does not accept these bank details. It says: routing_number: **** with account **** is no bank";
         let expected = Failure { code: "bank_details_refused".to_owned(), message: message.to_owned() };
         assert_eq!((rejection.kind, rejection.failure), (RejectionKind::Invalid, expected));
 
         let about = |errors: Value| {
             let error = json!({ "type": "invalid_parameters_error", "errors": errors, "detail": [1] });
-            match judged(400, &error).outcome {
+            match interpreted(400, &error).outcome {
                 Err(CallError::Rejected(rejection)) => rejection.failure.code,
                 other => panic!("{other:?}"),
             }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(about(json!([{ "field": "source_account_number_id" }])), "provider_refused");
         assert_eq!(about(json!("?")), "provider_refused");
         assert_eq!(about(Value::Null), "provider_refused");
-        let strange = judged(400, &json!({ "type": "account_000123456789" }));
+        let strange = interpreted(400, &json!({ "type": "account_000123456789" }));
         assert_eq!(strange.word, "unreadable code");
     }
 

@@ -84,15 +84,15 @@ fn unusable() -> CallError {
 
 /// What an answer means.
 pub(super) fn interpret<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
-    judge_as(answer, Operation::Anything)
+    interpret_as(answer, Operation::Anything)
 }
 
 /// What the answer to a charge means, where some refusals say more.
 pub(super) fn interpret_charge<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
-    judge_as(answer, Operation::Charge)
+    interpret_as(answer, Operation::Charge)
 }
 
-fn judge_as<T: DeserializeOwned>(answer: &Answer, asked: Operation) -> AttemptResult<T> {
+fn interpret_as<T: DeserializeOwned>(answer: &Answer, asked: Operation) -> AttemptResult<T> {
     match answer.status {
         status if status.is_success() => match serde_json::from_slice(&answer.body) {
             Ok(value) => AttemptResult::ok(value),

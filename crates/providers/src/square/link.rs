@@ -139,7 +139,7 @@ fn unpaid(order: &Order) -> ProviderReport {
     let total = order.total_money.as_ref();
     ProviderReport {
         payment: None,
-        provider_status: status::order_standing(&order.state),
+        provider_status: status::order_status(&order.state),
         amount: total.map(|money| money.amount),
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
         reference: order.reference_id.clone(),

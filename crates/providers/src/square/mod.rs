@@ -65,7 +65,7 @@ impl Cards for Square {
         Confirmation::Charge
     }
 
-    fn asks_to_prepare(&self, flow: Flow) -> bool {
+    fn prepares_at_provider(&self, flow: Flow) -> bool {
         match flow {
             Flow::PaymentComponent => false,
             Flow::HostedCheckout => true,
@@ -119,7 +119,7 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let mut calls = self.calls();
         let outcome = sees_location(&mut calls, self.api(provider)).await;
         calls.finish(outcome)

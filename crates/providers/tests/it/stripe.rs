@@ -22,7 +22,7 @@ async fn a_component_payment_from_preparation_to_refund() {
     let world = start().await;
     let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
     assert_eq!(cards.confirmation(), Confirmation::Look);
-    assert!(Flow::ALL.into_iter().all(|flow| cards.asks_to_prepare(flow)));
+    assert!(Flow::ALL.into_iter().all(|flow| cards.prepares_at_provider(flow)));
 
     let call = cards.prepare(&world.stripe, &order).await;
     assert_eq!(asked(&call), [("payment_intents.create", 1)]);
@@ -186,9 +186,9 @@ async fn preparing_again_gives_the_same() {
 #[tokio::test]
 async fn a_session_ends_within_what_the_wire_allows() {
     let world = start().await;
-    let longest = world.stripe_cards().longest_life(Flow::HostedCheckout).unwrap();
+    let longest = world.stripe_cards().max_lifetime(Flow::HostedCheckout).unwrap();
     assert!(longest < Duration::from_hours(24), "and a little for the way there");
-    assert_eq!(world.stripe_cards().longest_life(Flow::PaymentComponent), None);
+    assert_eq!(world.stripe_cards().max_lifetime(Flow::PaymentComponent), None);
     for minutes in [0, 45, 60 * 24 * 30] {
         let mut order = order(Flow::HostedCheckout);
         order.expires_at = order.created_at.saturating_add(Duration::from_mins(minutes));

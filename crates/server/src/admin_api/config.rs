@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     body,
@@ -140,13 +140,13 @@ fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
 impl From<ConfigureError> for ApiError {
     fn from(error: ConfigureError) -> Self {
         match error {
-            ConfigureError::Missing => nothing_here(),
-            ConfigureError::Faulty(faults) => {
-                let count = faults.count();
+            ConfigureError::Missing => not_found_here(),
+            ConfigureError::Faulty(errors) => {
+                let count = errors.count();
                 let noun = if count == 1 { "fault" } else { "faults" };
                 let message =
                     format!("The configuration has {count} {noun}; nothing was changed. See error.details.");
-                let details = faults
+                let details = errors
                     .into_iter()
                     .map(|fault| Detail { field: fault.field.into(), message: fault.message.into() });
                 Self::malformed(message).with_details(details.collect())

@@ -6,7 +6,7 @@ use tollgate_engine::ports::StoredException;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
+    admin_api::{operator::Operator, paging::ListResponse, payments::from_read_error},
     body,
     fields::{self, FieldErrors, Raw},
     reference::{scalars, words},
@@ -84,7 +84,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let open_only = operator.query("open")?.unwrap_or(false);
     let before = operator.query("before")?;
     let found = operator.app.engine.exceptions(environment, open_only, before, limit).await;
-    let found = found.map_err(of_reading)?;
+    let found = found.map_err(from_read_error)?;
     let last = found.last().map(|stored| stored.exception.id);
     respond::ok(&ListResponse::new(found.iter().map(ExceptionResponse::of).collect(), limit, last))
 }
@@ -94,13 +94,13 @@ pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
     let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let body: ResolveBody<'_> = body::parse_object(&body)?;
-    let mut faults = FieldErrors::default();
-    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut faults);
-    let note = fields::complete(faults, note)?;
+    let mut errors = FieldErrors::default();
+    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut errors);
+    let note = fields::complete(errors, note)?;
     let engine = &operator.app.engine;
     engine
         .resolve_exception(environment, exception, operator.origin.actor, note)
         .await
-        .map_err(of_reading)?;
+        .map_err(from_read_error)?;
     respond::ok(&ResolvedResponse { resolved: true })
 }

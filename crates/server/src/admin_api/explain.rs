@@ -12,7 +12,7 @@ use tollgate_engine::{Quote, QuoteRequest};
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::operator::{Operator, nothing_here},
+    admin_api::operator::{Operator, not_found_here},
     body,
     client_api::quote,
     error::ApiError,
@@ -86,7 +86,7 @@ pub(crate) async fn handle(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let request = quote::read(&body)?;
     let snapshot = operator.app.engine.directory().snapshot();
-    let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
+    let view = snapshot.environment(environment).ok_or_else(not_found_here)?;
     let explanation = tollgate_engine::explain(&view.configuration, &request);
     let (written, unavailable) = match explanation.quote() {
         Ok(quote) => (Some(written(&request, &quote)?), None),

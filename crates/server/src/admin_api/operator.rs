@@ -11,7 +11,7 @@ use crate::{
     app::SharedApp, auth::authenticate_admin, edge::RequestContext, error::ApiError, location::Location,
 };
 
-pub(crate) use crate::location::nothing_here;
+pub(crate) use crate::location::not_found_here;
 
 /// Who operators say they are; recorded with what they change.
 const ACTOR_HEADER: &str = "tollgate-actor";
@@ -51,7 +51,7 @@ impl Operator {
     pub(crate) fn known_environment(&self) -> Result<EnvironmentId, ApiError> {
         let environment = self.path("environment")?;
         let snapshot = self.app.engine.directory().snapshot();
-        snapshot.environment(environment).map(|_| environment).ok_or_else(nothing_here)
+        snapshot.environment(environment).map(|_| environment).ok_or_else(not_found_here)
     }
 
     /// A part of the query, if it was given.

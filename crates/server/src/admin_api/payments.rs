@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         exceptions::ExceptionResponse,
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
         timeline, transfers,
     },
@@ -72,10 +72,11 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     };
     let before = match operator.query::<ServiceReference>("before")? {
         Some(ServiceReference::Card(id)) => Some(id),
-        Some(ServiceReference::Ach(_)) => return Err(nothing_here()),
+        Some(ServiceReference::Ach(_)) => return Err(not_found_here()),
         None => None,
     };
-    let found = operator.app.engine.payments(environment, filter, before, limit).await.map_err(of_reading)?;
+    let found =
+        operator.app.engine.payments(environment, filter, before, limit).await.map_err(from_read_error)?;
     let last = found.last().map(|payment| payment.order.id);
     respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
 }
@@ -87,7 +88,7 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
         ServiceReference::Ach(id) => return transfers::read(&operator, environment, id).await,
     };
     let engine = &operator.app.engine;
-    let read = engine.payment_with_timeline(environment, id).await.map_err(of_reading)?;
+    let read = engine.payment_with_timeline(environment, id).await.map_err(from_read_error)?;
     let configuration = engine.config_version(environment, read.payment.order.config_version).await;
     let configuration = configuration.ok().map(|read| read.configuration);
     let attempts = read.payment.attempts.iter().map(|attempt| AttemptResponse {
@@ -95,11 +96,11 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
         state: attempt.state.as_str(),
         created_at: rfc3339(attempt.created_at),
     });
-    let story = timeline::Story::of_payment(&read.payment.order, configuration.as_ref());
+    let history = timeline::PaymentHistory::of_payment(&read.payment.order, configuration.as_ref());
     respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
-        timeline: timeline::lines(&story, &read.timeline)?,
+        timeline: timeline::lines(&history, &read.timeline)?,
         summary: summary(&read.payment),
     })
 }
@@ -117,7 +118,7 @@ pub(crate) async fn use_configured_account(operator: Operator) -> ApiResult {
     let Origin { actor, request } = &operator.origin;
     let decided = operator.app.engine.use_configured_account(environment, reference, actor, request).await;
     decided.map_err(|error| match error {
-        UseAccountError::Missing => nothing_here(),
+        UseAccountError::Missing => not_found_here(),
         UseAccountError::NotConfigured(provider) => {
             ApiError::provider_not_configured(&provider, &[format!("providers.{provider}")])
         }
@@ -139,9 +140,9 @@ fn summary(payment: &CardPayment) -> PaymentSummary<'_> {
     }
 }
 
-pub(crate) fn of_reading(error: ReadError) -> ApiError {
+pub(crate) fn from_read_error(error: ReadError) -> ApiError {
     match error {
-        ReadError::Missing => nothing_here(),
+        ReadError::Missing => not_found_here(),
         ReadError::Store(error) => error.into(),
     }
 }

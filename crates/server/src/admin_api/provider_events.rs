@@ -7,7 +7,7 @@ use tracing::info;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListResponse, payments::of_reading},
+    admin_api::{operator::Operator, paging::ListResponse, payments::from_read_error},
     reference::{scalars, words},
     respond::{self, ApiResult},
     timestamp::rfc3339,
@@ -37,7 +37,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let state = operator.location.query_as("state", rule, ProviderEventState::parse)?;
     let before = operator.location.query_as("before", "must be a moment in RFC 3339, or a cursor", place)?;
     let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
-    let found = found.map_err(of_reading)?;
+    let found = found.map_err(from_read_error)?;
     let last = found.last().map(|stored| cursor(&stored.event));
     respond::ok(&ListResponse::new(found.iter().map(event).collect(), limit, last))
 }
@@ -52,7 +52,12 @@ pub(crate) struct RetriedResponse {
 pub(crate) async fn retry(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
     let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
-    operator.app.engine.retry_provider_event(environment, &provider, &event).await.map_err(of_reading)?;
+    operator
+        .app
+        .engine
+        .retry_provider_event(environment, &provider, &event)
+        .await
+        .map_err(from_read_error)?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, provider, event, "a provider's event is tried again");
     respond::ok(&RetriedResponse { retried: true })

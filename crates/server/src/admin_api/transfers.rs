@@ -14,7 +14,7 @@ use crate::{
         exceptions::ExceptionResponse,
         operator::Operator,
         paging::ListResponse,
-        payments::of_reading,
+        payments::from_read_error,
         timeline,
         wallets::{self, PostingResponse},
     },
@@ -58,7 +58,7 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let before = operator.query("before")?;
     let found = operator.app.engine.waiting_transfers(environment, before, limit).await;
-    let found = found.map_err(of_reading)?;
+    let found = found.map_err(from_read_error)?;
     let last = found.last().map(|transfer| transfer.transaction);
     respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
 }
@@ -66,19 +66,22 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
 /// One transfer with its whole timeline.
 pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: TransferId) -> ApiResult {
     let engine = &operator.app.engine;
-    let read = engine.transfer_with_timeline(environment, id).await.map_err(of_reading)?;
+    let read = engine.transfer_with_timeline(environment, id).await.map_err(from_read_error)?;
     let version = read.transfer.order.config_version;
     let configuration = engine.config_version(environment, version).await.ok().map(|it| it.configuration);
-    let story = story(&read.transfer.order, configuration.as_ref());
+    let history = history(&read.transfer.order, configuration.as_ref());
     respond::ok(&TransferRead {
         service_reference: id.to_string(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
-        timeline: timeline::lines(&story, &read.timeline)?,
+        timeline: timeline::lines(&history, &read.timeline)?,
         postings: wallets::postings(&read.postings).into_iter().rev().collect(),
         summary: summary(&read.transfer),
     })
 }
 
-fn story<'a>(order: &'a TransferOrder, configuration: Option<&'a Configuration>) -> timeline::Story<'a> {
-    timeline::Story::of_transfer(order, configuration)
+fn history<'a>(
+    order: &'a TransferOrder,
+    configuration: Option<&'a Configuration>,
+) -> timeline::PaymentHistory<'a> {
+    timeline::PaymentHistory::of_transfer(order, configuration)
 }

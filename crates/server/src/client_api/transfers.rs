@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::{
     body,
     client_api::{
-        caller::{Payer, to_the_end},
+        caller::{Payer, run_to_completion},
         transfer_body,
     },
     error::{ApiError, Detail},
@@ -36,7 +36,7 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
     let app = Arc::clone(&caller.app);
     let making =
         async move { Box::pin(engine.create_transfer(&caller.view, request, &caller.request)).await };
-    let TransferCreated { transfer, replayed } = to_the_end(&app.engine, making).await??;
+    let TransferCreated { transfer, replayed } = run_to_completion(&app.engine, making).await??;
     let answer = TransferResponse {
         transaction: TransactionResponse::of_transfer(&transfer),
         replayed,

@@ -8,7 +8,7 @@ use tollgate_domain::id::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    location::{MAX_LIMIT, USUAL_LIMIT},
+    location::{DEFAULT_LIMIT, MAX_LIMIT},
     reference::{scalars, words},
 };
 
@@ -73,7 +73,7 @@ fn query(name: &str, description: &str, schema: Value) -> Value {
 
 /// How many at most.
 pub(crate) fn limit() -> Value {
-    let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": USUAL_LIMIT});
+    let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
     query("limit", "How many at most.", schema)
 }
 

@@ -26,7 +26,7 @@ pub(super) fn brand(card: &Card) -> &'static str {
 
 impl Method {
     pub(super) fn kind(&self) -> &'static str {
-        if self.card.behaviour == Behavior::SettleLater { "us_bank_account" } else { "card" }
+        if self.card.behavior == Behavior::SettleLater { "us_bank_account" } else { "card" }
     }
 
     /// The part a charge shows as `payment_method_details`, and the method under its kind's name.

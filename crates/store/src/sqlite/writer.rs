@@ -43,7 +43,7 @@ pub(super) enum Effect<T> {
 #[derive(Debug)]
 pub(super) struct Writer {
     lane: Lane,
-    patience: Duration,
+    queue_timeout: Duration,
     commits: Arc<AtomicU64>,
     disk_failed: Arc<AtomicBool>,
 }
@@ -62,7 +62,7 @@ impl Writer {
     pub(super) fn start(
         file: Arc<ServedFile>,
         connection: Connection,
-        patience: Duration,
+        queue_timeout: Duration,
         announcer: Announcer,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
@@ -78,14 +78,14 @@ impl Writer {
         let thread =
             std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || work.run(waiting))?;
         let lane = Lane::Thread { queue: Some(queue), thread: Some(thread) };
-        Ok(Self { lane, patience, commits, disk_failed })
+        Ok(Self { lane, queue_timeout, commits, disk_failed })
     }
 
     /// A writer without a thread: each unit is a transaction of its own, run by whoever asks.
     #[cfg(feature = "simulation")]
     pub(super) fn inline(memory: super::memory::Memory, announcer: Announcer) -> Self {
         let lane = Lane::Inline { memory, announcer };
-        Self { lane, patience: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
+        Self { lane, queue_timeout: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
     }
 
     /// Runs `work` in the next transaction, and again where that is undone for a neighbour's sake. Where the caller stops
@@ -97,7 +97,7 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let unit = Box::new(Unit {
-            deadline: Instant::now() + self.patience,
+            deadline: Instant::now() + self.queue_timeout,
             reply,
             work,
             answer: None,

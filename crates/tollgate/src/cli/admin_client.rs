@@ -40,15 +40,15 @@ impl AdminClient {
     /// Finds the server by `TOLLGATE_URL` and `TOLLGATE_ADMIN_TOKEN`, or by the sandbox's notes.
     ///
     /// A token out of the notes goes to the sandbox of those notes and to nobody else.
-    pub(crate) fn find(notes: Option<&SandboxFile>) -> Result<Self, Failure> {
+    pub(crate) fn find(sandbox_file: Option<&SandboxFile>) -> Result<Self, Failure> {
         let url = variable("TOLLGATE_URL").map(|url| url.trim_end_matches('/').to_owned());
-        let noted = notes.and_then(SandboxFile::base_url);
+        let noted = sandbox_file.and_then(SandboxFile::base_url);
         let is_sandbox = url.is_none() || url.as_deref() == noted;
-        let (token, token_from) = match (variable("TOLLGATE_ADMIN_TOKEN"), notes) {
+        let (token, token_from) = match (variable("TOLLGATE_ADMIN_TOKEN"), sandbox_file) {
             (Some(token), _) => (Secret::new(token), "TOLLGATE_ADMIN_TOKEN".to_owned()),
-            (None, Some(notes)) if is_sandbox => {
-                let token = notes.admin_token().ok_or_else(|| Failure::new(NO_SERVER))?;
-                (token, notes.path.display().to_string())
+            (None, Some(sandbox_file)) if is_sandbox => {
+                let token = sandbox_file.admin_token().ok_or_else(|| Failure::new(NO_SERVER))?;
+                (token, sandbox_file.path.display().to_string())
             }
             (None, _) => return Err(Failure::new(NO_SERVER)),
         };

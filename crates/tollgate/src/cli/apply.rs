@@ -29,7 +29,7 @@ pub(crate) struct Mode {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    consent: Confirm,
+    confirm: Confirm,
 }
 
 pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
@@ -67,10 +67,10 @@ pub(crate) async fn replace(
             .output
             .show(&told(false, version), |_| "The server takes it. Nothing was changed.".to_owned());
     }
-    if session.output.json && !mode.consent.yes {
+    if session.output.json && !mode.confirm.yes {
         return Err(Failure::new("--json cannot ask; pass --yes to apply, or --dry-run to look"));
     }
-    mode.consent.ask("Put this in force?")?;
+    mode.confirm.ask("Put this in force?")?;
     let put = session.client.put(&path, document, version).await.map_err(|failure| {
         if failure.code() == Some("version_conflict") {
             return failure.saying("somebody changed the configuration meanwhile, and nothing was overwritten; run this again to see the difference");
@@ -91,7 +91,7 @@ async fn plan(
     for _ in 0..MAX_ROUNDS {
         let Versioned { data: current, version } = session.client.get_versioned(path).await?;
         let checked = session.client.post(&format!("{path}/validate"), document).await;
-        let checked = checked.map_err(|failure| match failure.faults() {
+        let checked = checked.map_err(|failure| match failure.errors() {
             0 => failure,
             1 => failure.saying(format!("{name} has a fault; nothing was changed")),
             count => failure.saying(format!("{name} has {count} faults; nothing was changed")),

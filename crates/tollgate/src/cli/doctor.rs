@@ -70,11 +70,11 @@ fn local_checks(
         let finding = format!("the admin token has {} characters", session.client.token_length());
         checks.push(check("admin token", "warning", finding, Some(advice)));
     }
-    if let Some(notes) = &session.notes
-        && let Ok(file) = fs::metadata(&notes.path)
+    if let Some(sandbox_file) = &session.sandbox_file
+        && let Ok(file) = fs::metadata(&sandbox_file.path)
         && file.permissions().mode() & 0o077 != 0
     {
-        let finding = format!("{} can be read by others on this machine", notes.path.display());
+        let finding = format!("{} can be read by others on this machine", sandbox_file.path.display());
         checks.push(check(
             "keys",
             "problem",

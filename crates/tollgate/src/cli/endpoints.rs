@@ -58,7 +58,7 @@ enum Action {
         /// The endpoint.
         id: String,
         #[command(flatten)]
-        consent: Confirm,
+        confirm: Confirm,
     },
 }
 
@@ -90,8 +90,8 @@ pub(crate) async fn run(session: Session, endpoints: Endpoints) -> Result<(), Fa
         Action::Disable { id } => {
             switch(&session, &one(&id), false).await.map_err(|failure| no_such(failure, &id))
         }
-        Action::Remove { id, consent } => {
-            consent.ask(&format!("Remove {id}? What waits for it is not sent any more."))?;
+        Action::Remove { id, confirm } => {
+            confirm.ask(&format!("Remove {id}? What waits for it is not sent any more."))?;
             let removed = session.client.delete(&one(&id)).await.map_err(|failure| no_such(failure, &id))?;
             session.output.show(&removed, |_| format!("Removed {id}."))
         }

@@ -50,7 +50,7 @@ enum Action {
         /// The key's id (not the key).
         key_id: String,
         #[command(flatten)]
-        consent: Confirm,
+        confirm: Confirm,
     },
 }
 
@@ -90,8 +90,8 @@ pub(crate) async fn run(session: Session, keys: Keys) -> Result<(), Failure> {
             let made = made.map_err(|failure| no_such(&key_id, failure))?;
             shown_once(&session, &made, &format!("{key_id} lives on for {grace_seconds} seconds.\n"))
         }
-        Action::Revoke { key_id, consent } => {
-            consent.ask(&format!("Revoke {key_id}? Whoever uses it is refused at once."))?;
+        Action::Revoke { key_id, confirm } => {
+            confirm.ask(&format!("Revoke {key_id}? Whoever uses it is refused at once."))?;
             let revoked = session.client.delete(&one(&key_id)).await;
             let revoked = revoked.map_err(|failure| no_such(&key_id, failure))?;
             session.output.show(&revoked, |_| format!("Revoked {key_id}."))

@@ -37,7 +37,7 @@ enum Action {
         /// The reference, pay_… or ach_….
         reference: String,
         #[command(flatten)]
-        consent: Confirm,
+        confirm: Confirm,
     },
 }
 
@@ -75,8 +75,8 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
             let payment_detail = read(&session, &reference).await?;
             session.output.show(&payment_detail, |style| payment_detail::render(&payment_detail, style))
         }
-        Action::UseConfiguredAccount { reference, consent } => {
-            consent.ask(&format!(
+        Action::UseConfiguredAccount { reference, confirm } => {
+            confirm.ask(&format!(
                 "Continue {reference} at the account configured now? If the account it was sent to has it, it is paid \
                  twice."
             ))?;

@@ -28,7 +28,7 @@ pub(crate) struct Options {
 pub(crate) struct Session {
     pub(crate) client: AdminClient,
     pub(crate) output: Output,
-    pub(crate) notes: Option<SandboxFile>,
+    pub(crate) sandbox_file: Option<SandboxFile>,
     /// What was asked for, and what was found.
     wanted: Option<String>,
     environment: OnceCell<String>,
@@ -36,13 +36,14 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(options: Options) -> Result<Self, Failure> {
-        let notes = SandboxFile::find();
-        let client = AdminClient::find(notes.as_ref())?;
+        let sandbox_file = SandboxFile::find();
+        let client = AdminClient::find(sandbox_file.as_ref())?;
         // Another server's commands have nothing to do with a sandbox that happens to lie here.
-        let notes = notes.filter(|notes| notes.base_url() == Some(client.url.as_str()));
+        let sandbox_file =
+            sandbox_file.filter(|sandbox_file| sandbox_file.base_url() == Some(client.url.as_str()));
         let wanted = options.environment.filter(|id| !id.trim().is_empty());
         let output = Output::new(options.json);
-        Ok(Self { client, output, notes, wanted, environment: OnceCell::new() })
+        Ok(Self { client, output, sandbox_file, wanted, environment: OnceCell::new() })
     }
 
     /// The environment that is meant.
@@ -62,7 +63,7 @@ impl Session {
             })?;
             return Ok(wanted.clone());
         }
-        if let Some(noted) = self.notes.as_ref().and_then(SandboxFile::environment) {
+        if let Some(noted) = self.sandbox_file.as_ref().and_then(SandboxFile::environment) {
             return Ok(noted.to_owned());
         }
         let all = self.all_environments().await?;

@@ -123,7 +123,10 @@ impl Subject {
         let entry =
             entry.ok_or_else(|| Failure::new(format!("provider {provider} is not configured any more")))?;
         let wire = entry.text("adapter").to_owned();
-        let simulated = session.notes.as_ref().and_then(|notes: &SandboxFile| notes.simulator(&wire));
+        let simulated = session
+            .sandbox_file
+            .as_ref()
+            .and_then(|sandbox_file: &SandboxFile| sandbox_file.simulator(&wire));
         // Only what the sandbox says is simulated is ever driven: a real provider must not hear of this.
         let (address, key) = simulated.filter(|(address, _)| *address == entry.text("baseUrl")).ok_or_else(|| {
             Failure::new(format!(

@@ -55,7 +55,7 @@ struct Movement {
     #[arg(long)]
     reference: Option<String>,
     #[command(flatten)]
-    consent: Confirm,
+    confirm: Confirm,
 }
 
 pub(crate) async fn run(session: Session, wallet: Wallet) -> Result<(), Failure> {
@@ -96,7 +96,7 @@ async fn post(
         format!("cli-{:016x}", u64::from_be_bytes(random))
     };
     let amount = major(&minor, currency.code());
-    movement.consent.ask(&format!("{verb} {amount} {direction} the wallet (reference {reference})?"))?;
+    movement.confirm.ask(&format!("{verb} {amount} {direction} the wallet (reference {reference})?"))?;
     let body = json!({ "amountMinor": minor, "reference": reference });
     let moved = session.client.post(&format!("{path}/{currency}/{action}"), &body).await;
     let moved = moved.map_err(|failure| match failure.code() {
