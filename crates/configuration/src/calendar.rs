@@ -51,7 +51,7 @@ fn read_rules(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<RailRule
     let limit = limit.and_then(|node| {
         let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
         if read.is_none() {
-            node.fault(errors, "must be a whole number of minor units");
+            node.fault(errors, "must be an integer of minor units");
         }
         read
     });
@@ -68,7 +68,7 @@ fn read_rules(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<RailRule
 fn read_day(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Date> {
     let read = node.text(10, errors)?.parse().ok();
     if read.is_none() {
-        node.fault(errors, "must be a day such as `2026-12-24`");
+        node.fault(errors, "must be a date such as `2026-12-24`");
     }
     read
 }

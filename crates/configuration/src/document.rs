@@ -20,7 +20,7 @@ pub enum DocumentError {
         column: usize,
     },
     /// A field stands twice in one object.
-    #[error("the field `{name}` is given twice, at line {line}, column {column}")]
+    #[error("the field `{name}` is duplicated, at line {line}, column {column}")]
     Duplicate {
         /// The field.
         name: String,
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(name) = entries.next_key::<String>()? {
             if map.contains_key(&name) {
                 *self.duplicate.borrow_mut() = Some(name);
-                return Err(A::Error::custom("a field is given twice"));
+                return Err(A::Error::custom("a field is duplicated"));
             }
             let value = entries.next_value_seed(self)?;
             map.insert(name, value);

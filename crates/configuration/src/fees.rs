@@ -63,10 +63,7 @@ pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, errors: &mut Vali
         if let Some(entry) = read(&item, providers, errors)
             && !fees.insert(entry)
         {
-            item.fault(
-                errors,
-                "there is an entry for this provider, payment method, channel and currency already",
-            );
+            item.fault(errors, "duplicate entry for this provider, payment method, channel and currency");
         }
     }
     fees
@@ -112,7 +109,7 @@ fn read_provider(
 ) -> Option<Arc<str>> {
     let provider = crate::routing::known_provider(node, providers, errors)?;
     if method.is_some_and(|method| method != provider.adapter.method()) {
-        node.fault(errors, format!("`{}` does not carry this payment method", provider.name));
+        node.fault(errors, format!("`{}` does not support this payment method", provider.name));
         return None;
     }
     Some(provider.name.clone())

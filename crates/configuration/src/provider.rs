@@ -291,10 +291,7 @@ fn read_base_url(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Strin
     if plain && !host.is_empty() && (scheme == "https" || (scheme == "http" && loopback)) {
         return Some(text.trim_end_matches('/').to_owned());
     }
-    node.fault(
-        errors,
-        "must be an https address (http only on loopback), without user name, query or fragment",
-    );
+    node.fault(errors, "must be an https URL (http only on loopback) without user name, query or fragment");
     None
 }
 
@@ -337,10 +334,7 @@ fn read_credential(
                 .and_then(|known| known.secret(field.name))
                 .filter(|known| known.masked() == text);
             if kept.is_none() {
-                node.fault(
-                    errors,
-                    "is masked, and no such secret is stored here to keep; send the secret itself",
-                );
+                node.fault(errors, "is masked, but no secret is stored here; send the secret itself");
             }
             kept.cloned().map(Credential::Secret)
         }

@@ -70,12 +70,12 @@ impl<'a> Node<'a> {
     /// A text of 1 to `most` characters.
     pub(crate) fn text(&self, most: usize, errors: &mut ValidationErrors) -> Option<&'a str> {
         let Some(text) = self.value.as_str() else {
-            self.fault(errors, format!("must be a text, not {}", kind(self.value)));
+            self.fault(errors, format!("must be a string, not {}", kind(self.value)));
             return None;
         };
         let length = text.chars().count();
         if length == 0 {
-            self.fault(errors, "must not be empty; leave the field out instead");
+            self.fault(errors, "must not be empty; omit the field instead");
             return None;
         }
         if length > most {
@@ -99,7 +99,7 @@ impl<'a> Node<'a> {
     pub(crate) fn integer(&self, least: u64, most: u64, errors: &mut ValidationErrors) -> Option<u64> {
         let read = self.value.as_u64().filter(|number| (least..=most).contains(number));
         if read.is_none() {
-            self.fault(errors, format!("must be a whole number from {least} to {most}"));
+            self.fault(errors, format!("must be an integer from {least} to {most}"));
         }
         read
     }
@@ -164,7 +164,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

@@ -93,7 +93,7 @@ fn read_unique_id<'a>(
 ) -> Option<Arc<str>> {
     let id = node.name(errors)?;
     if !seen.insert(id) {
-        node.fault(errors, format!("another {what} here has the id `{id}` already"));
+        node.fault(errors, format!("another {what} already has the ID `{id}`"));
         return None;
     }
     Some(id.into())
@@ -113,7 +113,7 @@ fn read_target(
     let provider = provider.and_then(|node| {
         let provider = known_provider(&node, providers, errors)?;
         if provider.adapter.method() != method {
-            node.fault(errors, format!("`{}` does not carry {method} payments", provider.name));
+            node.fault(errors, format!("`{}` does not support {method} payments", provider.name));
             return None;
         }
         Some(provider.name.clone())
@@ -132,10 +132,7 @@ pub(crate) fn known_provider<'p>(
     let provider = providers.get(name);
     if provider.is_none() && !providers.is_faulty(name) {
         let known: Vec<_> = providers.iter().map(|provider| &*provider.name).collect();
-        node.fault(
-            errors,
-            format!("there is no such provider in this document; there are: {}", known.join(", ")),
-        );
+        node.fault(errors, format!("unknown provider; this document has: {}", known.join(", ")));
     }
     provider
 }
@@ -230,7 +227,7 @@ fn read_scalars(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Vec<St
 fn read_number(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<i128> {
     let read = node.digits().and_then(|digits| digits.parse().ok());
     if read.is_none() {
-        node.fault(errors, "must be a whole number");
+        node.fault(errors, "must be an integer");
     }
     read
 }

@@ -102,7 +102,7 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
     if let Some(node) = oldest_key
         && customer_token_oldest_key > Some(customer_token_key.unwrap_or(1))
     {
-        node.fault(errors, "must not be above customerTokenKey: no token would open");
+        node.fault(errors, "must not be greater than customerTokenKey: no token would be accepted");
     }
     EnvironmentSettings {
         customer_token_key,

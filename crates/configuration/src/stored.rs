@@ -13,7 +13,7 @@ pub enum StoredConfigError {
     #[error("the stored configuration is not JSON: {0}")]
     Unreadable(String),
     /// It does not hold together, or its secrets do not open.
-    #[error("the stored configuration does not hold together: {}", first(.0))]
+    #[error("the stored configuration is invalid: {}", first(.0))]
     Faulty(ValidationErrors),
 }
 

@@ -127,13 +127,13 @@ fn every_single_fault_is_named_at_its_place() {
             "/routing/web_card/default/provider",
             json!("nobody"),
             "routing.web_card.default.provider",
-            "no such provider",
+            "unknown provider",
         ),
         (
             "/routing/web_card/default/provider",
             json!("ach_provider_a"),
             "routing.web_card.default.provider",
-            "does not carry",
+            "does not support",
         ),
         (
             "/routing/web_card/default/channel",
@@ -176,7 +176,7 @@ fn every_single_fault_is_named_at_its_place() {
         (&format!("{rule}/enabled"), json!("yes"), "routing.web_card.rules[0].enabled", "true or false"),
         ("/fees/0/currency", json!("BGN"), "fees[0].currency", "ISO 4217"),
         ("/fees/0/channel", json!("web_card"), "fees[0].channel", "none"),
-        ("/fees/0/provider", json!("nobody"), "fees[0].provider", "no such provider"),
+        ("/fees/0/provider", json!("nobody"), "fees[0].provider", "unknown provider"),
         ("/fees/0/platform/percentFeeBps", json!(10_001), "fees[0].platform.percentFeeBps", "10000"),
         ("/fees/0/platform/fixedFeeMinor", json!("-1"), "fees[0].platform.fixedFeeMinor", "digits"),
         (

@@ -102,7 +102,7 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
             let enabled = form.field("do") == "enable";
             let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
             engine.change_endpoint(environment, id()?, &change, &signed_in.actor()).await?;
-            let said = if enabled { "It is told again from now on." } else { "It is told nothing any more." };
+            let said = if enabled { "Endpoint enabled." } else { "Endpoint disabled." };
             Ok(back(&page, said))
         }
         "rotate" => {
@@ -111,9 +111,9 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         }
         "remove" => {
             engine.remove_endpoint(environment, id()?).await?;
-            Ok(back(&page, "The endpoint and its deliveries are gone; the events stay."))
+            Ok(back(&page, "Endpoint and its deliveries removed; the events remain."))
         }
-        _ => Err(PageError::Refused("There is no such thing to do.".to_owned())),
+        _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }
 }
 
@@ -126,14 +126,12 @@ async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, P
         errors: Vec::new(),
     };
     let names: Vec<&str> = form.all("events").collect();
-    let url = engine
-        .endpoint_url(&typed.url)
-        .map_err(|fault| typed.errors.push(format!("The address {fault}.")))
-        .ok();
+    let url =
+        engine.endpoint_url(&typed.url).map_err(|fault| typed.errors.push(format!("The URL {fault}."))).ok();
     let filter = if names.is_empty() { Ok(EventFilter::All) } else { EventFilter::parse(names) };
     let filter = filter.map_err(|fault| typed.errors.push(format!("The list of events {fault}."))).ok();
     if typed.description.chars().count() > MAX_DESCRIPTION_LENGTH {
-        typed.errors.push("The description must be of at most 200 characters.".to_owned());
+        typed.errors.push("The description must be at most 200 characters.".to_owned());
     }
     let (Some(url), Some(filter), true) = (url, filter, typed.errors.is_empty()) else {
         return show(signed_in, environment, None, typed).await;

@@ -115,14 +115,14 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
     facts.extend(optional("E-mail", &order.customer_email));
     facts.push(("Preparation", progress.preparation.as_str().to_owned()));
     facts.push(("Expires", moment(order.expires_at)));
-    facts.extend(optional("Provider's object", &progress.object));
+    facts.extend(optional("Provider session ID", &progress.object));
     facts.extend(optional("Checkout page", &progress.checkout_url));
     if !read.payment.attempts.is_empty() {
         let attempts = read.payment.attempts.iter();
         let attempts: Vec<_> = attempts.map(|one| format!("{} {}", one.number, one.state.as_str())).collect();
         facts.push(("Attempts", attempts.join(", ")));
     }
-    let view_of = PaymentView {
+    let details = PaymentView {
         reference: ServiceReference::Card(id),
         state: transaction.map(|transaction| &transaction.state),
         standing: progress.preparation.as_str(),
@@ -150,7 +150,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         exceptions: &read.exceptions,
         postings: &[],
     };
-    render(signed_in, environment, view_of).await
+    render(signed_in, environment, details).await
 }
 
 async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: TransferId) -> Page {
@@ -173,8 +173,8 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
     let notified = serde_json::from_str(&progress.corrections).unwrap_or_default();
-    facts.extend(corrections(&notified).into_iter().map(|said| ("To be corrected", said)));
-    let view_of = PaymentView {
+    facts.extend(corrections(&notified).into_iter().map(|said| ("Corrections", said)));
+    let details = PaymentView {
         reference: ServiceReference::Ach(id),
         state: Some(&read.transfer.state),
         standing: read.transfer.state.status.as_str(),
@@ -202,68 +202,68 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
         exceptions: &read.exceptions,
         postings: &read.postings,
     };
-    render(signed_in, environment, view_of).await
+    render(signed_in, environment, details).await
 }
 
-async fn render(signed_in: &SignedIn, environment: EnvironmentId, view_of: PaymentView<'_>) -> Page {
+async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
-    let frame = signed_in.frame(&view_of.reference.to_string(), "payments").await?;
+    let frame = signed_in.frame(&details.reference.to_string(), "payments").await?;
     // Null where that configuration cannot be opened any more.
-    let configuration = engine.config_version(environment, view_of.config_version).await.ok();
-    let rules = configuration.as_ref().zip(view_of.quote.as_ref()).map(|(read, request)| {
+    let configuration = engine.config_version(environment, details.config_version).await.ok();
+    let rules = configuration.as_ref().zip(details.quote.as_ref()).map(|(read, request)| {
         let explained = explain(&read.configuration, request);
         RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
     });
-    let postings = postings(view_of.postings, view_of.currency);
-    let told = told(signed_in, environment, view_of.reference).await?;
-    let decided = format!("{}, {}", view_of.provider, view_of.channel.as_str());
-    let state = view_of.state;
-    let mut facts = vec![("Made", moment(view_of.created_at)), ("Request", view_of.request.to_owned())];
-    facts.extend(view_of.description.map(|text| ("Description", text.to_owned())));
-    facts.extend(view_of.facts);
+    let postings = postings(details.postings, details.currency);
+    let told = told(signed_in, environment, details.reference).await?;
+    let decided = format!("{}, {}", details.provider, details.channel.as_str());
+    let state = details.state;
+    let mut facts = vec![("Created", moment(details.created_at)), ("Request", details.request.to_owned())];
+    facts.extend(details.description.map(|text| ("Description", text.to_owned())));
+    facts.extend(details.facts);
     facts.extend(
-        state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider's reference", name)),
+        state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider payment ID", name)),
     );
-    facts.extend(view_of.next_check.map(|at| ("Next look", moment(at))));
+    facts.extend(details.next_check.map(|at| ("Next check", moment(at))));
     let mut lines = vec![Line::new(
-        view_of.created_at,
+        details.created_at,
         "",
-        "Asked for",
+        "Requested",
         vec![format!(
             "{} by {}.",
-            minor(view_of.fee.principal.into(), view_of.currency),
-            view_of.reference.method().as_str()
+            minor(details.fee.principal.into(), details.currency),
+            details.reference.method().as_str()
         )],
     )];
-    lines.extend(view_of.timeline.iter().map(|entry| Line::of_entry(entry, view_of.currency)));
+    lines.extend(details.timeline.iter().map(|entry| Line::of_entry(entry, details.currency)));
     page::render(&PaymentPage {
-        reference: view_of.reference.to_string(),
-        status: state.map_or(view_of.standing, |state| state.status.as_str()),
+        reference: details.reference.to_string(),
+        status: state.map_or(details.standing, |state| state.status.as_str()),
         tone: state.map_or("", |state| tone(state.status)),
         failure: state
             .and_then(|state| state.failure.as_ref())
             .map(|failure| (failure.code.clone(), failure.message.clone())),
-        waiting: view_of.waiting.map(str::to_owned),
+        waiting: details.waiting.map(str::to_owned),
         facts,
-        metadata: pretty(view_of.metadata),
-        principal: minor(view_of.fee.principal.into(), view_of.currency),
+        metadata: pretty(details.metadata),
+        principal: minor(details.fee.principal.into(), details.currency),
         layers: vec![
-            layer("Platform", &view_of.fee.platform, view_of.currency),
-            layer("Organization", &view_of.fee.organization, view_of.currency),
+            layer("Platform", &details.fee.platform, details.currency),
+            layer("Organization", &details.fee.organization, details.currency),
         ],
-        fee: minor(view_of.fee.fee, view_of.currency),
-        total: minor(view_of.fee.total_debit, view_of.currency),
+        fee: minor(details.fee.fee, details.currency),
+        total: minor(details.fee.total_debit, details.currency),
         refunded: state
             .filter(|state| state.refunded.get() > 0)
-            .map(|state| minor(state.refunded, view_of.currency)),
-        decision: match view_of.matched {
-            Some(matched) => format!("{decided}, by rule {}", matched.rule),
-            None => format!("{decided}, by default: no rule matched"),
+            .map(|state| minor(state.refunded, details.currency)),
+        decision: match details.matched {
+            Some(matched) => format!("{decided} (rule {})", matched.rule),
+            None => format!("{decided}, default: no rule matched"),
         },
-        config_version: view_of.config_version,
+        config_version: details.config_version,
         rules,
         postings,
-        exceptions: view_of.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
+        exceptions: details.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
         told,
         lines,
         frame,
@@ -296,7 +296,7 @@ pub(crate) fn layer(scope: &'static str, fee: &LayerFee, currency: Currency) -> 
     if !layer.enabled {
         return Layer {
             scope,
-            rule: "switched off".to_owned(),
+            rule: "disabled".to_owned(),
             steps: String::new(),
             fee: minor(fee.fee, currency),
         };

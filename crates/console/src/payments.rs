@@ -136,7 +136,7 @@ impl PaymentQuery {
             let text = signed_in.query(name)?;
             let read = read(text);
             if read.is_none() {
-                errors.push(format!("`{text}` is not a day such as 2026-11-15."));
+                errors.push(format!("`{text}` is not a date; use the form 2026-11-15."));
             }
             read
         };

@@ -40,17 +40,14 @@ impl RuleView {
             let (outcome, tone) = match verdict.outcome {
                 RuleOutcome::Matched => ("matched", "good"),
                 RuleOutcome::Failed => ("did not match", "bad"),
-                RuleOutcome::Disabled => ("switched off", ""),
-                RuleOutcome::NotTried => ("not tried: an earlier one decided", ""),
+                RuleOutcome::Disabled => ("disabled", ""),
+                RuleOutcome::NotTried => ("skipped: an earlier rule matched", ""),
             };
             let conditions =
                 verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| ConditionView {
                     text: format!("{} {} {}", verdict.field, verdict.op, wanted(condition.test())),
                     holds: verdict.holds,
-                    found: verdict
-                        .found
-                        .clone()
-                        .or_else(|| (!verdict.holds).then(|| "nothing there".to_owned())),
+                    found: verdict.found.clone().or_else(|| (!verdict.holds).then(|| "missing".to_owned())),
                 });
             Self {
                 id: verdict.id.to_string(),
@@ -163,7 +160,7 @@ fn layer_text(entry: &Value, scope: &str) -> String {
     let currency = Currency::parse(&text(entry, "currency")).unwrap_or(Currency::USD);
     let Some(layer) = entry.get(scope).filter(|layer| layer.get("enabled") == Some(&Value::Bool(true)))
     else {
-        return "switched off".to_owned();
+        return "disabled".to_owned();
     };
     let money = |field: &str| {
         let minor = layer.get(field).and_then(Value::as_str)?.parse::<i128>().ok()?;
@@ -268,7 +265,7 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
     let is_current = form.field("version").parse() == Ok(read.version);
     let mut errors = Vec::new();
     if !is_current {
-        errors.push("The configuration has changed meanwhile; look at the fee as it is now.".to_owned());
+        errors.push("The configuration has changed; review the current fee.".to_owned());
     }
     let currency = Currency::parse(&text(&entry, "currency")).unwrap_or(Currency::USD);
     let mut changed = entry.clone();

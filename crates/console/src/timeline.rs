@@ -48,11 +48,11 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "provider_call" => provider_call(detail),
         "status" => status(detail),
         "preparation" => {
-            let said = format!("The preparation is {} (was {}).", text(detail, "to"), text(detail, "from"));
+            let said = format!("Preparation {} (was {}).", text(detail, "to"), text(detail, "from"));
             ("", "Preparation".to_owned(), with_failure(said, detail))
         }
         "webhook" => {
-            let said = format!("The provider sent {} ({}).", text(detail, "type"), text(detail, "eventId"));
+            let said = format!("Received {} ({}).", text(detail, "type"), text(detail, "eventId"));
             let mut said = vec![said];
             said.extend(optional(detail, "note"));
             ("cool", "Webhook".to_owned(), said)
@@ -60,32 +60,32 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "confirm" => {
             let attempt = detail.get("attempt").map(|number| format!("Attempt {number}."));
             let client = optional(detail, "clientStatus")
-                .map(|status| format!("The browser said {status}; the provider was asked."));
+                .map(|status| format!("The browser reported {status}; checked with the provider."));
             ("", "Confirmed by the caller".to_owned(), attempt.into_iter().chain(client).collect())
         }
         "refund" => {
-            let said = format!("{} has been paid back in all.", amount(detail, "refundedMinor", currency));
+            let said = format!("{} refunded in total.", amount(detail, "refundedMinor", currency));
             ("warn", "Refund".to_owned(), vec![said])
         }
         "dispute" => {
             let mut said = vec![format!("{} is {}.", text(detail, "disputeId"), text(detail, "status"))];
             said.extend(optional(detail, "reason").map(|reason| format!("Reason: {reason}.")));
             if detail.get("amountMinor").is_some_and(|amount| !amount.is_null()) {
-                said.push(format!("Contested: {}.", amount(detail, "amountMinor", currency)));
+                said.push(format!("Disputed: {}.", amount(detail, "amountMinor", currency)));
             }
             ("bad", "Dispute".to_owned(), said)
         }
         "exception" => {
             let said = format!(
-                "{}: our books say {}, the provider says {}. Noticed by {}.",
+                "{}: expected {}, provider reports {}. Source: {}.",
                 text(detail, "kind"),
                 text(detail, "expected"),
                 text(detail, "found"),
                 text(detail, "source")
             );
-            ("bad", "Disagreement with the provider".to_owned(), vec![said])
+            ("bad", "Discrepancy with the provider".to_owned(), vec![said])
         }
-        "trouble" => ("warn", "Trouble".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
+        "trouble" => ("warn", "Problem".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
         "notification_of_change" => {
             let mut said = corrections(detail);
             said.push("Correct the details before the next transfer; this one did not fail.".to_owned());
@@ -100,9 +100,9 @@ fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {
     let mut said = Vec::new();
     for (number, exchange) in (1_u32..).zip(tries) {
         let status = exchange.get("status").and_then(Value::as_u64);
-        let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
+        let status = status.map_or_else(|| "no response".to_owned(), |status| format!("HTTP {status}"));
         let took = exchange.get("tookMs").and_then(Value::as_u64).unwrap_or(0);
-        let which = if tries.len() > 1 { format!("Try {number}: ") } else { String::new() };
+        let which = if tries.len() > 1 { format!("Attempt {number}: ") } else { String::new() };
         said.push(format!("{which}{status}, {} in {took} ms.", text(exchange, "outcome")));
     }
     if let Some(key) = optional(detail, "idempotencyKey") {
@@ -112,7 +112,7 @@ fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {
         .last()
         .is_some_and(|last| last.get("status").and_then(Value::as_u64).is_none_or(|status| status >= 400));
     let tone = if failed { "warn" } else { "cool" };
-    (tone, format!("Asked {}: {}", text(detail, "provider"), text(detail, "operation")), said)
+    (tone, format!("Request to {}: {}", text(detail, "provider"), text(detail, "operation")), said)
 }
 
 fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
@@ -125,11 +125,9 @@ fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
         _ => "",
     };
     let mut said: Vec<String> =
-        optional(detail, "from").map(|from| format!("It was {from}.")).into_iter().collect();
-    said.extend(
-        optional(detail, "providerReference").map(|name| format!("The provider's name for it: {name}.")),
-    );
-    let title = format!("The transaction is {to}");
+        optional(detail, "from").map(|from| format!("Was {from}.")).into_iter().collect();
+    said.extend(optional(detail, "providerReference").map(|name| format!("Provider payment ID: {name}.")));
+    let title = format!("Payment {to}");
     match detail.get("failure").filter(|failure| !failure.is_null()) {
         None => (tone, title, said),
         Some(failure) => {

@@ -54,7 +54,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
                 let by =
                     explained.routing.decision.as_ref().ok().and_then(|decision| decision.matched.as_ref());
                 let by = by.map_or_else(
-                    || "by default: no rule matched".to_owned(),
+                    || "default: no rule matched".to_owned(),
                     |matched| format!("by rule {}", matched.rule),
                 );
                 Answer {
@@ -95,15 +95,17 @@ fn read(
 ) -> Option<QuoteRequest> {
     let known = Currency::parse(currency);
     if known.is_none() {
-        errors.push(format!("{currency} is not a currency; write three letters such as USD."));
+        errors.push(format!("{currency} is not a currency; use a three-letter code such as USD."));
     }
     let principal = known.and_then(|known| read_amount(amount, known)).and_then(Principal::new);
     if principal.is_none() && known.is_some() {
-        errors.push("The amount must be above zero, with no more places than the currency has.".to_owned());
+        errors.push(
+            "The amount must be above zero and must not have more decimals than the currency.".to_owned(),
+        );
     }
     let pairs = read_metadata(metadata);
     if pairs.is_none() {
-        errors.push("Write the metadata as a JSON object, or one key=value in a line.".to_owned());
+        errors.push("Enter metadata as a JSON object, or as one key=value per line.".to_owned());
     }
     let method = PaymentMethod::parse(method).unwrap_or(PaymentMethod::WebCard);
     let flow =

@@ -118,7 +118,7 @@ pub enum InvalidFilter {
     Empty,
     /// There is no such event.
     #[error(
-        "names `{0}`, which is no event; use \"*\" for all, or some of: {kinds}",
+        "names `{0}`, which is not an event type; use \"*\" for all, or some of: {kinds}",
         kinds = EventKind::ALL.map(EventKind::as_str).join(", ")
     )]
     Unknown(String),

@@ -14,7 +14,9 @@ pub const TEXT_LENGTH: usize = 26;
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an id: expected `{prefix}_` and {TEXT_LENGTH} characters of 0-9 and a-z without i, l, o and u")]
+#[error(
+    "not a valid ID: expected `{prefix}_` and {TEXT_LENGTH} characters of 0-9 and a-z without i, l, o and u"
+)]
 pub struct InvalidId {
     prefix: &'static str,
 }

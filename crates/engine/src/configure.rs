@@ -60,13 +60,13 @@ pub struct ConfigCheck {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigureError {
     /// There is no such environment, or no such version.
-    #[error("there is no such environment or version")]
+    #[error("environment or version not found")]
     Missing,
     /// The document does not hold together.
-    #[error("the document has {} faults", .0.count())]
+    #[error("the document has {} errors", .0.count())]
     Faulty(ValidationErrors),
     /// The caller named the version it had read, and another is in force.
-    #[error("version {current} is in force")]
+    #[error("version {current} is current")]
     Stale {
         /// The version in force.
         current: u64,
@@ -84,7 +84,7 @@ pub enum ConfigureError {
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
     /// The work was cut off by a shutdown.
-    #[error("the work was cut off")]
+    #[error("the task was interrupted")]
     CutOff,
 }
 
@@ -125,7 +125,7 @@ impl Engine {
                 ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
             }
         }
-        Err(StoreError::Unavailable("too many others were changing this configuration".to_owned()).into())
+        Err(StoreError::Unavailable("too many concurrent changes to this configuration".to_owned()).into())
     }
 
     /// Checks a document exactly as [`Engine::put_config`] would, and changes nothing.

@@ -26,10 +26,10 @@ pub struct NewKey {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// There is no such environment, or no such key in it.
-    #[error("there is no such environment or key")]
+    #[error("environment or key not found")]
     Missing,
     /// The key is revoked, expired or was rotated before.
-    #[error("the key is not live any more")]
+    #[error("the key is no longer valid")]
     NotLive,
     /// The store gave no answer.
     #[error(transparent)]

@@ -24,7 +24,7 @@ const DIGEST_LENGTH: usize = 8;
 #[derive(Debug, thiserror::Error)]
 pub enum UseAccountError {
     /// There is no such payment in this environment.
-    #[error("there is no such payment")]
+    #[error("payment not found")]
     Missing,
     /// Its provider is not in the configuration.
     #[error("the provider {0} is not configured")]
@@ -71,8 +71,8 @@ impl AccountCheck {
     /// Why the payment waits.
     pub(crate) fn transient_error(&self) -> TransientError {
         let reason = format!(
-            "it was sent to {}, and the configuration now leads to {}; restore the configuration, or decide that it \
-             goes on there",
+            "it was sent to {}, but the configuration now points to {}; restore the configuration, or continue it \
+             at the new account",
             self.sent_to.as_ref().map_or_else(String::new, ProviderAccount::describe),
             self.configured.describe()
         );

@@ -28,7 +28,7 @@ impl Engine {
                 Ok(0) => self.options.resolver.poll,
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
-                    warn!(%error, "the resolver cannot reach the store");
+                    warn!(%error, "resolver cannot reach the store");
                     STORE_PAUSE
                 }
             };
@@ -99,7 +99,7 @@ impl Engine {
 fn note(done: Result<Result<(), StoreError>, tokio::task::JoinError>) {
     match done {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => warn!(%error, "something could not be looked after; it will be tried again"),
-        Err(error) => warn!(%error, "something stopped half way; it will be tried again"),
+        Ok(Err(error)) => warn!(%error, "resolver task failed; it will be retried"),
+        Err(error) => warn!(%error, "resolver task interrupted; it will be retried"),
     }
 }

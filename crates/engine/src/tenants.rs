@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum TenantError {
     /// What it should belong to does not exist.
-    #[error("there is no such parent")]
+    #[error("parent not found")]
     ParentMissing,
     /// A sibling has the name already.
     #[error("the name is taken")]
@@ -107,7 +107,7 @@ impl Engine {
     ) -> Result<(Organization, Application), StoreError> {
         let organization = self.store.organization(environment.organization).await?;
         let application = self.store.application(environment.application).await?;
-        let orphan = || StoreError::Broken("an environment belongs to nothing".to_owned());
+        let orphan = || StoreError::Broken("environment without an application".to_owned());
         organization.zip(application).ok_or_else(orphan)
     }
 

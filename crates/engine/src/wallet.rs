@@ -31,7 +31,7 @@ pub struct MoveOrder {
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
     /// There is no such environment.
-    #[error("there is no such environment")]
+    #[error("environment not found")]
     Missing,
     /// The reference was used for another amount.
     #[error("the reference was used for {amount}")]
@@ -46,7 +46,7 @@ pub enum MoveError {
         available: Minor,
     },
     /// The wallet would hold more than can be counted.
-    #[error("the wallet would hold more than can be counted")]
+    #[error("the balance would exceed the maximum")]
     TooMuch,
     /// The store gave no answer.
     #[error(transparent)]

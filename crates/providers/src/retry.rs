@@ -110,7 +110,7 @@ impl<'a> CallSession<'a> {
         loop {
             let left = self.ends.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return settled(Err(unsent("there was no time left", None)), doubt.as_ref(), call.makes);
+                return settled(Err(unsent("deadline exceeded", None)), doubt.as_ref(), call.makes);
             }
             let timeout = left.min(self.settings.attempt_timeout);
             let AttemptResult { outcome, again, .. } = self.try_once(call, &interpret, timeout, tries).await;

@@ -15,13 +15,13 @@ use crate::{
 /// A field of a request body: absent, null, or a value not yet looked at.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
-const AMOUNT_RULE: &str = "must be a whole number of minor units from 1 to 1000000000000000000, as digits without sign, point or leading zero";
+const AMOUNT_RULE: &str = "must be an integer of minor units from 1 to 1000000000000000000, as digits without sign, decimal point or leading zeros";
 
 const RETURN_URL_RULE: &str =
-    "must be an https address (http only on loopback) of at most 2000 characters, without a user name";
+    "must be an https URL (http only on loopback) of at most 2000 characters, without a user name";
 /// Of a text that must not be kept, nor sent on.
 pub(crate) const SECRET_KEY_RULE: &str =
-    "holds one of this service's secret keys; take it out, and rotate that key";
+    "contains one of this service's secret keys; remove it and rotate the key";
 const MAX_EMAIL_LENGTH: usize = 254;
 const MAX_URL_LENGTH: usize = 2_000;
 
@@ -119,7 +119,7 @@ pub(crate) fn required_text(
         JsonText::String(text) if contains_secret_key(&text) => errors.add(field, SECRET_KEY_RULE),
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
         _ => errors
-            .add(field, format!("must be a text of 1 to {most} characters, none of them control characters")),
+            .add(field, format!("must be a string of 1 to {most} characters without control characters")),
     }
 }
 
@@ -137,10 +137,8 @@ pub(crate) fn optional_text(
         JsonText::String(text) if text.chars().count() <= most && !text.contains(is_strange) => {
             Some(text.into_owned()).filter(|text| !text.is_empty())
         }
-        _ => errors.add(
-            field,
-            format!("must be a text of at most {most} characters, none of them control characters"),
-        ),
+        _ => errors
+            .add(field, format!("must be a string of at most {most} characters without control characters")),
     }
 }
 
@@ -165,11 +163,11 @@ pub(crate) fn digits(
     match JsonText::of(raw) {
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
         _ if length.start() == length.end() => {
-            errors.add(field, format!("must be a text of exactly {} digits", length.start()))
+            errors.add(field, format!("must be a string of exactly {} digits", length.start()))
         }
         _ => {
             let (least, most) = length.into_inner();
-            errors.add(field, format!("must be a text of {least} to {most} digits"))
+            errors.add(field, format!("must be a string of {least} to {most} digits"))
         }
     }
 }
@@ -186,7 +184,7 @@ pub(crate) fn email(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors)
         _ => errors.add(
             field,
             format!(
-                "must be an e-mail address of at most {MAX_EMAIL_LENGTH} characters, without a display name"
+                "must be an email address of at most {MAX_EMAIL_LENGTH} characters, without a display name"
             ),
         ),
     }
@@ -206,7 +204,7 @@ pub(crate) fn return_url(
         return errors.add(field, SECRET_KEY_RULE);
     }
     if !settings.allows_return_to(&origin) {
-        return errors.add(field, "is not an address this environment's settings allow (returnOrigins)");
+        return errors.add(field, "is not allowed by this environment's returnOrigins setting");
     }
     Some(text.into_owned())
 }
@@ -239,7 +237,7 @@ pub(crate) fn whole_number(
         JsonText::Number(digits) => digits.parse().ok().filter(|number| *number <= most),
         _ => None,
     };
-    read.or_else(|| errors.add(field, format!("must be a whole number from 0 to {most}")))
+    read.or_else(|| errors.add(field, format!("must be an integer from 0 to {most}")))
 }
 
 #[cfg(test)]

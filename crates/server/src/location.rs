@@ -36,7 +36,7 @@ impl Location {
 
     /// A part of the query, if it was given; an empty one was not.
     pub(crate) fn query<T: FromStr>(&self, name: &'static str) -> Result<Option<T>, ApiError> {
-        self.query_as(name, "is not in the form this list takes", |value| value.parse().ok())
+        self.query_as(name, "is not a valid value for this list", |value| value.parse().ok())
     }
 
     /// A part of the query that `read` understands, or else `rule` says what it must be.
@@ -61,7 +61,7 @@ impl Location {
             let moment = text.parse::<jiff::Timestamp>().ok()?;
             Some(Timestamp::from_unix_millis(moment.as_millisecond()))
         };
-        self.query_as(name, "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z", read)
+        self.query_as(name, "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z", read)
     }
 
     /// How many at most.
@@ -74,5 +74,5 @@ impl Location {
 
 /// What does not exist looks the same whether it never did or belongs elsewhere.
 pub(crate) fn not_found_here() -> ApiError {
-    ApiError::not_found("There is no such thing here; check the ids in the path.")
+    ApiError::not_found("Not found; check the IDs in the path.")
 }

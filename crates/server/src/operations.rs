@@ -39,7 +39,7 @@ impl Readiness {
         let result = match timeout(PROBE_LIMIT, app.engine.probe()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("the store did not answer in time".to_owned()),
+            Err(_) => Err("the store timed out".to_owned()),
         };
         *last = Some((Instant::now(), result.clone()));
         result
@@ -62,10 +62,7 @@ pub(crate) async fn health() -> ApiResult {
 pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
     let shared = Arc::clone(&app);
     app.readiness.probe(&shared).await.map_err(|why| {
-        ApiError::store_unavailable(
-            "Not ready: the service's database does not answer or cannot be written to.",
-            why,
-        )
+        ApiError::store_unavailable("Not ready: the database is not responding or is read-only.", why)
     })?;
     respond::ok(&StatusResponse { status: "ready" })
 }

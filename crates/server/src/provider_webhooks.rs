@@ -47,14 +47,12 @@ impl From<WebhookError> for ApiError {
             WebhookError::Missing => not_found_here(),
             WebhookError::SignatureError(SignatureError::NoSecret) => Self::new(
                 ErrorCode::ProviderNotConfigured,
-                "This provider's webhook secret is not configured, so nothing it sends can be checked.",
+                "This provider's webhook secret is not configured, so its webhooks cannot be verified.",
             ),
-            WebhookError::SignatureError(why) => {
-                Self::unauthenticated(format!("The webhook was refused: {why}."))
-            }
-            WebhookError::Unreadable(_) => Self::malformed("The event is signed, but cannot be read."),
+            WebhookError::SignatureError(why) => Self::unauthenticated(format!("Webhook rejected: {why}.")),
+            WebhookError::Unreadable(_) => Self::malformed("The event is signed but unreadable."),
             WebhookError::InvalidName => Self::malformed(
-                "The event is signed, but its id and type must be 1 to 255 bytes long and hold no NUL.",
+                "The event is signed, but its ID and type must be 1 to 255 bytes without NUL.",
             ),
             WebhookError::Store(error) => error.into(),
         }

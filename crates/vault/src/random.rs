@@ -2,7 +2,7 @@
 
 /// The operating system gave no randomness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the operating system gave no randomness")]
+#[error("the operating system provided no randomness")]
 pub struct RandomnessUnavailable;
 
 /// Fresh random bytes.

@@ -35,7 +35,7 @@ pub struct MasterKey {
 pub enum MasterKeyError {
     /// Too short to be safe.
     #[error(
-        "a master key needs at least {MIN_LENGTH} characters of randomness; `tollgate generate master-key` makes one"
+        "a master key must have at least {MIN_LENGTH} characters of randomness; create one with `tollgate generate master-key`"
     )]
     TooShort,
 }
@@ -106,7 +106,7 @@ pub enum SealError {
     #[error("the field is not in sealed form")]
     Malformed,
     /// It was sealed under another master key.
-    #[error("the field was sealed under master key {sealed_with}, and this server has {ours}")]
+    #[error("the field was encrypted with master key {sealed_with}, but this server has {ours}")]
     OtherKey {
         /// Its key's name.
         sealed_with: String,
@@ -117,7 +117,7 @@ pub enum SealError {
     #[error("there is too much to seal")]
     TooLarge,
     /// It was altered, or belongs elsewhere.
-    #[error("the sealed field does not open: it was altered or moved")]
+    #[error("the encrypted field cannot be decrypted: it was altered or moved")]
     Refused,
 }
 

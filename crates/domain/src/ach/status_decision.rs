@@ -119,7 +119,7 @@ fn failure(provider_status: &AchProviderStatus) -> Option<Failure> {
         AchProviderStatus::Rejected(failure) => Some(failure.clone()),
         AchProviderStatus::Returned { code } => {
             let sentence = return_reason(code).map(|reason| reason.sentence);
-            let message = sentence.unwrap_or("The receiving bank sent it back.").to_owned();
+            let message = sentence.unwrap_or("The receiving bank returned it.").to_owned();
             Some(Failure { code: code.clone(), message })
         }
         _ => None,
@@ -284,6 +284,6 @@ mod tests {
         let verdict = decide_status(&order(), &TransactionState::pending(), &report(returned()));
         let failure = verdict.next.unwrap().failure.unwrap();
         assert_eq!(failure.code, "R03");
-        assert!(failure.message.starts_with("There is no such account"), "{}", failure.message);
+        assert!(failure.message.starts_with("The account does not exist"), "{}", failure.message);
     }
 }

@@ -84,6 +84,6 @@ impl Engine {
                 None => return Ok(None),
             }
         }
-        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
     }
 }

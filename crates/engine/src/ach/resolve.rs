@@ -26,7 +26,7 @@ impl Engine {
         let found =
             view.as_deref().map(|view| self.provider_of_transfer(view, &order.provider, &order.adapter));
         let Some(Ok(provider)) = found else {
-            let reason = format!("the provider {} is not configured completely", order.provider);
+            let reason = format!("the provider {} is not fully configured", order.provider);
             let mut update = TransferUpdate::of(self, transfer, None);
             update.try_again(&TransientError { reason, retry_after: None });
             update.commit().await?;
@@ -101,13 +101,14 @@ impl Engine {
                 match outcome {
                     Ok(Some(report)) => update.apply_report(&report, "resolver"),
                     Ok(None) => update.try_again(&TransientError {
-                        reason: "the provider never took it, and its bank details do not open any more"
-                            .to_owned(),
+                        reason:
+                            "the provider never accepted it, and its bank details can no longer be decrypted"
+                                .to_owned(),
                         retry_after: None,
                     }),
                     Err(CallError::Rejected(rejection)) => update.try_again(&TransientError {
                         reason: format!(
-                            "the provider does not show its transfers: {}",
+                            "the provider does not list transfers: {}",
                             rejection.failure.message
                         ),
                         retry_after: None,
@@ -143,7 +144,7 @@ impl Engine {
                 update.try_again(&match error {
                     CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
                     CallError::Rejected(rejection) => TransientError {
-                        reason: format!("the provider does not show it: {}", rejection.failure.message),
+                        reason: format!("the provider does not return it: {}", rejection.failure.message),
                         retry_after: None,
                     },
                 });

@@ -86,7 +86,7 @@ pub enum TransferError {
         missing: Vec<String>,
     },
     /// The key was used for another request.
-    #[error("the key was used for a request that differs in: {}", .0.join(", "))]
+    #[error("the key was used for a request with different: {}", .0.join(", "))]
     KeyReused(Vec<String>),
     /// The wallet's available funds are below the total debit.
     #[error("only {available} is available")]
@@ -95,13 +95,13 @@ pub enum TransferError {
         available: Minor,
     },
     /// The provider's own funding account is known to lack the principal.
-    #[error("the provider's funding account lacks funds")]
+    #[error("the provider's funding account has insufficient funds")]
     ProviderFunds {
         /// When to try again.
         retry_after: Duration,
     },
     /// The provider refused the transfer; it is recorded as failed and the funds are available again.
-    #[error("the provider refused: {}", failure.message)]
+    #[error("the provider rejected it: {}", failure.message)]
     Rejected {
         /// Which.
         reference: TransferId,
@@ -207,7 +207,7 @@ impl Engine {
             failpoint!("transfer.after_send");
             return Box::pin(self.answer_sending(transfer, call, request_id)).await;
         }
-        Err(StoreError::Unavailable("too many others were using this key".to_owned()).into())
+        Err(StoreError::Unavailable("too many concurrent requests with this key".to_owned()).into())
     }
 
     /// Routes, prices and checks readiness, before anything is reserved.

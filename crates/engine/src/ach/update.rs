@@ -110,7 +110,7 @@ impl<'e> TransferUpdate<'e> {
         progress.expected_on = report.expected_on.clone().or(progress.expected_on.take());
         self.schedule_next_check();
         if report.provider_status == AchProviderStatus::Attention {
-            self.transfer.progress.waiting = Some("the provider's staff is looking at it".to_owned());
+            self.transfer.progress.waiting = Some("under review by the provider".to_owned());
         }
     }
 

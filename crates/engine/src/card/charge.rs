@@ -183,9 +183,9 @@ impl Engine {
                 return Ok(recorded);
             }
             let again = self.store.payment(environment, id).await?;
-            seen = again.ok_or_else(|| StoreError::Broken("a payment has vanished".to_owned()))?;
+            seen = again.ok_or_else(|| StoreError::Broken("payment not found".to_owned()))?;
         }
-        Err(StoreError::Unavailable("too many others were changing this payment".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
     }
 }
 

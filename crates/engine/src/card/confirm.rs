@@ -64,7 +64,7 @@ pub struct Confirmed {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfirmError {
     /// There is no such payment in this environment.
-    #[error("there is no such payment")]
+    #[error("payment not found")]
     Missing,
     /// It cannot be confirmed, and why.
     #[error("{0}")]
@@ -81,7 +81,7 @@ pub enum ConfirmError {
         missing: Vec<String>,
     },
     /// The provider refused to say anything about the payment.
-    #[error("the provider refused: {}", .0.message)]
+    #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
     /// The card's token could not be sealed.
     #[error(transparent)]
@@ -121,7 +121,7 @@ impl Engine {
         let ServiceReference::Card(id) = reference else {
             return match self.store.transaction(view.environment.id, reference).await? {
                 Some(_) => Err(ConfirmError::NotConfirmable(
-                    "This is a bank transfer; it is sent when it is created and nothing is confirmed.",
+                    "This is a bank transfer; it is sent when created and cannot be confirmed.",
                 )),
                 None => Err(ConfirmError::Missing),
             };
@@ -136,7 +136,7 @@ impl Engine {
         }
         if payment.order.flow != Flow::PaymentComponent {
             return Err(ConfirmError::NotConfirmable(
-                "This payment is a hosted checkout; its customer pays on the provider's page and nothing is confirmed.",
+                "This payment is a hosted checkout; the customer pays on the provider's page, and it cannot be confirmed.",
             ));
         }
         check_ended(&payment)?;
@@ -294,7 +294,7 @@ impl Engine {
 }
 
 pub(super) fn too_busy() -> ConfirmError {
-    StoreError::Unavailable("too many others were changing this payment".to_owned()).into()
+    StoreError::Unavailable("too many concurrent changes to this payment".to_owned()).into()
 }
 
 pub(super) fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {

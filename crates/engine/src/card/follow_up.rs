@@ -46,7 +46,7 @@ impl Engine {
         Ok(())
     }
 
-    /// `false` where the provider gave no answer.
+    /// `false` where the provider did not respond.
     async fn check_paid(
         &self,
         provider: &CardProvider<'_>,

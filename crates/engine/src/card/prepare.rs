@@ -75,16 +75,16 @@ pub enum PrepareError {
         missing: Vec<String>,
     },
     /// The provider's own validation refused it.
-    #[error("the provider refused: {}", .0.message)]
+    #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
     /// The provider could not be reached, or did not say what became of it. Nothing can be paid.
-    #[error("the provider gave no answer")]
+    #[error("the provider did not respond")]
     Unavailable {
         /// When to try again.
         retry_after: Duration,
     },
     /// The provider made what was asked for, and that could not be recorded. Nobody can pay it; the resolver takes it back.
-    #[error("the provider's answer could not be recorded")]
+    #[error("the provider's response could not be recorded")]
     Unrecorded,
     /// Why, and the payment that is recorded all the same.
     #[error("{error}; {reference} is recorded")]
@@ -276,7 +276,7 @@ impl Engine {
                 return Ok(recorded);
             }
             let again = self.store.payment(environment, id).await?;
-            seen = again.ok_or_else(|| StoreError::Broken("a payment has vanished".to_owned()))?;
+            seen = again.ok_or_else(|| StoreError::Broken("payment not found".to_owned()))?;
         }
         Err(PrepareError::Unavailable { retry_after: DEFAULT_RETRY_AFTER })
     }

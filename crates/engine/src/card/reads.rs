@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// There is no such thing in this environment.
-    #[error("there is no such thing here")]
+    #[error("not found")]
     Missing,
     /// The store gave no answer.
     #[error(transparent)]

@@ -41,7 +41,7 @@ impl Engine {
         let found = view.as_deref().map(|view| self.provider_of_order(view, &payment.order));
         let Some(Ok(provider)) = found else {
             let provider = &payment.order.provider;
-            let reason = format!("the provider {provider} is not configured completely");
+            let reason = format!("the provider {provider} is not fully configured");
             let mut update = PaymentUpdate::of(self, payment, None);
             update.try_again(&TransientError { reason, retry_after: None });
             update.commit().await?;
@@ -220,8 +220,7 @@ impl Engine {
                 update.schedule_next_check();
             }
             Err(CallError::Rejected(rejection)) => {
-                let reason =
-                    format!("the provider does not show its payments: {}", rejection.failure.message);
+                let reason = format!("the provider does not list payments: {}", rejection.failure.message);
                 update.try_again(&TransientError { reason, retry_after: None });
             }
             Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(&transient),
@@ -277,7 +276,7 @@ impl Engine {
                 let transient = match error {
                     CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
                     CallError::Rejected(rejection) => TransientError {
-                        reason: format!("the provider does not show it: {}", rejection.failure.message),
+                        reason: format!("the provider does not return it: {}", rejection.failure.message),
                         retry_after: None,
                     },
                 };
@@ -328,7 +327,7 @@ fn note_withdrawal(
             update.schedule_next_check();
         }
         Err(CallError::Rejected(rejection)) => {
-            let reason = format!("the provider refuses to take it back: {}", rejection.failure.message);
+            let reason = format!("the provider refuses to cancel it: {}", rejection.failure.message);
             update.try_again(&TransientError { reason, retry_after: None });
         }
         Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
@@ -360,7 +359,7 @@ fn after_a_lost_answer(error: CallError) -> CallError {
 }
 
 fn in_doubt(rejection: &Rejection) -> TransientError {
-    let reason = format!("an answer was lost; then the provider refused: {}", rejection.failure.code);
+    let reason = format!("a response was lost; then the provider rejected it: {}", rejection.failure.code);
     TransientError { reason, retry_after: None }
 }
 

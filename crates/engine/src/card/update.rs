@@ -292,7 +292,7 @@ impl<'e> PaymentUpdate<'e> {
                 Ok(Some(payment))
             }
             Changed::Stale => Ok(None),
-            Changed::Missing => Err(StoreError::Broken("a payment has vanished".to_owned())),
+            Changed::Missing => Err(StoreError::Broken("payment not found".to_owned())),
         }
     }
 }

@@ -150,7 +150,7 @@ impl Round {
                 self.work.len() > before
             }
             Err(error) => {
-                warn!(%error, "deliveries cannot be taken: the store does not answer");
+                warn!(%error, "cannot claim deliveries: store not responding");
                 self.next_claim = Instant::now() + STORE_PAUSE;
                 return;
             }
@@ -169,7 +169,7 @@ impl Round {
             // Somebody else may take it by now, so it is not ours any more.
             if now >= waiting.begin_before {
                 let (event, endpoint) = (waiting.claimed.delivery.event.id, waiting.claimed.endpoint.id);
-                debug!(%event, %endpoint, "a delivery was taken and not begun in time; it will be taken again");
+                debug!(%event, %endpoint, "delivery claimed but not started in time; it will be retried");
                 continue;
             }
             let turn = if self.room() > 0 { self.turn(waiting.claimed.endpoint.id) } else { None };
@@ -210,7 +210,7 @@ impl Round {
                 });
             }
             Ok(Step::Over) => {}
-            Err(error) => warn!(%error, "a delivery stopped half way; it will be made again"),
+            Err(error) => warn!(%error, "delivery interrupted; it will be retried"),
         }
     }
 }
@@ -227,12 +227,12 @@ impl Engine {
         let outcome = match self.outbound(claimed, bodies).await {
             Ok(outbound) => carried(courier.send(outbound).await),
             Err(Unwritten::Store(error)) => {
-                warn!(%error, "an event cannot be read; it will be delivered later");
+                warn!(%error, "event not readable; it will be delivered later");
                 return None;
             }
             Err(Unwritten::Broken(why)) => {
-                warn!(event = %claimed.delivery.event.id, endpoint = %claimed.endpoint.id, why, "an event cannot be put together");
-                Outcome { status: None, retry_after: None, note: format!("could not be put together: {why}") }
+                warn!(event = %claimed.delivery.event.id, endpoint = %claimed.endpoint.id, why, "event body not rendered");
+                Outcome { status: None, retry_after: None, note: format!("could not be rendered: {why}") }
             }
         };
         let drawn = u32::from(self.random::<2>().map_or(0, u16::from_be_bytes));
@@ -253,17 +253,17 @@ impl Engine {
             DeliveryState::Parked => DeliveryOutcome::Parked,
         };
         self.delivery_tally.add(outcome);
-        debug!(%environment, %endpoint, %event, tries, outcome = outcome.as_str(), note, "a delivery was tried");
+        debug!(%environment, %endpoint, %event, tries, outcome = outcome.as_str(), note, "delivery attempted");
         if let EndpointEffect::Disabled(reason) = &attempted.endpoint {
-            warn!(%environment, %endpoint, %event, reason, "an event endpoint is disabled");
+            warn!(%environment, %endpoint, %event, reason, "event endpoint disabled");
         } else if outcome == DeliveryOutcome::Parked {
-            info!(%environment, %endpoint, %event, tries, note, "a delivery is given up; it can be sent again");
+            info!(%environment, %endpoint, %event, tries, note, "delivery failed; it can be resent");
         }
         match self.store.settle_delivery(environment, endpoint, event, attempted).await {
             Ok(true) => {}
-            Ok(false) => debug!(%endpoint, %event, "the delivery was settled or removed meanwhile"),
+            Ok(false) => debug!(%endpoint, %event, "delivery already settled or removed"),
             Err(error) => {
-                warn!(%error, %endpoint, %event, "what came of a delivery cannot be recorded; it will be made again");
+                warn!(%error, %endpoint, %event, "delivery result not recorded; it will be retried");
             }
         }
     }
@@ -276,7 +276,7 @@ impl Engine {
     ) -> Result<OutboundRequest, Unwritten> {
         let event = &claimed.delivery.event;
         let subject = self.event_subject(claimed.environment, event).await?;
-        let subject = subject.ok_or_else(|| Unwritten::Broken("its payment is gone".to_owned()))?;
+        let subject = subject.ok_or_else(|| Unwritten::Broken("payment not found".to_owned()))?;
         let body = bodies.body(event, &subject).map_err(Unwritten::Broken)?;
         let secrets = self.signing_secrets(claimed.environment, &claimed.endpoint);
         let secrets = secrets.map_err(Unwritten::Broken)?;

@@ -70,13 +70,13 @@ pub struct CreatedEndpoint {
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// There is no such environment, or no such endpoint in it.
-    #[error("there is no such environment or endpoint")]
+    #[error("environment or endpoint not found")]
     Missing,
     /// The environment has as many as it may have.
     #[error("an environment has at most {MAX_ENDPOINTS} event endpoints")]
     TooMany,
     /// It is being changed by others all the time.
-    #[error("the endpoint is being changed by somebody else")]
+    #[error("the endpoint is being changed by another request")]
     Busy,
     /// The store gave no answer.
     #[error(transparent)]

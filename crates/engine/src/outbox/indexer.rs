@@ -26,7 +26,7 @@ impl Engine {
                 Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,
                 Err(error) => {
-                    warn!(%error, "events cannot be taken into the index; they will be later");
+                    warn!(%error, "events not indexed; will retry");
                     STORE_PAUSE
                 }
             };

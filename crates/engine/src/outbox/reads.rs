@@ -44,7 +44,7 @@ pub struct ResentEvents {
 #[derive(Debug, thiserror::Error)]
 pub enum ResendError {
     /// There is no such event or endpoint in this environment.
-    #[error("there is no such event or endpoint")]
+    #[error("event or endpoint not found")]
     Missing,
     /// The endpoint is disabled.
     #[error("the endpoint is disabled")]

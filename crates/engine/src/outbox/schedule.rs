@@ -78,7 +78,7 @@ pub(super) fn next_step(
         return Attempted { state: DeliveryState::Delivered, due: None, last, endpoint };
     }
     if is_gone {
-        let reason = "it answered 410 Gone: it wants no more events".to_owned();
+        let reason = "endpoint returned 410 Gone".to_owned();
         let endpoint = EndpointEffect::Disabled(reason);
         return Attempted { state: DeliveryState::Parked, due: None, last, endpoint };
     }

@@ -22,7 +22,7 @@ pub trait Host: Send + Sync + 'static {
 
 /// Why work gave no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the work stopped before its end")]
+#[error("the task stopped early")]
 pub struct Stopped;
 
 impl dyn Host {

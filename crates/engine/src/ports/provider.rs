@@ -287,7 +287,7 @@ pub enum SignatureError {
     #[error("the signature is missing or malformed")]
     Malformed,
     /// It is too old, or from the future.
-    #[error("the signature's time is more than five minutes away")]
+    #[error("the signature timestamp is more than five minutes off")]
     Stale,
     /// The signature is not this body's.
     #[error("the signature does not match")]

@@ -21,7 +21,7 @@ pub enum StoreError {
     Unavailable(String),
     /// The connection broke while the store was committing: the unit may or may not have been done. Doing it again
     /// with the same ids is safe.
-    #[error("the store did not say whether it committed: {0}")]
+    #[error("the store did not confirm the commit: {0}")]
     Unknown(String),
     /// The store answered something that this version cannot read, or refused a statement. A defect, or a
     /// damaged database; trying again does not help.
@@ -306,7 +306,7 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + I
         change: &ConfigChange,
     ) -> Result<ConfigPut, StoreError>;
 
-    /// The configuration in force; `None` where there is no such environment.
+    /// The configuration in force; `None` where environment not found.
     async fn config(&self, environment: EnvironmentId) -> Result<Option<ConfigVersion>, StoreError>;
 
     /// A configuration of the history; `None` where there is no such version.
@@ -327,7 +327,7 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + I
     /// Posts money into or out of a wallet, once per cause and reference.
     async fn move_funds(&self, environment: EnvironmentId, movement: &Movement) -> Result<Moved, StoreError>;
 
-    /// What a wallet holds; all zero for a currency never funded, `None` where there is no such environment.
+    /// What a wallet holds; all zero for a currency never funded, `None` where environment not found.
     async fn balances(
         &self,
         environment: EnvironmentId,

@@ -104,7 +104,7 @@ fn interpret_status<T>(answer: &Answer, read: impl Fn(&[u8]) -> serde_json::Resu
     match answer.status {
         status if status.is_success() => match read(&answer.body) {
             Ok(value) => AttemptResult::ok(value),
-            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
+            Err(_) => AttemptResult::retry(unknown("unreadable response"), "unreadable response"),
         },
         StatusCode::TOO_MANY_REQUESTS => {
             AttemptResult::retry(unsent("the provider is busy", retry_after(answer)), "rate limited")

@@ -163,7 +163,7 @@ async fn prepare(
     order: &CardOrder,
 ) -> Result<Prepared, CallError> {
     if order.flow != Flow::HostedCheckout {
-        return Err(not_offered("On this wire a component payment needs no preparation."));
+        return Err(not_offered("Component payments need no preparation at this provider."));
     }
     let key = format!("{}-prepare", order.id);
     let body = request::link(order, api.location()?, &key);
@@ -172,7 +172,7 @@ async fn prepare(
     // The longer address is the page itself; the short one leads to it and is all that is promised.
     let checkout_url = link.url.or(link.long_url);
     if checkout_url.is_none() {
-        return Err(unknown("the answer has no address to pay at"));
+        return Err(unknown("the response has no checkout URL"));
     }
     Ok(Prepared { object: link.id, also: vec![link.order_id], checkout_url, client_secret: None })
 }

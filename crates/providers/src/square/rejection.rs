@@ -75,7 +75,7 @@ pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
-        _ => unknown(format!("the provider answered {code} and nothing that can be read")),
+        _ => unknown(format!("the provider answered {code} with an unreadable body")),
     };
     AttemptResult::fail(rejection, format!("unreadable {code}"))
 }

@@ -145,7 +145,7 @@ impl WebhookReader for Stripe {
 }
 
 fn browser_pays() -> CallError {
-    not_offered("On this wire the customer's browser pays; there is nothing to charge.")
+    not_offered("At this provider the browser pays; there is nothing to charge.")
 }
 
 async fn prepare(

@@ -257,7 +257,7 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     let call = world.stripe_cards().prepare(&world.stripe, &order).await;
     assert_eq!(call.logs[0].tries[0].outcome, "email_invalid");
     let Err(tollgate_engine::ports::CallError::Rejected(rejection)) = call.outcome else { panic!() };
-    assert!(rejection.failure.message.starts_with("The provider refused the request. It says: "));
+    assert!(rejection.failure.message.starts_with("The provider rejected the request. It says: "));
     assert!(!rejection.failure.message.contains("sk_test"));
     assert!(!rejection.failure.message.contains("not-an-address"), "{}", rejection.failure.message);
 

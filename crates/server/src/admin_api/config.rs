@@ -154,14 +154,14 @@ impl From<ConfigureError> for ApiError {
             ConfigureError::Stale { current } => Self::new(
                 ErrorCode::VersionConflict,
                 format!(
-                    "Version {current} is in force, not the one you read; read it, and make your change again."
+                    "Version {current} is current, not the one you read; read it and make your change again."
                 ),
             ),
             ConfigureError::Store(error) => error.into(),
             ConfigureError::Stored(error) => Self::internal(error.to_string()),
             ConfigureError::Seal(error) => Self::internal(error.to_string()),
             ConfigureError::Randomness(error) => Self::internal(error.to_string()),
-            ConfigureError::CutOff => Self::internal("the work was cut off"),
+            ConfigureError::CutOff => Self::internal("the task was interrupted"),
         }
     }
 }

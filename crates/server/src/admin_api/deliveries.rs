@@ -75,7 +75,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         event: operator.query("eventId")?,
         state: operator.location.query_as("state", rule, DeliveryState::parse)?,
     };
-    let before = operator.location.query_as("before", "must be a cursor of this list", place)?;
+    let before = operator.location.query_as("before", "must be a cursor returned by this list", place)?;
     let found = operator.app.engine.deliveries(environment, query, before, limit).await?;
     let last = found.last().map(|delivery| format!("{},{}", delivery.event.id, delivery.endpoint));
     respond::ok(&ListResponse::new(found.iter().map(DeliveryResponse::of).collect(), limit, last))

@@ -72,7 +72,7 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
 }
 
 fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
-    const RULE: &str = "must be 1 to 32 of a-z and 0-9, beginning with a letter, such as test or live";
+    const RULE: &str = "must be 1 to 32 characters a-z and 0-9, starting with a letter, such as test or live";
     let body: EnvironmentBody<'_> = body::parse_object(body)?;
     let mut errors = FieldErrors::default();
     let name = match body.name.map(JsonText::of) {

@@ -166,7 +166,7 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let new = read_new(&body, &operator.app.engine)?;
     let made = operator.app.engine.add_endpoint(environment, new).await?;
-    noted(&operator, made.endpoint.id, "an event endpoint was added");
+    noted(&operator, made.endpoint.id, "event endpoint added");
     respond::created(&shown_once(&operator, &made))
 }
 
@@ -189,14 +189,14 @@ pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
     let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin.actor).await?;
-    noted(&operator, endpoint, "an event endpoint was changed");
+    noted(&operator, endpoint, "event endpoint changed");
     respond::ok(&EndpointResponse::of(&changed, engine))
 }
 
 pub(crate) async fn remove(operator: Operator) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     operator.app.engine.remove_endpoint(environment, endpoint).await?;
-    noted(&operator, endpoint, "an event endpoint was removed");
+    noted(&operator, endpoint, "event endpoint removed");
     respond::ok(&RemovedResponse { removed: true })
 }
 
@@ -205,7 +205,7 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let grace = read_grace(&body)?;
     let made = operator.app.engine.rotate_endpoint_secret(environment, endpoint, grace).await?;
-    noted(&operator, endpoint, "an event endpoint's secret was rotated");
+    noted(&operator, endpoint, "event endpoint secret rotated");
     respond::created(&shown_once(&operator, &made))
 }
 
@@ -232,7 +232,7 @@ fn read_new(body: &[u8], engine: &Engine) -> Result<NewEndpoint, ApiError> {
         Some(raw) => url(raw, engine, &mut errors),
     };
     let filter = match body.events {
-        None => errors.add("events", "is required: the events to be sent, or [\"*\"] for all"),
+        None => errors.add("events", "is required: the event types to send, or [\"*\"] for all"),
         Some(raw) => filter(raw, &mut errors),
     };
     let description = match description(body.description, &mut errors) {
@@ -262,7 +262,7 @@ fn read_change(body: &[u8], engine: &Engine) -> Result<EndpointChange, ApiError>
 
 fn url(raw: &RawValue, engine: &Engine, errors: &mut FieldErrors) -> Option<EndpointUrl> {
     let JsonText::String(text) = JsonText::of(raw) else {
-        return errors.add("url", "must be a text such as https://shop.example/events");
+        return errors.add("url", "must be a string such as https://shop.example/events");
     };
     match engine.endpoint_url(&text) {
         Ok(url) => Some(url),
@@ -271,7 +271,7 @@ fn url(raw: &RawValue, engine: &Engine, errors: &mut FieldErrors) -> Option<Endp
 }
 
 fn filter(raw: &RawValue, errors: &mut FieldErrors) -> Option<EventFilter> {
-    const RULE: &str = "must be a list of events' names, or [\"*\"] for all";
+    const RULE: &str = "must be a list of event types, or [\"*\"] for all";
     let names: Option<Vec<String>> = match JsonText::of(raw) {
         JsonText::Array(text) => serde_json::from_str(text).ok(),
         _ => None,
@@ -312,11 +312,12 @@ impl From<EndpointError> for ApiError {
             EndpointError::Missing => not_found_here(),
             EndpointError::TooMany => Self::new(
                 ErrorCode::TooManyEndpoints,
-                "This environment has as many event endpoints as it may have; remove one first.",
+                "This environment has reached its limit of event endpoints; remove one first.",
             ),
-            EndpointError::Busy => {
-                Self::new(ErrorCode::EndpointBusy, "Somebody else is changing this endpoint; try again.")
-            }
+            EndpointError::Busy => Self::new(
+                ErrorCode::EndpointBusy,
+                "This endpoint is being changed by another request; try again.",
+            ),
             EndpointError::Store(error) => error.into(),
             EndpointError::Seal(error) => Self::internal(error.to_string()),
             EndpointError::Randomness(error) => Self::internal(error.to_string()),

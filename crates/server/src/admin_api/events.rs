@@ -34,7 +34,7 @@ use crate::{
     timestamp::rfc3339,
 };
 
-const MOMENT_RULE: &str = "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z";
+const MOMENT_RULE: &str = "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z";
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
                          transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
                          refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed";
@@ -144,7 +144,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
             let mut errors = FieldErrors::default();
             errors.add::<()>(
                 "after",
-                "goes with no `before`: the one lists the oldest first, the other the newest",
+                "cannot be combined with `before`: one lists oldest first, the other newest first",
             );
             return Err(errors.into_error());
         }
@@ -162,7 +162,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 fn unknown_cursor(from: EventsFrom) -> ApiError {
     let field = if matches!(from, EventsFrom::Before(_)) { "before" } else { "after" };
     let mut errors = FieldErrors::default();
-    errors.add::<()>(field, "is not the id of an event of this environment");
+    errors.add::<()>(field, "is not the ID of an event in this environment");
     errors.into_error()
 }
 
@@ -195,7 +195,7 @@ pub(crate) async fn resend_range(operator: Operator, body: Body) -> ApiResult {
 async fn send_again(operator: &Operator, resend: Resend) -> ApiResult {
     let resent = operator.app.engine.resend(operator.known_environment()?, resend).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
-    info!(request_id, actor, deliveries = resent.deliveries, "events are sent again");
+    info!(request_id, actor, deliveries = resent.deliveries, "events resent");
     respond::ok(&ResentResponse::from(resent))
 }
 
@@ -222,7 +222,7 @@ fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
     {
         errors.add::<()>("until", "must be later than from");
     }
-    let after = identifier("after", body.after, "must be the id of an event", &mut errors);
+    let after = identifier("after", body.after, "must be the ID of an event", &mut errors);
     let range = from.zip(until).zip(parked_only);
     let resend = range.map(|((from, until), parked_only)| Resend {
         endpoint,
@@ -232,7 +232,7 @@ fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
 }
 
 fn endpoint(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<EndpointId> {
-    identifier("endpointId", raw, "must be the id of an event endpoint", errors)
+    identifier("endpointId", raw, "must be the ID of an event endpoint", errors)
 }
 
 /// `None` where it is left out, and where it is faulty.
@@ -264,7 +264,7 @@ impl From<ResendError> for ApiError {
             ResendError::Missing => not_found_here(),
             ResendError::Disabled => Self::new(
                 ErrorCode::EndpointDisabled,
-                "The endpoint is disabled; enable it before something is sent there again.",
+                "The endpoint is disabled; enable it before resending events.",
             ),
             ResendError::Store(error) => error.into(),
         }

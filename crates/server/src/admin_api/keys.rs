@@ -162,7 +162,7 @@ impl From<KeyError> for ApiError {
             KeyError::Missing => not_found_here(),
             KeyError::NotLive => Self::new(
                 ErrorCode::KeyNotLive,
-                "The key is revoked, has expired or was rotated before; issue a new one instead.",
+                "The key is revoked, expired or already rotated; issue a new one instead.",
             ),
             KeyError::Store(error) => error.into(),
             KeyError::Randomness(error) => Self::internal(error.to_string()),

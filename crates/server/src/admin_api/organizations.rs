@@ -76,7 +76,7 @@ impl From<TenantError> for ApiError {
         match error {
             TenantError::ParentMissing => not_found_here(),
             TenantError::NameTaken => {
-                Self::new(ErrorCode::NameTaken, "There is one of this name already; choose another.")
+                Self::new(ErrorCode::NameTaken, "This name is already taken; choose another.")
             }
             TenantError::Store(error) => error.into(),
             TenantError::Randomness(error) => Self::internal(error.to_string()),

@@ -35,7 +35,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let rule = "must be one of: waiting, applied, ignored, parked";
     let state = operator.location.query_as("state", rule, ProviderEventState::parse)?;
-    let before = operator.location.query_as("before", "must be a moment in RFC 3339, or a cursor", place)?;
+    let before = operator.location.query_as("before", "must be an RFC 3339 timestamp or a cursor", place)?;
     let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
     let found = found.map_err(from_read_error)?;
     let last = found.last().map(|stored| cursor(&stored.event));
@@ -59,7 +59,7 @@ pub(crate) async fn retry(operator: Operator) -> ApiResult {
         .await
         .map_err(from_read_error)?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
-    info!(request_id, actor, provider, event, "a provider's event is tried again");
+    info!(request_id, actor, provider, event, "provider event queued for retry");
     respond::ok(&RetriedResponse { retried: true })
 }
 

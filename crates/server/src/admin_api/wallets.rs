@@ -211,18 +211,15 @@ impl From<MoveError> for ApiError {
             MoveError::Missing => not_found_here(),
             MoveError::ReferenceReused { amount } => Self::new(
                 ErrorCode::IdempotencyConflict,
-                format!(
-                    "This reference was used for {amount} before; use a new reference for another movement."
-                ),
+                format!("This reference was already used for {amount}; use a new reference."),
             ),
             MoveError::Insufficient { available } => Self::new(
                 ErrorCode::InsufficientWalletBalance,
-                format!("Only {available} is available in this wallet; nothing was taken."),
+                format!("Only {available} is available in this wallet; nothing was withdrawn."),
             ),
-            MoveError::TooMuch => Self::new(
-                ErrorCode::WalletFull,
-                "The wallet would hold more than can be counted; nothing was added.",
-            ),
+            MoveError::TooMuch => {
+                Self::new(ErrorCode::WalletFull, "The balance would exceed the maximum; nothing was added.")
+            }
             MoveError::Store(error) => error.into(),
             MoveError::Randomness(error) => Self::internal(error.to_string()),
         }

@@ -123,7 +123,7 @@ fn read_look(body: &Fields<'_>, errors: &mut FieldErrors) -> Option<ConfirmBody>
     if body.payment_intent_id.is_none() && body.source_id.is_some() {
         return errors.add(
             "paymentIntentId",
-            "is required: this payment was prepared with a provider whose component gives a paymentIntentId, not a sourceId",
+            "is required: the provider of this payment uses paymentIntentId, not sourceId",
         );
     }
     let intent = fields::required_text("paymentIntentId", body.payment_intent_id, MAX_NAME_LENGTH, errors);
@@ -133,10 +133,8 @@ fn read_look(body: &Fields<'_>, errors: &mut FieldErrors) -> Option<ConfirmBody>
 
 fn read_charge(body: &Fields<'_>, errors: &mut FieldErrors) -> Option<ConfirmBody> {
     if body.source_id.is_none() && body.payment_intent_id.is_some() {
-        return errors.add(
-            "sourceId",
-            "is required: this payment was prepared with a provider whose component gives a sourceId, not a paymentIntentId",
-        );
+        return errors
+            .add("sourceId", "is required: the provider of this payment uses sourceId, not paymentIntentId");
     }
     let source = fields::required_text("sourceId", body.source_id, MAX_TOKEN_LENGTH, errors);
     let proof = fields::optional_text("verificationToken", body.verification_token, MAX_TOKEN_LENGTH, errors);
@@ -162,11 +160,11 @@ impl From<ConfirmError> for ApiError {
                 Self::provider_not_configured(&provider, &missing)
             }
             ConfirmError::Rejected(failure) => {
-                Self::provider_rejected(format!("The provider refused: {}", failure.message))
+                Self::provider_rejected(format!("The provider rejected the request: {}", failure.message))
             }
             ConfirmError::Seal(error) => Self::internal(error.to_string()),
             ConfirmError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
-                "It is not known whether the request was recorded; send the same confirmation again, which charges once.",
+                "It is unknown whether the request was recorded; send the same confirmation again. The card is charged at most once.",
                 why,
             ),
             ConfirmError::Store(error) => error.into(),

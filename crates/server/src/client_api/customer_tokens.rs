@@ -102,7 +102,7 @@ fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
     fields::complete(errors, read)
 }
 
-/// E.164 or national digits, with the signs people put between them.
+/// E.164 or national format, separators allowed.
 fn read_phone(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     let is_number = |text: &str| {
         let digits = text.chars().filter(char::is_ascii_digit).count();
@@ -113,6 +113,6 @@ fn read_phone(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     };
     match JsonText::of(raw?) {
         JsonText::String(text) if is_number(&text) => Some(text.into_owned()),
-        _ => errors.add("phone", "must be a telephone number of at most 32 characters"),
+        _ => errors.add("phone", "must be a phone number of at most 32 characters"),
     }
 }

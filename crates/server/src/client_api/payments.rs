@@ -41,7 +41,7 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
 
 /// A reference of another environment looks like one that never was.
 pub(crate) fn no_such_payment() -> ApiError {
-    ApiError::not_found("There is no payment with this serviceReference in this key's environment.")
+    ApiError::not_found("No payment with this serviceReference in this key's environment.")
 }
 
 pub(crate) fn from_read_error(error: ReadError) -> ApiError {

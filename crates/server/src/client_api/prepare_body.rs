@@ -121,7 +121,7 @@ fn read_customer(raw: Raw<'_>, errors: &mut FieldErrors) -> (Option<String>, Opt
         return (None, None);
     };
     let Ok(customer) = serde_json::from_str::<CustomerBody<'_>>(text) else {
-        errors.add::<()>("customer", "has a field twice");
+        errors.add::<()>("customer", "has a duplicate field");
         return (None, None);
     };
     let name = fields::optional_text("customer.name", customer.name, MAX_NAME_LENGTH, errors);
@@ -136,20 +136,20 @@ impl From<PrepareError> for ApiError {
                 Self::provider_not_configured(&provider, &missing)
             }
             PrepareError::Rejected(failure) => {
-                Self::provider_rejected(format!("The provider refused the payment: {}", failure.message))
+                Self::provider_rejected(format!("The provider rejected the payment: {}", failure.message))
             }
             PrepareError::Unavailable { retry_after } => Self::provider_unavailable(retry_after),
             PrepareError::Unrecorded => Self::outcome_unknown(
-                "The provider prepared the payment, but that could not be recorded. It cannot be paid and is taken back; \
-                 prepare it again.",
-                "a preparation could not be recorded".to_owned(),
+                "The payment could not be recorded after the provider prepared it. It is being canceled; prepare it \
+                 again.",
+                "preparation not recorded".to_owned(),
             ),
             PrepareError::Recorded { reference, error } => match *error {
                 error @ PrepareError::Rejected(_) => error.into(),
                 error => Self::from(error).about(&reference),
             },
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
-                "It is not known whether the payment was recorded; nobody can pay it. Prepare it again.",
+                "It is unknown whether the payment was recorded, but it cannot be paid. Prepare it again.",
                 why,
             ),
             PrepareError::Store(error) => error.into(),

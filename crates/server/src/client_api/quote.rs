@@ -151,7 +151,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     let flow = match (method, body.flow) {
         (Some(PaymentMethod::Ach), None) => Some(None),
         (Some(PaymentMethod::Ach), Some(_)) => {
-            errors.add("flow", "goes with web_card only; leave it out for ach")
+            errors.add("flow", "is only allowed with web_card; omit it for ach")
         }
         (_, raw) => fields::word(
             "flow",

@@ -179,7 +179,7 @@ fn read_key(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     match JsonText::of(raw) {
         JsonText::String(text) if contains_secret_key(&text) => errors.add(FIELD, SECRET_KEY_RULE),
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
-        _ => errors.add(FIELD, "must be a text of 8 to 160 characters, none of them control characters"),
+        _ => errors.add(FIELD, "must be a string of 8 to 160 characters without control characters"),
     }
 }
 
@@ -189,7 +189,7 @@ fn read_routing_number(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String>
     if is_routing_number(&digits) {
         return Some(digits);
     }
-    errors.add(FIELD, "is not a routing number: its check digit is wrong")
+    errors.add(FIELD, "is not a valid routing number: the check digit is wrong")
 }
 
 fn read_token(
@@ -219,6 +219,6 @@ fn read_remittance(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
         Ok(compact) if compact.holds_secret => errors.add(FIELD, SECRET_KEY_RULE),
         Ok(compact) if compact.text.len() <= most => Some(compact.text),
         Ok(_) => errors
-            .add(FIELD, "must be a text of at most 1000 characters or a JSON object of at most 4096 bytes"),
+            .add(FIELD, "must be a string of at most 1000 characters or a JSON object of at most 4096 bytes"),
     }
 }

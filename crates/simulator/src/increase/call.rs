@@ -96,14 +96,14 @@ fn carry_out(simulator: &Simulator, call: &Call, perform: Perform) -> Outcome {
 
 fn authenticate(simulator: &Simulator, headers: &HeaderMap) -> Result<(), IncreaseError> {
     let Some(given) = headers.get(header::AUTHORIZATION) else {
-        return Err(IncreaseError::no_key("no_header", "There is no Authorization header."));
+        return Err(IncreaseError::no_key("no_header", "Missing Authorization header."));
     };
     let given = given.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
     let wanted = simulator.config().increase.api_key.as_bytes();
     if given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(wanted))) {
         return Ok(());
     }
-    Err(IncreaseError::no_key("no_credential", "There is no such API key."))
+    Err(IncreaseError::no_key("no_credential", "Invalid API key."))
 }
 
 fn key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, IncreaseError> {
@@ -149,8 +149,10 @@ impl ProviderApi for Increase {
 
     fn refusal(_: &str, code: Option<&str>) -> (StatusCode, Value) {
         let error = match code {
-            None | Some("invalid_parameters_error") => IncreaseError::invalid("base", "Refused (simulated)."),
-            Some(code) => IncreaseError::new(code, "Refused (simulated)."),
+            None | Some("invalid_parameters_error") => {
+                IncreaseError::invalid("base", "Rejected (simulated).")
+            }
+            Some(code) => IncreaseError::new(code, "Rejected (simulated)."),
         };
         (error.status(), error.json())
     }

@@ -97,5 +97,5 @@ fn call(method: MethodFilter, operation: &'static str, perform: Perform) -> Meth
 }
 
 async fn not_found() -> Response {
-    refuse(&IncreaseError::new("api_method_not_found_error", "There is no such API method."))
+    refuse(&IncreaseError::new("api_method_not_found_error", "Unknown API method."))
 }

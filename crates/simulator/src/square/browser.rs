@@ -120,8 +120,8 @@ fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
         "INSUFFICIENT_FUNDS" => ("Your card has insufficient funds. Try another card.", None),
         "CARD_EXPIRED" | "INVALID_EXPIRATION" => ("Your card has expired.", Some(Field::Expiry)),
         "CVV_FAILURE" => ("Your card's security code is incorrect.", Some(Field::Cvc)),
-        "TEMPORARY_ERROR" => ("Your card could not be charged just now. Try again in a little while.", None),
-        "INVALID_CARD" => ("Your card was declined. Here, only test cards are taken.", None),
+        "TEMPORARY_ERROR" => ("Your card could not be charged. Try again later.", None),
+        "INVALID_CARD" => ("Your card was declined. Only test cards are accepted.", None),
         _ => (error.detail(), Card::read(typed).err().map(Field::of)),
     };
     Problem { text: text.to_owned(), code: Some(code.to_owned()), field }

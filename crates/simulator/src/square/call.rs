@@ -139,13 +139,13 @@ impl ProviderApi for Square {
         let error = match operation {
             "payments.create" => SquareError::declined(code.unwrap_or("GENERIC_DECLINE")),
             "refunds.create" => {
-                SquareError::refund(code.unwrap_or("REFUND_DECLINED"), "Refused (simulated).")
+                SquareError::refund(code.unwrap_or("REFUND_DECLINED"), "Rejected (simulated).")
             }
             _ => SquareError::new(
                 StatusCode::BAD_REQUEST,
                 "INVALID_REQUEST_ERROR",
                 code.unwrap_or("BAD_REQUEST"),
-                "Refused (simulated).",
+                "Rejected (simulated).",
             ),
         };
         (error.status, error.json())

@@ -88,7 +88,7 @@ async fn show_authentication(State(simulator): State<Simulator>, Path(id): Path<
             StatusCode::NOT_FOUND,
             PROVIDER,
             "Nothing to confirm",
-            "This payment does not wait for you.",
+            "This payment does not need confirmation.",
         );
     };
     let body = format!(

@@ -187,7 +187,7 @@ impl ProviderApi for Stripe {
     }
 
     fn refusal(operation: &str, code: Option<&str>) -> (StatusCode, Value) {
-        let message = "Refused (simulated).";
+        let message = "Rejected (simulated).";
         let error = if operation == "payment_intents.confirm" {
             let error =
                 StripeError::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).code("card_declined");

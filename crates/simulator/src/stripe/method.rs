@@ -139,7 +139,7 @@ pub(super) fn read(
     };
     let kind = name("type", "");
     if params.required(&kind)? != "card" {
-        return Err(StripeError::invalid("The simulator takes only cards here.").param(&kind));
+        return Err(StripeError::invalid("The simulator supports only cards here.").param(&kind));
     }
     let field = |field: &str| params.owned(&name("card", &format!("[{field}]"))).unwrap_or_default();
     let typed = Typed {

@@ -16,10 +16,10 @@ const MAX_LISTED: usize = 10_000;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Options {
-    /// The environment; unless given, the sandbox's own or the only one there is.
+    /// The environment; default: the sandbox's, or the only one.
     #[arg(long, short = 'e', global = true, value_name = "ID", env = "TOLLGATE_ENVIRONMENT")]
     environment: Option<String>,
-    /// Print the API's data as JSON.
+    /// Print JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
@@ -56,9 +56,7 @@ impl Session {
             let known = self.client.get(&format!("/admin/v1/environments/{}", segment(wanted))).await;
             known.map_err(|failure| {
                 failure.if_missing(|| {
-                    format!(
-                        "there is no environment {wanted}; `tollgate environments list` shows those there are"
-                    )
+                    format!("environment {wanted} not found; see `tollgate environments list`")
                 })
             })?;
             return Ok(wanted.clone());
@@ -70,7 +68,7 @@ impl Session {
         match all.as_slice() {
             [only] => Ok(only.text("id").to_owned()),
             [] => Err(Failure::new(
-                "there is no environment yet; create one with `tollgate organizations create NAME`, then `tollgate \
+                "no environment yet; create one with `tollgate organizations create NAME`, then `tollgate \
                  applications create` and `tollgate environments create`",
             )),
             several => {
@@ -81,7 +79,7 @@ impl Session {
                 });
                 let lines: String = lines.collect();
                 Err(Failure::new(format!(
-                    "there are {} environments; say which with --environment or TOLLGATE_ENVIRONMENT:{lines}",
+                    "there are {} environments; choose one with --environment or TOLLGATE_ENVIRONMENT:{lines}",
                     several.len()
                 )))
             }

@@ -86,7 +86,7 @@ fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: S
     let refused = |answer: &Answer| {
         assert_eq!(answer.failure(503), "provider_not_configured");
         let message = answer.json()["message"].as_str().unwrap().to_owned();
-        assert!(message.contains("does not accept the credentials"), "{message}");
+        assert!(message.contains("rejected its configured credentials"), "{message}");
         assert!(!message.contains("revoked"), "{message}");
     };
     for (flow, wire) in

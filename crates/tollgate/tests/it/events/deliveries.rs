@@ -118,7 +118,7 @@ fn a_receiver_that_does_not_answer_is_given_up_on_in_time(kind: StoreKind) {
     wait_until("it is recorded", WAIT_TIMEOUT, || !delivery(&world, &reference)["lastTry"].is_null());
     let failed = delivery(&world, &reference);
     assert_eq!((&failed["state"], &failed["lastTry"]["status"]), (&json!("waiting"), &Value::Null));
-    assert_eq!(failed["lastTry"]["note"], "no whole answer within 1000 ms");
+    assert_eq!(failed["lastTry"]["note"], "no complete response within 1000 ms");
     assert!(failed["lastTry"]["tookMs"].as_u64().unwrap() >= 1_000);
     receiver.answer(|_| Reply::status(200));
     wait_state(&world, &reference, "delivered");
