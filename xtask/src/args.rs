@@ -28,7 +28,7 @@ pub(crate) enum Task {
     Simulate { arguments: Vec<String> },
 }
 
-/// How often `crash` kills each store's server, unless told otherwise.
+/// How often `crash` kills each store's server, by default.
 const DEFAULT_KILLS: u64 = 200;
 
 /// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.

@@ -50,7 +50,8 @@ fn of_rust(source: &str, with_docs: bool) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut rest = product;
     while let Some(at) = rest.find(['"', '/', '\'']) {
-        let line = product[..product.len() - rest.len() + at].matches('\n').count() + 1;
+        let read = product.get(..product.len() - rest.len() + at).unwrap_or_default();
+        let line = read.matches('\n').count() + 1;
         let (before, token) = rest.split_at(at);
         let (text, length) = if let Some(comment) = token.strip_prefix("//") {
             let comment = comment.split('\n').next().unwrap_or(comment);
@@ -64,28 +65,29 @@ fn of_rust(source: &str, with_docs: bool) -> Vec<(usize, String)> {
         if text.contains(' ') && !is_code(&text) {
             found.push((line, text));
         }
-        rest = &token[length..];
+        rest = token.get(length..).unwrap_or_default();
     }
     found
 }
 
 /// A string literal's text on one line, and its length in the source.
 fn literal(before: &str, token: &str) -> (String, usize) {
+    let body = token.get(1..).unwrap_or_default();
     let hashes = before.len() - before.trim_end_matches('#').len();
     let is_raw = before.trim_end_matches('#').ends_with('r');
     let end = if is_raw {
         let close = format!("\"{}", "#".repeat(hashes));
-        token[1..].find(&close).map_or(token.len(), |end| end + 1 + close.len())
+        body.find(&close).map_or(token.len(), |end| end + 1 + close.len())
     } else {
         let mut is_escaped = false;
-        let end = token[1..].find(|letter| {
+        let end = body.find(|letter| {
             let is_end = letter == '"' && !is_escaped;
             is_escaped = letter == '\\' && !is_escaped;
             is_end
         });
         end.map_or(token.len(), |end| end + 2)
     };
-    let text = token[1..end].trim_end_matches(['"', '#']).replace("\\\n", " ");
+    let text = token.get(1..end).unwrap_or_default().trim_end_matches(['"', '#']).replace("\\\n", " ");
     (text.split_whitespace().collect::<Vec<_>>().join(" "), end)
 }
 

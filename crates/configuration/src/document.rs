@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_repeated_field_is_named() {
         let fault = parse_document(br#"{"providers":{"a":1,"a":2}}"#).unwrap_err();
-        assert!(fault.to_string().starts_with("the field `a` is given twice, at line 1"), "{fault}");
+        assert!(fault.to_string().starts_with("the field `a` is duplicated, at line 1"), "{fault}");
     }
 
     #[test]

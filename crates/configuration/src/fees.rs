@@ -45,7 +45,7 @@ impl Fees {
             .find(|place| self.entries.get(*place).is_some_and(|entry| &*entry.provider == provider))
     }
 
-    /// `false` where there is an entry for the same key already.
+    /// `false` if there is an entry for the same key already.
     fn insert(&mut self, entry: Entry) -> bool {
         if self.place(&entry.provider, entry.channel, entry.currency).is_some() {
             return false;

@@ -1,4 +1,4 @@
-//! The `providers` section: which wires there are, and the credentials for each.
+//! The `providers` section: which adapters there are, and the credentials for each.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Provider {
     pub adapter: Adapter,
     /// Where it is reached, if not at the adapter's usual address.
     pub base_url: Option<String>,
-    /// Its sandbox or the real thing, for wires that tell them apart by address.
+    /// Its sandbox or the real thing, for adapters that tell them apart by address.
     pub environment: Option<ProviderEnvironment>,
     credentials: Vec<(&'static str, Credential)>,
     funding: Vec<(&'static str, String)>,

@@ -1,4 +1,4 @@
-//! What callers are told: the events, and one of them with its body and its deliveries.
+//! Events for callers: the events, and one of them with its body and its deliveries.
 
 use askama::Template;
 use axum::response::Response;

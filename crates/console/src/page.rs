@@ -30,7 +30,7 @@ pub(crate) enum PageError {
     /// What was sent cannot be done, and why.
     #[error("{0}")]
     Refused(String),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error("The database is not responding, and nothing is known to have changed. Try again in a moment.")]
     Unavailable(String),
     /// A defect.

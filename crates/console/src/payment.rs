@@ -208,7 +208,7 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
 async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
     let frame = signed_in.frame(&details.reference.to_string(), "payments").await?;
-    // Null where that configuration cannot be opened any more.
+    // Null where that configuration cannot be opened anymore.
     let configuration = engine.config_version(environment, details.config_version).await.ok();
     let rules = configuration.as_ref().zip(details.quote.as_ref()).map(|(read, request)| {
         let explained = explain(&read.configuration, request);

@@ -18,7 +18,7 @@ use crate::{
     submitted::Submitted,
 };
 
-/// A rule and, where a payment was tried on it, what became of it.
+/// A rule and, where a payment was tried on it, its outcome.
 pub(crate) struct RuleView {
     pub(crate) id: String,
     pub(crate) outcome: &'static str,

@@ -194,22 +194,23 @@ mod tests {
             &json!({"from": "pending", "to": "failed", "failure": {"code": "card_declined", "message": "The card was declined."}, "providerReference": null}),
             usd,
         );
-        assert_eq!((tone, title.as_str()), ("bad", "The transaction is failed"));
-        assert_eq!(said, ["It was pending.", "The card was declined. (card_declined)"]);
+        assert_eq!((tone, title.as_str()), ("bad", "Payment failed"));
+        assert_eq!(said, ["Was pending.", "The card was declined. (card_declined)"]);
         let (tone, title, said) = told(
             "provider_call",
             &json!({"operation": "x.create", "provider": "p", "idempotencyKey": "k", "tries": [{"tookMs": 12, "status": null, "outcome": "timed out"}, {"tookMs": 3, "status": 200, "outcome": "ok"}]}),
             usd,
         );
-        assert_eq!((tone, title.as_str()), ("cool", "Asked p: x.create"));
+        assert_eq!((tone, title.as_str()), ("cool", "Request to p: x.create"));
         assert_eq!(
             said,
-            ["Try 1: no answer, timed out in 12 ms.", "Try 2: HTTP 200, ok in 3 ms.", "Idempotency key k."]
+            [
+                "Attempt 1: no response, timed out in 12 ms.",
+                "Attempt 2: HTTP 200, ok in 3 ms.",
+                "Idempotency key k."
+            ]
         );
-        assert_eq!(
-            told("refund", &json!({"refundedMinor": "150"}), usd).2,
-            ["1.50 USD has been paid back in all."]
-        );
+        assert_eq!(told("refund", &json!({"refundedMinor": "150"}), usd).2, ["1.50 USD refunded in total."]);
         assert_eq!(told("something_new", &json!({}), usd).1, "Something new");
         let changes = json!([
             {"change_code": "incorrect_account_number", "corrected_account_number": "****4321", "created_at": "2026-11-04T10:00:00Z"},

@@ -1,4 +1,4 @@
-//! A request tried on the configuration in force: where it would go, why, and what it would cost.
+//! A request tried on the current configuration: where it would go, why, and what it would cost.
 
 use askama::Template;
 use tollgate_domain::{Currency, Flow, PaymentMethod, Principal};

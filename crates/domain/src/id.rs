@@ -142,9 +142,9 @@ id!(/// One line of a payment's timeline.
     EntryId, "ent");
 id!(/// A discrepancy between a provider and our books that a person has to look at.
     ExceptionId, "exc");
-id!(/// Something that callers are told; the same on every delivery of it.
+id!(/// Something that callers are notified; the same on every delivery of it.
     EventId, "evt");
-id!(/// An address that is told.
+id!(/// A webhook endpoint.
     EndpointId, "ep");
 
 #[cfg(test)]

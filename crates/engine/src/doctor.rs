@@ -84,7 +84,7 @@ impl Check {
 }
 
 impl Engine {
-    /// Looks at everything. A store that gives no answer is a finding, not a failure.
+    /// Looks at everything. A store that does not respond is a finding, not a failure.
     pub async fn run_checks(&self) -> Vec<Check> {
         let asked_at = self.clock.now();
         let mut checks = match self.store.diagnose(asked_at).await {

@@ -56,7 +56,7 @@ pub struct Engine {
 /// Why the engine cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Nothing sealed in this database could be opened.

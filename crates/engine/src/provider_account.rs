@@ -23,13 +23,13 @@ const DIGEST_LENGTH: usize = 8;
 /// Why a payment was not tied to the account configured now.
 #[derive(Debug, thiserror::Error)]
 pub enum UseAccountError {
-    /// There is no such payment in this environment.
+    /// No such payment in this environment.
     #[error("payment not found")]
     Missing,
     /// Its provider is not in the configuration.
     #[error("the provider {0} is not configured")]
     NotConfigured(String),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -16,7 +16,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 impl Engine {
-    /// Writes down what a provider has answered about `subject`. `None` where the store does not take it in time: then it
+    /// Writes down what a provider has answered about `subject`. `None` if the store does not take it in time: then it
     /// is kept in memory and written as soon as the store answers. Where there is no room for it, or this process dies, the
     /// resolver finds it out again.
     pub(crate) async fn record<T, F>(

@@ -14,7 +14,7 @@ const TAKEN: usize = 16;
 const UNDER_WAY: usize = 96;
 /// Paid payments that are checked at once: they have time, and keep nothing else waiting.
 const FOLLOW_UPS: usize = 8;
-/// How long the store is left alone after it gave no answer.
+/// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 type Work = JoinSet<Result<(), StoreError>>;

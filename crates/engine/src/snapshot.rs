@@ -12,7 +12,7 @@ use tollgate_vault::Digest;
 
 use crate::{ports::DirectoryVersion, rate_limiter::RateLimiter};
 
-/// One environment with the configuration in force.
+/// One environment with the current configuration.
 #[derive(Debug)]
 pub struct EnvironmentView {
     /// The environment itself.

@@ -20,10 +20,10 @@ pub enum TenantError {
     /// A sibling has the name already.
     #[error("the name is taken")]
     NameTaken,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }

@@ -30,7 +30,7 @@ pub struct MoveOrder {
 /// Why no money moved.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
-    /// There is no such environment.
+    /// No such environment.
     #[error("environment not found")]
     Missing,
     /// The reference was used for another amount.
@@ -48,10 +48,10 @@ pub enum MoveError {
     /// The wallet would hold more than can be counted.
     #[error("the balance would exceed the maximum")]
     TooMuch,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }

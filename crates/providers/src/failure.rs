@@ -105,13 +105,13 @@ pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
     CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
 }
 
-/// Something this wire or this configuration cannot do; the provider was not asked.
+/// Something this provider or this configuration cannot do; the provider was not asked.
 pub(crate) fn not_offered(reason: &str) -> CallError {
     let failure = Failure { code: Code::ProviderRefused.as_str().to_owned(), message: reason.to_owned() };
     CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
 }
 
-/// What was read, or `None` where the provider has no such object.
+/// What was read, or `None` if the provider has no such object.
 pub(crate) fn missing_is_none<T>(read: Result<T, CallError>) -> Result<Option<T>, CallError> {
     match read {
         Ok(read) => Ok(Some(read)),

@@ -167,7 +167,7 @@ impl ApiError {
         Self::new(ErrorCode::ProviderNotConfigured, message)
     }
 
-    /// The provider gave no answer, and nothing can be paid.
+    /// The provider did not respond, and nothing can be paid.
     pub(crate) fn provider_unavailable(retry_after: Duration) -> Self {
         let message = "The payment provider could not be reached or its response was unclear. No payment can be \
                        made with this request; try again.";

@@ -231,7 +231,7 @@ mod tests {
             (r#"{"a":{"b":1,"b":2}}"#, "same key twice"),
             (r#"{"a":1e400}"#, "out of range"),
             (r#"{"a":[1e400]}"#, "out of range"),
-            (r#"{"a":["\ud800"]}"#, "not valid Unicode"),
+            (r#"{"a":["\ud800"]}"#, "invalid Unicode"),
         ] {
             assert!(read(json).unwrap_err().contains(said), "{json}");
         }
@@ -247,6 +247,6 @@ mod tests {
             );
         }
         assert!(read("null").unwrap().is_empty());
-        assert!(read(r#"{"a":"\ud800"}"#).unwrap_err().contains("not valid Unicode"));
+        assert!(read(r#"{"a":"\ud800"}"#).unwrap_err().contains("invalid Unicode"));
     }
 }

@@ -147,7 +147,7 @@ impl ServerSettings {
     }
 }
 
-/// How callers are told: whoever took a delivery must be able to end it before somebody else takes it.
+/// How callers are notified: whoever took a delivery must be able to end it before somebody else takes it.
 fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
     let usual = OutboxOptions::default();
     let options = OutboxOptions {

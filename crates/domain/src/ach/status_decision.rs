@@ -37,7 +37,6 @@ pub enum AchProviderStatus {
 pub struct AchProviderReport {
     /// The provider's own name for it.
     pub transfer: String,
-    /// Where it stands.
     pub provider_status: AchProviderStatus,
     /// What is paid out, where the provider said it.
     pub amount: Option<Minor>,
@@ -52,7 +51,7 @@ pub struct AchProviderReport {
 /// What a provider report means.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusDecision {
-    /// The transaction from now on; `None` where it stays as it is.
+    /// The transaction from now on; `None` if it stays as it is.
     pub next: Option<TransactionState>,
     /// What becomes of the funds with it.
     pub step: Option<TransferStep>,

@@ -197,7 +197,7 @@ impl Condition {
         &self.field
     }
 
-    /// What it asks, normalised.
+    /// What it asks, normalized.
     pub const fn test(&self) -> &Test {
         &self.test
     }

@@ -39,7 +39,7 @@ impl Engine {
         }
     }
 
-    /// The answer to a key that was used for `known`; `None` where that was taken back meanwhile.
+    /// The answer to a key that was used for `known`; `None` if that was taken back meanwhile.
     pub(super) async fn replay(
         &self,
         repetition: &ReplayRequest<'_>,

@@ -67,7 +67,7 @@ impl Engine {
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let transfer = if transfer.revision == 0 {
-            // Whoever reserved it may still be at it. From here on it cannot be taken back any more.
+            // Whoever reserved it may still be at it. From here on it cannot be taken back anymore.
             let Some(kept) = TransferUpdate::of(self, transfer, None).commit().await? else { return Ok(()) };
             kept
         } else {

@@ -29,7 +29,7 @@ use crate::{
 
 impl Engine {
     /// Answers a transfer that was sent for the first time. From here on the answer is about the transfer: a store that
-    /// fails now leaves it as it was reserved, and what was learnt is written down later.
+    /// fails now leaves it as it was reserved, and what was learned is written down later.
     pub(super) async fn answer_sending(
         self: &Arc<Self>,
         transfer: Transfer,

@@ -80,7 +80,6 @@ pub enum TransferError {
     /// The provider picked is not configured completely, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
-        /// Which.
         provider: String,
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
@@ -103,7 +102,6 @@ pub enum TransferError {
     /// The provider refused the transfer; it is recorded as failed and the funds are available again.
     #[error("the provider rejected it: {}", failure.message)]
     Rejected {
-        /// Which.
         reference: TransferId,
         /// Why.
         failure: Failure,
@@ -113,10 +111,10 @@ pub enum TransferError {
     /// Something could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -126,7 +124,7 @@ const FUNDS_RETRY: Duration = Duration::from_mins(1);
 
 impl Engine {
     /// The reference of a transfer: the same for the same organization, environment and key, on every node and after
-    /// every restart, and nothing of the key can be learnt from it.
+    /// every restart, and nothing of the key can be learned from it.
     pub fn transfer_reference(&self, view: &EnvironmentView, idempotency_key: &str) -> TransferId {
         let environment = &view.environment;
         let digest = self.reference_digester.digest(&[

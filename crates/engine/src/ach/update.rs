@@ -123,7 +123,7 @@ impl<'e> TransferUpdate<'e> {
         self.schedule_next_check();
     }
 
-    /// The provider gave no answer that tells.
+    /// The provider did not respond that tells.
     pub(super) fn try_again(&mut self, transient: &TransientError) {
         let first = self.engine.options.resolver.first_retry;
         let pause = exponential_backoff(first, 2, self.transfer.progress.tries, MAX_RETRY);
@@ -171,7 +171,7 @@ impl<'e> TransferUpdate<'e> {
         progress.waiting = None;
     }
 
-    /// Makes the decision stand, and returns the transfer as it now is; `None` where it changed meanwhile.
+    /// Makes the decision stand, and returns the transfer as it now is; `None` if it changed meanwhile.
     pub(super) async fn commit(self) -> Result<Option<Transfer>, StoreError> {
         let deadline = Instant::now() + self.engine.options.request_deadline;
         self.commit_by(deadline).await

@@ -99,7 +99,7 @@ impl Engine {
     }
 
     /// Records the attempt and nothing else, before the provider hears of it: what comes of it is recorded when it is
-    /// known, or known to be in doubt. `None` where somebody else changed the payment.
+    /// known, or known to be in doubt. `None` if somebody else changed the payment.
     async fn begin_charge(
         &self,
         provider: &CardProvider<'_>,

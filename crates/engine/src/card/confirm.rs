@@ -1,4 +1,4 @@
-//! Confirming an embedded payment: the provider is asked what became of it, or told to charge the card.
+//! Confirming an embedded payment: the provider is asked its outcome, or told to charge the card.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub struct Confirmed {
 /// Why nothing was confirmed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfirmError {
-    /// There is no such payment in this environment.
+    /// No such payment in this environment.
     #[error("payment not found")]
     Missing,
     /// It cannot be confirmed, and why.
@@ -72,10 +72,9 @@ pub enum ConfirmError {
     /// The intent is not the one that was prepared.
     #[error("the payment intent is not the one that was prepared")]
     OtherIntent,
-    /// The provider is not configured any more, or does not accept our credentials.
+    /// The provider is not configured anymore, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
-        /// Which.
         provider: String,
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
@@ -86,7 +85,7 @@ pub enum ConfirmError {
     /// The card's token could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -103,9 +102,9 @@ struct Look {
     request: String,
 }
 
-/// What became of it.
+/// Its outcome.
 struct Looked {
-    /// `None` where the payment changed meanwhile.
+    /// `None` if the payment changed meanwhile.
     payment: Option<CardPayment>,
     replayed: bool,
     is_news: bool,
@@ -127,7 +126,7 @@ impl Engine {
             };
         };
         let payment = self.stored_payment(view.environment.id, id).await?;
-        // Callers never learnt the reference of a payment that was not prepared.
+        // Callers never learned the reference of a payment that was not prepared.
         if matches!(
             payment.progress.preparation,
             Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn
@@ -317,7 +316,7 @@ fn is_under_way(payment: &CardPayment) -> bool {
 pub(super) const EXPIRED: ConfirmError =
     ConfirmError::NotConfirmable("This payment was not paid in time and has expired; prepare a new one.");
 
-/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
+/// What has expired or was canceled is not confirmed anymore, unless it was paid after all.
 fn check_ended(payment: &CardPayment) -> Result<(), ConfirmError> {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     if status == Some(Status::Canceled) {

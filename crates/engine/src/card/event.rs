@@ -117,7 +117,7 @@ impl Engine {
         self.set_aside(stored, state, note).await
     }
 
-    /// One round: `false` where the payment changed meanwhile.
+    /// One round: `false` if the payment changed meanwhile.
     async fn apply_to(
         &self,
         payment: CardPayment,

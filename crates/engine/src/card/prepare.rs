@@ -69,7 +69,6 @@ pub enum PrepareError {
     /// The provider picked is not configured completely, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
-        /// Which.
         provider: String,
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
@@ -77,7 +76,7 @@ pub enum PrepareError {
     /// The provider's own validation refused it.
     #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
-    /// The provider could not be reached, or did not say what became of it. Nothing can be paid.
+    /// The provider could not be reached, or did not say its outcome. Nothing can be paid.
     #[error("the provider did not respond")]
     Unavailable {
         /// When to try again.
@@ -89,16 +88,15 @@ pub enum PrepareError {
     /// Why, and the payment that is recorded all the same.
     #[error("{error}; {reference} is recorded")]
     Recorded {
-        /// Which.
         reference: PaymentId,
         /// Why nothing can be paid.
         #[source]
         error: Box<PrepareError>,
     },
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }

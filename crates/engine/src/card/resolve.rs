@@ -185,7 +185,7 @@ impl Engine {
         let charge = self.open_source(&payment.order, attempt);
         let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
-        // It may never have been sent, and nothing is charged any more once it has expired.
+        // It may never have been sent, and nothing is charged anymore once it has expired.
         let is_late = now >= payment.order.expires_at;
         if let Some(charge) = charge.filter(|_| key_is_trusted && !is_late) {
             let mut call = provider.cards.charge(provider.provider, &payment.order, &charge).await;

@@ -22,7 +22,7 @@ const NAMES_RULE: &str = "its ID and type must be 1 to 255 bytes without NUL";
 /// Why a webhook was not taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookError {
-    /// There is no such environment, or no such provider in it.
+    /// No such environment, or no such provider in it.
     #[error("environment or provider not found")]
     Missing,
     /// It is not believed.
@@ -34,7 +34,7 @@ pub enum WebhookError {
     /// Its id or type is none that can be kept.
     #[error("{NAMES_RULE}")]
     InvalidName,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -34,7 +34,7 @@ const TO_ONE_ENDPOINT: usize = 8;
 const TAKEN_WHILE_SOME_WAIT: u32 = 2;
 /// However often something is written, deliveries are looked for at most this often while there are none.
 const MIN_PAUSE: Duration = Duration::from_millis(20);
-/// How long the store is left alone after it gave no answer.
+/// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 const MAX_NOTE_LENGTH: usize = 300;
 
@@ -120,7 +120,7 @@ impl Round {
         UNDER_WAY.saturating_sub(self.work.len())
     }
 
-    /// Something was written on this node: no need to wait for the next look.
+    /// Something was written on this node: no need to wait for the next check.
     fn heard_news(&mut self) {
         if self.store_answers {
             self.next_claim = self.next_claim.min(self.last_claim + MIN_PAUSE);
@@ -159,14 +159,14 @@ impl Round {
         self.next_claim = self.last_claim + pause;
     }
 
-    /// Begins what has waited for its endpoint to have room. Once nothing waits any more it is time to take more.
+    /// Begins what has waited for its endpoint to have room. Once nothing waits anymore it is time to take more.
     fn begin_waiting(&mut self) {
         if self.waiting.is_empty() {
             return;
         }
         let now = self.engine.clock.now();
         for waiting in std::mem::take(&mut self.waiting) {
-            // Somebody else may take it by now, so it is not ours any more.
+            // Somebody else may take it by now, so it is not ours anymore.
             if now >= waiting.begin_before {
                 let (event, endpoint) = (waiting.claimed.delivery.event.id, waiting.claimed.endpoint.id);
                 debug!(%event, %endpoint, "delivery claimed but not started in time; it will be retried");
@@ -216,7 +216,7 @@ impl Round {
 }
 
 impl Engine {
-    /// Makes one delivery and says what came of it; `None` where the store does not even tell what to deliver.
+    /// Makes one delivery and says its result; `None` if the store does not even tell what to deliver.
     async fn attempt(
         &self,
         claimed: &ClaimedDelivery,

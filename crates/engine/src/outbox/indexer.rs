@@ -14,7 +14,7 @@ use crate::engine::Engine;
 const TAKEN: u32 = 100;
 /// While there is more to take, so many times as long is left to others as a unit took.
 const LEFT_TO_OTHERS: u32 = 4;
-/// How long the store is left alone after it gave no answer.
+/// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 impl Engine {

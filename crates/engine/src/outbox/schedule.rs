@@ -33,7 +33,7 @@ pub(super) struct Outcome {
     pub(super) status: Option<u16>,
     /// How long the receiver asks to be left alone.
     pub(super) retry_after: Option<Duration>,
-    /// What came of it, in words for an operator.
+    /// Its result, for operators.
     pub(super) note: String,
 }
 
@@ -42,7 +42,7 @@ impl Outcome {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// The receiver wants nothing any more.
+    /// The receiver wants nothing anymore.
     fn is_gone(&self) -> bool {
         self.status == Some(410)
     }

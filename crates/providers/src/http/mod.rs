@@ -15,7 +15,7 @@ use hyper_util::{
 
 use self::connect::Connector;
 
-/// More than any answer these wires give.
+/// More than any answer these adapters give.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_mins(1);
 

@@ -1,4 +1,4 @@
-//! The Increase wire: ACH transfers for the standard and the same-day channel, real-time payments for the instant one.
+//! The Increase API: ACH transfers for the standard and the same-day channel, real-time payments for the instant one.
 //!
 //! A key belongs for good to the one object it made, and lists find that object by its key: what became of a request
 //! whose answer was lost can always be asked.
@@ -42,7 +42,7 @@ use crate::{
     settings::ProviderSettings,
 };
 
-/// Bank transfers and webhooks over the Increase wire.
+/// Bank transfers and webhooks over the Increase API.
 #[derive(Debug)]
 pub(crate) struct Increase {
     http: Arc<HttpClient>,

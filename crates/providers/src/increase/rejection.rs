@@ -1,4 +1,4 @@
-//! The wire's errors in our words: what kind of no, and which failure.
+//! The provider's errors in our words: what kind of no, and which failure.
 //!
 //! What the provider says about bank details may repeat them, so that its sentences are shown without their numbers.
 
@@ -28,13 +28,13 @@ pub(super) fn result<T>(status: StatusCode, error: &ErrorBody) -> AttemptResult<
         // The key may be in use by another request of ours, and then that one decides. Only looking tells.
         StatusCode::CONFLICT => unknown("its state does not allow it, or it is still being processed"),
         _ if status.is_client_error() => invalid(error),
-        // A redirect, which is not followed: nothing that speaks this wire sends one.
+        // A redirect, which is not followed: no such provider sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
     AttemptResult::fail(rejection, word(&masked(&error.kind)))
 }
 
-/// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
+/// A refusal in no form of this provider's: something between us and the provider, which cannot say what was done.
 pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
     let rejection = match status {
@@ -59,7 +59,7 @@ pub(super) fn key_reused() -> CallError {
     no(RejectionKind::Invalid, "idempotency_key_reused", message)
 }
 
-/// The amount or its currency is none this wire can carry.
+/// The amount or its currency is none this provider can carry.
 pub(super) fn amount_not_carried(message: &str) -> CallError {
     no(RejectionKind::Invalid, Code::AmountLimit.as_str(), message)
 }

@@ -1,4 +1,4 @@
-//! The table from the wire's states to ours.
+//! The table from the provider's states to ours.
 
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};

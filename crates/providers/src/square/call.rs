@@ -1,4 +1,4 @@
-//! One request to the wire: where it goes, what it carries, and what its answer means.
+//! One request to the provider: where it goes, what it carries, and what its answer means.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -50,7 +50,7 @@ impl<'a> ApiClient<'a> {
         self.without_body(operation, Method::GET, path)
     }
 
-    /// Removes something; on this wire that needs no key.
+    /// Removes something; on this API that needs no key.
     pub(super) fn delete(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         self.without_body(operation, Method::DELETE, path)
     }

@@ -1,4 +1,4 @@
-//! The Square wire: payments on our word for the embedded component, payment links for the hosted page.
+//! The Square API: payments on our word for the embedded component, payment links for the hosted page.
 //!
 //! The browser hands over a one-time token; the service charges it. A link sells an order, and the order knows whether
 //! it was paid.
@@ -38,7 +38,7 @@ use crate::{
     text::is_id,
 };
 
-/// Cards and webhooks over the Square wire.
+/// Cards and webhooks over the Square API.
 #[derive(Debug)]
 pub(crate) struct Square {
     http: Arc<HttpClient>,

@@ -1,4 +1,4 @@
-//! One request to the wire: where it goes, what it carries, and what its answer means.
+//! One request to the provider: where it goes, what it carries, and what its answer means.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};

@@ -1,4 +1,4 @@
-//! The Stripe wire: payment intents for the embedded component, checkout sessions for the hosted page.
+//! The Stripe API: payment intents for the embedded component, checkout sessions for the hosted page.
 //!
 //! The browser pays; the service prepares, looks, and takes back.
 
@@ -37,7 +37,7 @@ use crate::{
     text::is_id,
 };
 
-/// Cards and webhooks over the Stripe wire.
+/// Cards and webhooks over the Stripe API.
 #[derive(Debug)]
 pub(crate) struct Stripe {
     http: Arc<HttpClient>,

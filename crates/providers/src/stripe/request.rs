@@ -28,7 +28,7 @@ const SESSION_SECONDS_MAX: i64 = (24 * 60 - 1) * 60 + 1;
 /// little.
 const OTHER_UNITS: [&str; 3] = ["ISK", "MGA", "UGX"];
 
-/// Refuses currencies whose amounts mean something else on this wire.
+/// Refuses currencies whose amounts mean something else on this API.
 pub(super) fn check_currency(order: &CardOrder) -> Result<(), CallError> {
     if OTHER_UNITS.contains(&order.currency.code()) {
         return Err(not_offered("This provider uses different units for this currency; route it elsewhere."));
@@ -80,7 +80,7 @@ pub(super) fn cancel() -> Form {
     Form::new().with("cancellation_reason", "abandoned").with("expand[]", "latest_charge")
 }
 
-/// An intent with its charge, which alone knows what was paid back.
+/// An intent with its charge, which alone knows what was refunded.
 pub(super) fn intent_query() -> Form {
     Form::new().with("expand[]", "latest_charge")
 }

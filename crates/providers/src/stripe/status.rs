@@ -1,4 +1,4 @@
-//! The table from the wire's states to ours.
+//! The table from the provider's states to ours.
 
 use tollgate_domain::{
     Minor,
@@ -25,7 +25,7 @@ pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
     }
 }
 
-/// A session as the domain sees it: by its intent once there is one.
+/// A session as the domain sees it: by its intent once it exists.
 pub(super) fn session_report(session: &Session) -> ProviderReport {
     let intent = session.payment_intent.as_ref().map(intent_report);
     let status = session.status.as_deref().unwrap_or_default();

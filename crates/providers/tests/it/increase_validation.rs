@@ -1,5 +1,5 @@
 //! Every request of the Increase adapter against the provider's published OpenAPI document, as `validators` has it for
-//! the card wires.
+//! the card adapters.
 
 use serde_json::{Value, json};
 use tollgate_domain::Channel;

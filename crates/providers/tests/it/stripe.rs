@@ -196,7 +196,7 @@ async fn a_session_ends_within_what_the_wire_allows() {
         let url = format!("{}/stripe/v1/checkout/sessions/{id}", world.origin);
         let headers = [("authorization", "Bearer sk_test_simulator")];
         let session = crate::support::send("GET", &url, &headers, String::new()).await.unwrap().expect(200);
-        // Not before the end of what a caller is promised, and not a second longer unless the wire wants it.
+        // Not before the end of what a caller is promised, and not a second longer unless the provider wants it.
         let created = order.created_at.unix_millis();
         let shortest = Duration::from_mins(31);
         let lives = Duration::from_mins(minutes).clamp(shortest, longest);

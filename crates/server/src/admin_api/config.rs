@@ -35,7 +35,7 @@ pub(crate) struct ReplacedResponse<'a> {
 #[serde(rename_all = "camelCase")]
 #[schema(as = CheckedConfiguration)]
 pub(crate) struct CheckedResponse {
-    /// The version in force, which the document was checked against.
+    /// The current version, which the document was checked against.
     version: u64,
     /// As it would be read back, secrets masked.
     #[schema(value_type = Object)]

@@ -1,4 +1,4 @@
-//! `GET /admin/v1/environments/<id>/deliveries`: which event is on its way whereto, and what came of it.
+//! `GET /admin/v1/environments/<id>/deliveries`: which event is on its way to which endpoint, and its result.
 
 use serde::Serialize;
 use tollgate_domain::id::{EndpointId, EventId};
@@ -39,7 +39,7 @@ pub(crate) struct DeliveryResponse {
 pub(crate) struct LastTryResponse {
     #[schema(value_type = scalars::Moment)]
     at: String,
-    /// The receiver's status; null where it gave no answer.
+    /// The receiver's status; null where it did not respond.
     #[schema(required)]
     status: Option<u16>,
     took_ms: u32,

@@ -1,4 +1,4 @@
-//! `/admin/v1/environments/<id>/events`: what callers are told, and telling it again.
+//! `/admin/v1/environments/<id>/events`: what callers are notified, and telling it again.
 
 use std::str::FromStr;
 
@@ -235,7 +235,7 @@ fn endpoint(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<EndpointId> {
     identifier("endpointId", raw, "must be the ID of an event endpoint", errors)
 }
 
-/// `None` where it is left out, and where it is faulty.
+/// `None` if it is left out, and where it is faulty.
 fn identifier<T: FromStr>(
     field: &'static str,
     raw: Raw<'_>,

@@ -1,4 +1,4 @@
-//! `POST /admin/v1/environments/<id>/explain`: a quote with its reasons, by the configuration in force.
+//! `POST /admin/v1/environments/<id>/explain`: a quote with its reasons, by the current configuration.
 
 use axum::body::Body;
 use serde::Serialize;

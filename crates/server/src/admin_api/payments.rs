@@ -1,4 +1,4 @@
-//! `/admin/v1/environments/<id>/payments`: preparations, whatever became of them, and one with its whole timeline.
+//! `/admin/v1/environments/<id>/payments`: preparations, whatever their outcome, and one with its whole timeline.
 
 use serde::Serialize;
 use tollgate_domain::{ServiceReference, card::Preparation};
@@ -32,7 +32,7 @@ pub(crate) struct PaymentSummary<'a> {
     #[schema(required)]
     provider_object: Option<String>,
     confirmed: bool,
-    /// When the resolver looks at it next; null when there is nothing left to do.
+    /// When the resolver checks it next; null when there is nothing left to do.
     #[schema(value_type = Option<scalars::Moment>, required)]
     next_look_at: Option<String>,
     looks: u32,

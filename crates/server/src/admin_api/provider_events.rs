@@ -1,4 +1,4 @@
-//! `GET /admin/v1/environments/<id>/provider-events`: what providers sent, and what became of it.
+//! `GET /admin/v1/environments/<id>/provider-events`: what providers sent, and its outcome.
 
 use serde::Serialize;
 use tollgate_domain::Timestamp;

@@ -116,7 +116,7 @@ impl<'a> PaymentHistory<'a> {
         json!({
             "configVersion": self.config_version,
             "decision": self.decision,
-            // Null where that configuration cannot be opened any more.
+            // Null where that configuration cannot be opened anymore.
             "rules": rules,
         })
     }

@@ -97,7 +97,7 @@ pub(crate) fn read_preview(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     fields::complete(errors, read)
 }
 
-/// Reads a transfer's body, naming every faulty field; `open` opens the customer token. One that does not open any more
+/// Reads a transfer's body, naming every faulty field; `open` opens the customer token. One that does not open anymore
 /// is a fault only beside others: by itself, it may still repeat an earlier request.
 pub(crate) fn read(
     bytes: &[u8],

@@ -236,7 +236,7 @@ pub(super) fn close(
     read(ledger, account, &id)
 }
 
-/// A customer pays; `false` where the page does not let them.
+/// A customer pays; `false` if the page does not let them.
 pub(crate) fn pay_page(world: &Arc<World>, id: &str) -> bool {
     let mut ledger = lock(&world.providers);
     if !ledger.pages.get(id).is_some_and(Page::is_payable) {

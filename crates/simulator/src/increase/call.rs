@@ -20,7 +20,7 @@ const KEY_LENGTH_MAX: usize = 200;
 /// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The id in the path; empty where there is none.
+    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) key: Option<String>,
     pub(super) body: Map<String, Value>,
@@ -136,7 +136,7 @@ pub(super) fn refuse(error: &IncreaseError) -> Response {
     response
 }
 
-/// How this wire words what all can say.
+/// How this provider words what all can say.
 #[derive(Debug)]
 struct Increase;
 

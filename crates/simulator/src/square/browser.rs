@@ -80,7 +80,7 @@ async fn pay_checkout(
     response
 }
 
-/// The wire's links have no address for those who change their mind, so they are told so here.
+/// The provider's links have no address for those who change their mind, so they are told so here.
 async fn leave_checkout(Path(id): Path<String>) -> Response {
     let body = format!(
         r#"<h1>Nothing was paid</h1>
@@ -111,7 +111,7 @@ fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
     }
 }
 
-/// An error of the wire, for the customer: the wire's own words are for developers.
+/// An error of the provider, for the customer: the provider's own words are for developers.
 fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
     let entry = error.entry();
     let code = entry.get("code").and_then(Value::as_str).unwrap_or_default();

@@ -104,7 +104,7 @@ fn named(name: &str) -> Option<Card> {
     })
 }
 
-/// The method a call names or describes; `None` where it does neither.
+/// The method a call names or describes; `None` if it does neither.
 ///
 /// A named test method becomes a new one of its own each time, as in the real test mode.
 pub(super) fn of_call(

@@ -112,7 +112,7 @@ fn request(delivery: &Delivery, uri: &Uri) -> Result<Request<Full<Bytes>>, Strin
     let request = match target.wire {
         Wire::Stripe => request
             .header(header::USER_AGENT, "Stripe/1.0 (simulator)")
-            // Signed anew at each attempt, so that a late one is still inside the receiver's window.
+            // Signed again at each attempt, so that a late one is still inside the receiver's window.
             .header("Stripe-Signature", stripe_signature(&target.secret, calendar::unix_seconds(), body)),
         Wire::Square => {
             let first = delivery.first_tried.clone().unwrap_or_default();

@@ -88,7 +88,7 @@ impl Writer {
         Self { lane, queue_timeout: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
     }
 
-    /// Runs `work` in the next transaction, and again where that is undone for a neighbour's sake. Where the caller stops
+    /// Runs `work` in the next transaction, and again where that is undone for a neighbor's sake. Where the caller stops
     /// waiting, the unit is done or not done, as a whole.
     pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
@@ -246,7 +246,7 @@ where
 
     fn answer(self: Box<Self>) {
         let late = || Err(StoreError::Unavailable("it waited too long".to_owned()));
-        // Nobody may be waiting any more, which changes nothing.
+        // Nobody may be waiting anymore, which changes nothing.
         let _ = self.reply.send(self.answer.unwrap_or_else(late));
     }
 
@@ -373,7 +373,7 @@ impl From<Failure> for StoreError {
 
 /// Runs all jobs in one transaction. Returns the most that any of them did, and whether there was anything to commit.
 ///
-/// A job that is refused or fails must leave its neighbours alone. Nearly all decide before they write, so that there is
+/// A job that is refused or fails must leave its neighbors alone. Nearly all decide before they write, so that there is
 /// nothing to undo; only where one has written and wants it undone, all begin again with a savepoint around each, which
 /// costs a copy of every page touched.
 fn batch(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
@@ -397,7 +397,7 @@ enum Around {
     Savepoint,
 }
 
-/// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` where a job by itself must be undone.
+/// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` if a job by itself must be undone.
 fn run_all(
     connection: &Connection,
     jobs: &mut [Box<dyn Job>],

@@ -38,7 +38,7 @@ pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
     replace(&session, &document, &name, apply.mode).await
 }
 
-/// Replaces the configuration in force by a document, called `name` for the reader.
+/// Replaces the current configuration by a document, called `name` for the reader.
 pub(crate) async fn replace(
     session: &Session,
     document: &Value,
@@ -79,7 +79,7 @@ pub(crate) async fn replace(
     session.output.show(&told(true, now), |_| format!("Version {now} applied."))
 }
 
-/// The version in force, and what the document would change of it.
+/// The current version, and what the document would change of it.
 async fn plan(
     session: &Session,
     path: &str,

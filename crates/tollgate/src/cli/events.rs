@@ -1,4 +1,4 @@
-//! `tollgate events`: what callers are told, whether they heard it, and telling it again.
+//! `tollgate events`: what callers are notified, whether they heard it, and telling it again.
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `tollgate export`: the configuration in force as a file that `tollgate apply` takes back.
+//! `tollgate export`: the current configuration as a file that `tollgate apply` takes back.
 
 use clap::Args;
 

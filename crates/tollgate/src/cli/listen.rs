@@ -181,7 +181,7 @@ impl Listener {
         output::print(&line)
     }
 
-    /// What came of it: `status` or `error`, and `tookMs`. A receiver that fails is told of, and not tried again.
+    /// Its result: `status` or `error`, and `tookMs`. A receiver that fails is told of, and not tried again.
     async fn forward(&self, url: &str, secret: &SigningSecret, event: &str) -> Result<Value, Failure> {
         let answer = self.session.client.get_bytes(&format!("{}/{}", self.path, segment(event))).await?;
         let envelope: Envelope<'_> = serde_json::from_slice(&answer)

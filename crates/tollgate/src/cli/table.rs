@@ -2,7 +2,7 @@
 
 use super::output::{Paint, Style, printable};
 
-/// A cell and its colour.
+/// A cell and its color.
 pub(crate) struct Cell {
     text: String,
     paint: Paint,

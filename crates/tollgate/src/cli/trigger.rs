@@ -285,7 +285,7 @@ impl Subject {
         self.send(session, &format!("{}/{path}", self.address), &headers, body.to_string().into_bytes()).await
     }
 
-    /// The simulator's control interface, which lies beside the wires.
+    /// The simulator's control interface, which lies beside the adapters.
     async fn control(&self, session: &Session, path: &str, body: Value) -> Result<Value, Failure> {
         let beside = self.address.strip_suffix(&format!("/{}", self.wire)).unwrap_or(&self.address);
         self.send(session, &format!("{beside}/control/{path}"), &[], body.to_string().into_bytes()).await

@@ -249,7 +249,7 @@ fn funds_released_because_of_a_timeout_are_noticed(on: On) {
     notices(on, "release_on_timeout", "it is failed, and the provider has it", Some("timeout_after"));
 }
 
-/// Of two servers on one database one dies with a transfer in its hands: the other finds out what became of it.
+/// Of two servers on one database one dies with a transfer in its hands: the other finds out its outcome.
 #[cfg(feature = "failpoints")]
 #[test]
 fn another_server_takes_over() {

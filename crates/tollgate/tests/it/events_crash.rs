@@ -104,7 +104,7 @@ fn call(
             }
             Ok(answer) => assert!(answer.status >= 500, "{}", answer.json()),
             Err(_) => {
-                // It does not listen yet, or not any more.
+                // It does not listen yet, or not anymore.
                 client = shop.client();
                 thread::sleep(Duration::from_millis(5));
             }

@@ -1,4 +1,4 @@
-//! `events` and `endpoints`: what callers are told, whether they heard it, and telling it again.
+//! `events` and `endpoints`: what callers are notified, whether they heard it, and telling it again.
 
 use std::time::Duration;
 

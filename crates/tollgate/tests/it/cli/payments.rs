@@ -59,14 +59,14 @@ fn a_payments_story_is_told_from_request_to_status() {
         "{list}"
     );
     let story = terminal.shows(&["payments", "show", reference]);
-    assert!(story.contains("prepared") && story.contains("asked for"), "{story}");
+    assert!(story.contains("prepared") && story.contains("requested"), "{story}");
 
     terminal.shows(&["trigger", "pay", reference]);
     let story = terminal.shows(&["payments", "show", reference]);
     for part in [
         "succeeded",
         "125.00 USD, total debit 129.56 USD",
-        "asked for",
+        "requested",
         "Ann Smith",
         "basket=b-7",
         "routed by configuration 1",
@@ -106,7 +106,7 @@ fn what_waits_and_what_disagrees_is_listed() {
     let (simulator, server) = (Simulator::start(), Start::serve().run());
     let shop = Shop::open(&server, &simulator);
     let terminal = Terminal::of(&server);
-    // The provider cannot be reached: what came of it is not known, and says so.
+    // The provider cannot be reached: its result is not known, and says so.
     simulator.fault(Wire::Stripe, "*", "timeout_after", 50, 60_000);
     let prepared = shop.prepare(Flow::Component, Wire::Square);
     shop.confirm(&prepared.reference, &json!({"sourceId": simulator.card_token("4111111111111111")}))

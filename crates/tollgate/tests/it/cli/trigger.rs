@@ -139,7 +139,7 @@ fn transfers_settle_and_come_back() {
         .collect();
     assert_eq!(causes, ["reserve", "settle", "reverse"]);
     assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
-    assert!(sandbox.terminal.fails(&["trigger", "settle", &reference]).contains("refused"));
+    assert!(sandbox.terminal.fails(&["trigger", "settle", &reference]).contains("rejected"));
     assert!(sandbox.terminal.fails(&["trigger", "return", &reference, "--code", "R99"]).contains("R01"));
     assert!(sandbox.terminal.fails(&["trigger", "refund", &reference]).contains("trigger return"));
     // Also one that the bank has not settled yet.

@@ -143,7 +143,7 @@ fn what_nobody_takes_is_parked_for_the_operator(kind: StoreKind) {
     assert!(span >= Duration::from_millis(1_400), "the last try comes at the end: {span:?}");
     let listed = world.shop.listed("deliveries?state=parked");
     assert_eq!(listed, [parked]);
-    // Sent again it has the whole span anew.
+    // Sent again it has the whole span again.
     receiver.answer(|_| Reply::status(200));
     let event = super::sole_event(&world, &reference);
     super::resend(&world, &super::id(&event), &super::nothing());
