@@ -13,6 +13,7 @@ cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on o
 cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark: the quote,
                                   or with `preparations`, `transfers` or `pages` as first option those,
                                   with a throw-away PostgreSQL around them
+cargo xtask sentences             print every text that users may read, with file and line
 cargo xtask help                  this text";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -20,14 +21,15 @@ pub(crate) enum Task {
     Help,
     Test { filters: Vec<String> },
     Lint,
+    Sentences,
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
     Simulate { arguments: Vec<String> },
 }
 
-/// How often `crash` kills each store's server, unless told otherwise.
-const USUAL_KILLS: u64 = 200;
+/// How often `crash` kills each store's server, by default.
+const DEFAULT_KILLS: u64 = 200;
 
 /// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task, String> {
@@ -42,19 +44,20 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "help" | "--help" | "-h" if rest.is_empty() => Ok(Task::Help),
         "test" => Ok(Task::Test { filters: rest }),
         "lint" if rest.is_empty() => Ok(Task::Lint),
+        "sentences" if rest.is_empty() => Ok(Task::Sentences),
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => match rest.as_slice() {
-            [] => Ok(Task::Crash { kills: USUAL_KILLS }),
+            [] => Ok(Task::Crash { kills: DEFAULT_KILLS }),
             [kills] => match kills.parse() {
                 Ok(kills) => Ok(Task::Crash { kills }),
                 Err(_) => Err(format!("`{kills}` is not a number of kills")),
             },
             _ => Err("`crash` takes one number".into()),
         },
-        "help" | "--help" | "-h" | "lint" => Err(format!("`{name}` takes no arguments")),
+        "help" | "--help" | "-h" | "lint" | "sentences" => Err(format!("`{name}` takes no arguments")),
         _ => Err(format!("unknown task `{name}`")),
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
     Ok(summary.finish(status.success()))
 }
 
-/// Twice as many tests at once as there are cores, unless told otherwise: half of them wait for a lease, a kill or a
+/// Twice as many tests at once as there are cores, by default: half of them wait for a lease, a kill or a
 /// browser.
 fn threads() -> String {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);

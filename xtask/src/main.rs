@@ -4,6 +4,7 @@
 mod args;
 mod cargo;
 mod postgres;
+mod sentences;
 mod step;
 mod summary;
 mod tools;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         }
         Task::Test { filters } => test(&filters),
         Task::Lint => exit_code(lint()),
+        Task::Sentences => exit_code(sentences::print()),
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),

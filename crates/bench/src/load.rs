@@ -113,7 +113,7 @@ impl Measured {
         self.refusals == 0 && self.faults.is_empty()
     }
 
-    /// What went wrong, in a sentence; `None` where nothing did.
+    /// What went wrong, in a sentence; `None` if nothing did.
     pub(crate) fn complaint(&self, what: &str) -> Option<String> {
         if self.is_clean() {
             return None;

@@ -42,14 +42,14 @@ pub(crate) struct Statement {
 /// Statements that are committed together.
 pub(crate) type Unit = Vec<Statement>;
 
-/// The beginning of a text that is made anew, and its length.
+/// The beginning of a text that is made again, and its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) prefix: String,
     pub(crate) digits: usize,
 }
 
-/// Tells which of the product's values are made anew. What is the same in two rows of the product stays the same in two
+/// Tells which of the product's values are made again. What is the same in two rows of the product stays the same in two
 /// rows of the yardstick.
 #[derive(Default)]
 pub(crate) struct Names {
@@ -75,7 +75,7 @@ impl Names {
         self.shapes.push(Shape { prefix: prefix.to_owned(), digits: value.len() - prefix.len() });
     }
 
-    /// Every id that was not named otherwise is made anew.
+    /// Every id that was not named otherwise is made again.
     fn slot(&mut self, value: &Cell) -> Slot {
         if let Some(made) = self.made.get(value) {
             return Slot::Made(*made);
@@ -128,7 +128,7 @@ impl Names {
         self.statement(&text, &values)
     }
 
-    /// Who makes the values, each time anew and for each of these environments as often. No two makers make the same.
+    /// Who makes the values, each time again and for each of these environments as often. No two makers make the same.
     pub(crate) fn maker(&self, environments: Vec<Cell>) -> Maker {
         let next = Arc::clone(&self.next);
         Maker { environments: environments.into(), ids: self.ids, shapes: self.shapes.clone().into(), next }

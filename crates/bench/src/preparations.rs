@@ -34,7 +34,7 @@ const PROVIDER_VERSION: &str = "2026-10-28.endive";
 /// As many as the product keeps open to PostgreSQL.
 const STORE_CONNECTIONS: u32 = 16;
 
-/// The wires that are measured. The first asks the provider before it answers, the second does not.
+/// The adapters that are measured. The first asks the provider before it answers, the second does not.
 const WIRES: [&str; 2] = ["stripe", "square"];
 
 /// An instance with all that is measured of it.
@@ -132,7 +132,7 @@ fn ratios(kind: Kind, all: &[Series]) -> Vec<Ratio> {
     WIRES.into_iter().filter_map(of_wire).flatten().collect()
 }
 
-/// An environment for each wire, and one preparation in each, whose rows the yardstick copies.
+/// An environment for each adapter, and one preparation in each, whose rows the yardstick copies.
 async fn set_up(service: &Service, simulator: &Simulator) -> Result<(Vec<Tenant>, usize), Fault> {
     let wanted = WIRES.map(|wire| (wire.to_owned(), Arc::new(simulator.configuration(wire))));
     let tenants = tenants::set_up(service, wanted.into()).await?;
@@ -144,7 +144,7 @@ async fn set_up(service: &Service, simulator: &Simulator) -> Result<(Vec<Tenant>
     Ok((tenants, most))
 }
 
-/// The store's work alone, for each wire.
+/// The store's work alone, for each adapter.
 async fn raw_runners(kind: Kind, copied: &Copied, clock: Clock) -> Result<Vec<Runner>, Fault> {
     let mut runners = Vec::new();
     let connection = match copied {

@@ -21,7 +21,6 @@ pub(crate) struct Spent {
     pub(crate) server: Option<Duration>,
     /// The database server, with all its processes.
     pub(crate) database: Option<Duration>,
-    /// The provider.
     pub(crate) provider: Option<Duration>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Simulator {
     adapters: Adapters,
 }
 
-/// Where each wire is and which key it takes, as the simulator prints it.
+/// Where each adapter is and which key it takes, as the simulator prints it.
 #[derive(Debug, PartialEq, Eq)]
 struct Adapters {
     stripe: (String, String),
@@ -40,7 +40,7 @@ impl Simulator {
         &self.adapters.stripe.1
     }
 
-    /// The configuration that sends card payments to the wire named and transfers to the only one there is.
+    /// The configuration that sends card payments to the provider named and transfers to the only one there is.
     pub(crate) fn configuration(&self, cards: &str) -> Value {
         let Adapters { stripe, square, increase } = &self.adapters;
         let fee = |provider: &str, method: &str, channel: &str| {

@@ -1,4 +1,4 @@
-//! The wires this service speaks, and what each needs to be told.
+//! The adapters this service speaks, and what each needs to be told.
 
 use tollgate_domain::PaymentMethod;
 
@@ -32,7 +32,6 @@ const fn open(name: &'static str) -> FieldSpec {
 }
 
 impl Adapter {
-    /// Every adapter.
     pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Increase];
 
     /// The name used in configurations.
@@ -49,7 +48,7 @@ impl Adapter {
         Self::ALL.into_iter().find(|adapter| adapter.as_str() == text)
     }
 
-    /// The payment method the wire carries.
+    /// The payment method the provider carries.
     pub const fn method(self) -> PaymentMethod {
         match self {
             Self::Stripe | Self::Square => PaymentMethod::WebCard,

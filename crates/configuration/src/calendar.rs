@@ -27,36 +27,36 @@ impl AchCalendar {
     }
 }
 
-pub(crate) fn read(node: &Node<'_>, faults: &mut ValidationErrors) -> AchCalendar {
-    let Some(mut object) = node.object(faults) else { return AchCalendar::default() };
+pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> AchCalendar {
+    let Some(mut object) = node.object(errors) else { return AchCalendar::default() };
     let (rules, days) = (object.optional("rules"), object.optional("closedDays"));
-    object.finish(faults);
+    object.finish(errors);
     let rules: Vec<_> =
-        rules.into_iter().flat_map(|node| node.items(MAX_RULES, faults).collect::<Vec<_>>()).collect();
-    let rules: Vec<_> = rules.iter().filter_map(|node| read_rules(node, faults)).collect();
+        rules.into_iter().flat_map(|node| node.items(MAX_RULES, errors).collect::<Vec<_>>()).collect();
+    let rules: Vec<_> = rules.iter().filter_map(|node| read_rules(node, errors)).collect();
     let days: Vec<_> =
-        days.into_iter().flat_map(|node| node.items(MAX_DAYS, faults).collect::<Vec<_>>()).collect();
-    let closed_days: Vec<_> = days.iter().filter_map(|node| read_day(node, faults)).collect();
+        days.into_iter().flat_map(|node| node.items(MAX_DAYS, errors).collect::<Vec<_>>()).collect();
+    let closed_days: Vec<_> = days.iter().filter_map(|node| read_day(node, errors)).collect();
     AchCalendar { calendar: Calendar::new(rules.clone(), closed_days.clone()), rules, closed_days }
 }
 
-fn read_rules(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<RailRules> {
-    let mut object = node.object(faults)?;
-    let from = object.required("from", faults);
-    let limit = object.required("sameDayLimitMinor", faults);
-    let same_day = object.required("sameDayCutoff", faults);
-    let standard = object.required("standardCutoff", faults);
-    object.finish(faults);
-    let from = from.and_then(|node| read_day(&node, faults));
+fn read_rules(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<RailRules> {
+    let mut object = node.object(errors)?;
+    let from = object.required("from", errors);
+    let limit = object.required("sameDayLimitMinor", errors);
+    let same_day = object.required("sameDayCutoff", errors);
+    let standard = object.required("standardCutoff", errors);
+    object.finish(errors);
+    let from = from.and_then(|node| read_day(&node, errors));
     let limit = limit.and_then(|node| {
         let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
         if read.is_none() {
-            node.fault(faults, "must be a whole number of minor units");
+            node.fault(errors, "must be an integer of minor units");
         }
         read
     });
-    let same_day_cutoff = same_day.and_then(|node| read_time(&node, faults));
-    let standard_cutoff = standard.and_then(|node| read_time(&node, faults));
+    let same_day_cutoff = same_day.and_then(|node| read_time(&node, errors));
+    let standard_cutoff = standard.and_then(|node| read_time(&node, errors));
     Some(RailRules {
         from: from?,
         same_day_limit: limit?,
@@ -65,18 +65,18 @@ fn read_rules(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<RailRule
     })
 }
 
-fn read_day(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Date> {
-    let read = node.text(10, faults)?.parse().ok();
+fn read_day(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Date> {
+    let read = node.text(10, errors)?.parse().ok();
     if read.is_none() {
-        node.fault(faults, "must be a day such as `2026-12-24`");
+        node.fault(errors, "must be a date such as `2026-12-24`");
     }
     read
 }
 
-fn read_time(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Time> {
-    let read = Time::strptime("%H:%M", node.text(5, faults)?).ok();
+fn read_time(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Time> {
+    let read = Time::strptime("%H:%M", node.text(5, errors)?).ok();
     if read.is_none() {
-        node.fault(faults, "must be a time of day in Eastern Time such as `16:45`");
+        node.fault(errors, "must be a time of day in Eastern Time such as `16:45`");
     }
     read
 }

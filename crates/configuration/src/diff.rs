@@ -85,7 +85,7 @@ fn lists(path: String, before: &[Value], after: &[Value], changes: &mut Vec<Chan
     }
 }
 
-/// What a list's entries are called; `None` where one has no name, or two have the same.
+/// What a list's entries are called; `None` if one has no name, or two have the same.
 fn names(items: &[Value]) -> Option<Vec<String>> {
     let names: Vec<String> = items.iter().map(name_of).collect::<Option<_>>()?;
     let different: HashSet<&String> = names.iter().collect();

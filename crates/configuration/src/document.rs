@@ -20,7 +20,7 @@ pub enum DocumentError {
         column: usize,
     },
     /// A field stands twice in one object.
-    #[error("the field `{name}` is given twice, at line {line}, column {column}")]
+    #[error("the field `{name}` is duplicated, at line {line}, column {column}")]
     Duplicate {
         /// The field.
         name: String,
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(name) = entries.next_key::<String>()? {
             if map.contains_key(&name) {
                 *self.duplicate.borrow_mut() = Some(name);
-                return Err(A::Error::custom("a field is given twice"));
+                return Err(A::Error::custom("a field is duplicated"));
             }
             let value = entries.next_value_seed(self)?;
             map.insert(name, value);
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_repeated_field_is_named() {
         let fault = parse_document(br#"{"providers":{"a":1,"a":2}}"#).unwrap_err();
-        assert!(fault.to_string().starts_with("the field `a` is given twice, at line 1"), "{fault}");
+        assert!(fault.to_string().starts_with("the field `a` is duplicated, at line 1"), "{fault}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Fees {
             .find(|place| self.entries.get(*place).is_some_and(|entry| &*entry.provider == provider))
     }
 
-    /// `false` where there is an entry for the same key already.
+    /// `false` if there is an entry for the same key already.
     fn insert(&mut self, entry: Entry) -> bool {
         if self.place(&entry.provider, entry.channel, entry.currency).is_some() {
             return false;
@@ -56,38 +56,35 @@ impl Fees {
     }
 }
 
-pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, faults: &mut ValidationErrors) -> Fees {
+pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, errors: &mut ValidationErrors) -> Fees {
     let mut fees = Fees::default();
-    let items: Vec<_> = node.items(MAX_ENTRIES, faults).collect();
+    let items: Vec<_> = node.items(MAX_ENTRIES, errors).collect();
     for item in items {
-        if let Some(entry) = read(&item, providers, faults)
+        if let Some(entry) = read(&item, providers, errors)
             && !fees.insert(entry)
         {
-            item.fault(
-                faults,
-                "there is an entry for this provider, payment method, channel and currency already",
-            );
+            item.fault(errors, "duplicate entry for this provider, payment method, channel and currency");
         }
     }
     fees
 }
 
-fn read(node: &Node<'_>, providers: &Providers, faults: &mut ValidationErrors) -> Option<Entry> {
-    let mut object = node.object(faults)?;
-    let provider = object.required("provider", faults);
-    let method = object.required("paymentMethod", faults);
-    let channel = object.required("channel", faults);
-    let currency = object.required("currency", faults);
+fn read(node: &Node<'_>, providers: &Providers, errors: &mut ValidationErrors) -> Option<Entry> {
+    let mut object = node.object(errors)?;
+    let provider = object.required("provider", errors);
+    let method = object.required("paymentMethod", errors);
+    let channel = object.required("channel", errors);
+    let currency = object.required("currency", errors);
     let platform = object.optional("platform");
     let organization = object.optional("organization");
-    object.finish(faults);
+    object.finish(errors);
 
-    let method = method.and_then(|node| read_method(&node, faults));
-    let provider = provider.and_then(|node| read_provider(&node, method, providers, faults));
-    let channel = channel.and_then(|node| read_channel(&node, method, faults));
-    let currency = currency.and_then(|node| read_currency(&node, method, faults));
-    let platform = platform.map(|node| read_layer(&node, faults)).unwrap_or_default();
-    let organization = organization.map(|node| read_layer(&node, faults)).unwrap_or_default();
+    let method = method.and_then(|node| read_method(&node, errors));
+    let provider = provider.and_then(|node| read_provider(&node, method, providers, errors));
+    let channel = channel.and_then(|node| read_channel(&node, method, errors));
+    let currency = currency.and_then(|node| read_currency(&node, method, errors));
+    let platform = platform.map(|node| read_layer(&node, errors)).unwrap_or_default();
+    let organization = organization.map(|node| read_layer(&node, errors)).unwrap_or_default();
     Some(Entry {
         provider: provider?,
         channel: channel?,
@@ -96,10 +93,10 @@ fn read(node: &Node<'_>, providers: &Providers, faults: &mut ValidationErrors) -
     })
 }
 
-fn read_method(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<PaymentMethod> {
-    let read = PaymentMethod::parse(node.text(64, faults)?);
+fn read_method(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<PaymentMethod> {
+    let read = PaymentMethod::parse(node.text(64, errors)?);
     if read.is_none() {
-        node.fault(faults, "must be `web_card` or `ach`");
+        node.fault(errors, "must be `web_card` or `ach`");
     }
     read
 }
@@ -108,11 +105,11 @@ fn read_provider(
     node: &Node<'_>,
     method: Option<PaymentMethod>,
     providers: &Providers,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Arc<str>> {
-    let provider = crate::routing::known_provider(node, providers, faults)?;
+    let provider = crate::routing::known_provider(node, providers, errors)?;
     if method.is_some_and(|method| method != provider.adapter.method()) {
-        node.fault(faults, format!("`{}` does not carry this payment method", provider.name));
+        node.fault(errors, format!("`{}` does not support this payment method", provider.name));
         return None;
     }
     Some(provider.name.clone())
@@ -121,14 +118,14 @@ fn read_provider(
 fn read_channel(
     node: &Node<'_>,
     method: Option<PaymentMethod>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Channel> {
-    let text = node.text(64, faults)?;
+    let text = node.text(64, errors)?;
     let channels = method?.channels();
     let read = channels.iter().copied().find(|channel| channel.fee_channel() == text);
     if read.is_none() {
         let known: Vec<_> = channels.iter().map(|channel| channel.fee_channel()).collect();
-        node.fault(faults, format!("must be one of: {}", known.join(", ")));
+        node.fault(errors, format!("must be one of: {}", known.join(", ")));
     }
     read
 }
@@ -136,52 +133,52 @@ fn read_channel(
 fn read_currency(
     node: &Node<'_>,
     method: Option<PaymentMethod>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Currency> {
-    let Some(currency) = Currency::parse(node.text(64, faults)?) else {
-        node.fault(faults, "must be an active three-letter ISO 4217 code");
+    let Some(currency) = Currency::parse(node.text(64, errors)?) else {
+        node.fault(errors, "must be an active three-letter ISO 4217 code");
         return None;
     };
     if method == Some(PaymentMethod::Ach) && currency != Currency::USD {
-        node.fault(faults, "must be USD for ach");
+        node.fault(errors, "must be USD for ach");
         return None;
     }
     Some(currency)
 }
 
-fn read_layer(node: &Node<'_>, faults: &mut ValidationErrors) -> FeeLayer {
-    let Some(mut object) = node.object(faults) else { return FeeLayer::default() };
+fn read_layer(node: &Node<'_>, errors: &mut ValidationErrors) -> FeeLayer {
+    let Some(mut object) = node.object(errors) else { return FeeLayer::default() };
     let enabled = object.optional("enabled");
     let fixed = object.optional("fixedFeeMinor");
     let percent = object.optional("percentFeeBps");
     let minimum = object.optional("minimumFeeMinor");
     let cap = object.optional("capFeeMinor");
-    object.finish(faults);
+    object.finish(errors);
 
-    let enabled = enabled.map_or(Some(true), |node| node.boolean(faults)).unwrap_or_default();
-    let fixed = fixed.and_then(|node| read_minor(&node, faults)).unwrap_or_default();
-    let percent = percent.and_then(|node| read_percent(&node, faults)).unwrap_or_default();
+    let enabled = enabled.map_or(Some(true), |node| node.boolean(errors)).unwrap_or_default();
+    let fixed = fixed.and_then(|node| read_minor(&node, errors)).unwrap_or_default();
+    let percent = percent.and_then(|node| read_percent(&node, errors)).unwrap_or_default();
     let bounds_path = minimum.clone();
-    let minimum = minimum.and_then(|node| read_minor(&node, faults));
-    let cap = cap.and_then(|node| read_minor(&node, faults));
+    let minimum = minimum.and_then(|node| read_minor(&node, errors));
+    let cap = cap.and_then(|node| read_minor(&node, errors));
     if let (Some(low), Some(high), Some(node)) = (minimum, cap, bounds_path)
         && low > high
     {
-        node.fault(faults, format!("the minimum {low} is above the cap {high}"));
+        node.fault(errors, format!("the minimum {low} is above the cap {high}"));
     }
     FeeLayer { enabled, fixed, percent, minimum, cap }
 }
 
-fn read_minor(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Minor> {
+fn read_minor(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Minor> {
     let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
     if read.is_none() {
-        node.fault(faults, "must be minor units as digits, from \"0\" to \"1000000000000000000\"");
+        node.fault(errors, "must be minor units as digits, from \"0\" to \"1000000000000000000\"");
     }
     read
 }
 
-fn read_percent(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<BasisPoints> {
-    let bps = node.integer(0, u64::from(BasisPoints::WHOLE), faults)?;
+fn read_percent(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<BasisPoints> {
+    let bps = node.integer(0, u64::from(BasisPoints::WHOLE), errors)?;
     u16::try_from(bps).ok().and_then(BasisPoints::new)
 }
 

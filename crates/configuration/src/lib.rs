@@ -68,31 +68,31 @@ impl Configuration {
     }
 
     fn read_with(document: &Value, secrets: &SecretSource<'_>) -> Result<Self, ValidationErrors> {
-        let mut faults = ValidationErrors::default();
-        let read = Self::read_document(&Node::root(document), secrets, &mut faults);
+        let mut errors = ValidationErrors::default();
+        let read = Self::read_document(&Node::root(document), secrets, &mut errors);
         match read {
-            Some(configuration) if faults.is_empty() => Ok(configuration),
-            _ => Err(faults),
+            Some(configuration) if errors.is_empty() => Ok(configuration),
+            _ => Err(errors),
         }
     }
 
     fn read_document(
         document: &Node<'_>,
         secrets: &SecretSource<'_>,
-        faults: &mut ValidationErrors,
+        errors: &mut ValidationErrors,
     ) -> Option<Self> {
-        let mut object = document.object(faults)?;
+        let mut object = document.object(errors)?;
         let providers = object.optional("providers");
         let routing = object.optional("routing");
         let fees = object.optional("fees");
         let settings = object.optional("settings");
-        object.finish(faults);
+        object.finish(errors);
 
-        let providers = providers.map(|node| provider::read_all(&node, secrets, faults)).unwrap_or_default();
+        let providers = providers.map(|node| provider::read_all(&node, secrets, errors)).unwrap_or_default();
         let (web_card, ach) =
-            routing.map(|node| routing::read_all(&node, &providers, faults)).unwrap_or_default();
-        let fees = fees.map(|node| fees::read_all(&node, &providers, faults)).unwrap_or_default();
-        let settings = settings.map(|node| settings::read(&node, faults)).unwrap_or_default();
+            routing.map(|node| routing::read_all(&node, &providers, errors)).unwrap_or_default();
+        let fees = fees.map(|node| fees::read_all(&node, &providers, errors)).unwrap_or_default();
+        let settings = settings.map(|node| settings::read(&node, errors)).unwrap_or_default();
         Some(Self { providers, web_card, ach, fees, settings })
     }
 

@@ -1,4 +1,4 @@
-//! The `providers` section: which wires there are, and the credentials for each.
+//! The `providers` section: which adapters there are, and the credentials for each.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Provider {
     pub adapter: Adapter,
     /// Where it is reached, if not at the adapter's usual address.
     pub base_url: Option<String>,
-    /// Its sandbox or the real thing, for wires that tell them apart by address.
+    /// Its sandbox or the real thing, for adapters that tell them apart by address.
     pub environment: Option<ProviderEnvironment>,
     credentials: Vec<(&'static str, Credential)>,
     funding: Vec<(&'static str, String)>,
@@ -197,16 +197,16 @@ pub(crate) fn place(provider: &str, field: &str) -> String {
 pub(crate) fn read_all(
     node: &Node<'_>,
     secrets: &SecretSource<'_>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Providers {
-    let entries: Vec<_> = node.entries(faults).collect();
+    let entries: Vec<_> = node.entries(errors).collect();
     if entries.len() > MAX_PROVIDERS {
-        node.fault(faults, format!("has {} entries; at most {MAX_PROVIDERS} are allowed", entries.len()));
+        node.fault(errors, format!("has {} entries; at most {MAX_PROVIDERS} are allowed", entries.len()));
         return Providers::default();
     }
     let mut providers = Providers::default();
     for (name, entry) in entries {
-        match read(name, &entry, secrets, faults) {
+        match read(name, &entry, secrets, errors) {
             Some(provider) => providers.entries.push(provider),
             None => providers.faulty.push(name.into()),
         }
@@ -218,22 +218,22 @@ fn read(
     name: &str,
     node: &Node<'_>,
     secrets: &SecretSource<'_>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Provider> {
     if !is_name(name) {
-        node.fault(faults, format!("a provider's name {NAME_RULE}"));
+        node.fault(errors, format!("a provider's name {NAME_RULE}"));
     }
-    let mut object = node.object(faults)?;
-    let adapter = object.required("adapter", faults);
+    let mut object = node.object(errors)?;
+    let adapter = object.required("adapter", errors);
     let credentials = object.optional("credentials");
     let base_url = object.optional("baseUrl");
     let environment = object.optional("environment");
     let funding = object.optional("funding");
-    object.finish(faults);
+    object.finish(errors);
 
-    let base_url = base_url.and_then(|node| read_base_url(&node, faults));
-    let environment = environment.and_then(|node| read_environment(&node, faults));
-    let adapter = adapter.and_then(|node| read_adapter(&node, faults))?;
+    let base_url = base_url.and_then(|node| read_base_url(&node, errors));
+    let environment = environment.and_then(|node| read_environment(&node, errors));
+    let adapter = adapter.and_then(|node| read_adapter(&node, errors))?;
     let mut provider = Provider {
         name: name.into(),
         adapter,
@@ -244,41 +244,41 @@ fn read(
     };
     if let Some(node) = credentials {
         provider.credentials =
-            read_fields(&node, adapter.credential_fields(), faults, |field, node, faults| {
-                read_credential(&provider, *field, node, secrets, faults)
+            read_fields(&node, adapter.credential_fields(), errors, |field, node, errors| {
+                read_credential(&provider, *field, node, secrets, errors)
             });
     }
     if let Some(node) = funding {
-        provider.funding = read_fields(&node, adapter.funding_fields(), faults, |_, node, faults| {
-            node.text(MAX_CREDENTIAL_LENGTH, faults).map(str::to_owned)
+        provider.funding = read_fields(&node, adapter.funding_fields(), errors, |_, node, errors| {
+            node.text(MAX_CREDENTIAL_LENGTH, errors).map(str::to_owned)
         });
     }
     Some(provider)
 }
 
-fn read_adapter(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Adapter> {
-    let read = Adapter::parse(node.text(64, faults)?);
+fn read_adapter(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Adapter> {
+    let read = Adapter::parse(node.text(64, errors)?);
     if read.is_none() {
         let known: Vec<_> = Adapter::ALL.iter().map(|adapter| adapter.as_str()).collect();
-        node.fault(faults, format!("is not a known adapter; known: {}", known.join(", ")));
+        node.fault(errors, format!("is not a known adapter; known: {}", known.join(", ")));
     }
     read
 }
 
-fn read_environment(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<ProviderEnvironment> {
-    match node.text(64, faults)? {
+fn read_environment(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<ProviderEnvironment> {
+    match node.text(64, errors)? {
         "sandbox" => Some(ProviderEnvironment::Sandbox),
         "production" => Some(ProviderEnvironment::Production),
         _ => {
-            node.fault(faults, "must be `sandbox` or `production`");
+            node.fault(errors, "must be `sandbox` or `production`");
             None
         }
     }
 }
 
 /// `https` anywhere, or `http` to this machine; an address only, without credentials, query or fragment.
-fn read_base_url(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String> {
-    let text = node.text(2_000, faults)?;
+fn read_base_url(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String> {
+    let text = node.text(2_000, errors)?;
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let authority = rest.split('/').next().unwrap_or_default();
     let host = match authority.strip_prefix('[') {
@@ -291,27 +291,24 @@ fn read_base_url(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Strin
     if plain && !host.is_empty() && (scheme == "https" || (scheme == "http" && loopback)) {
         return Some(text.trim_end_matches('/').to_owned());
     }
-    node.fault(
-        faults,
-        "must be an https address (http only on loopback), without user name, query or fragment",
-    );
+    node.fault(errors, "must be an https URL (http only on loopback) without user name, query or fragment");
     None
 }
 
 fn read_fields<T>(
     node: &Node<'_>,
     specs: &'static [FieldSpec],
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
     mut read: impl FnMut(&'static FieldSpec, &Node<'_>, &mut ValidationErrors) -> Option<T>,
 ) -> Vec<(&'static str, T)> {
-    let Some(mut object) = node.object(faults) else { return Vec::new() };
+    let Some(mut object) = node.object(errors) else { return Vec::new() };
     let mut fields = Vec::new();
     for spec in specs {
-        if let Some(value) = object.optional(spec.name).and_then(|node| read(spec, &node, faults)) {
+        if let Some(value) = object.optional(spec.name).and_then(|node| read(spec, &node, errors)) {
             fields.push((spec.name, value));
         }
     }
-    object.finish(faults);
+    object.finish(errors);
     fields
 }
 
@@ -320,14 +317,14 @@ fn read_credential(
     field: FieldSpec,
     node: &Node<'_>,
     secrets: &SecretSource<'_>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Credential> {
     if !field.secret {
-        return node.text(MAX_CREDENTIAL_LENGTH, faults).map(|text| Credential::Open(text.to_owned()));
+        return node.text(MAX_CREDENTIAL_LENGTH, errors).map(|text| Credential::Open(text.to_owned()));
     }
     match secrets {
         SecretSource::Sent { current } => {
-            let text = node.text(MAX_CREDENTIAL_LENGTH, faults)?;
+            let text = node.text(MAX_CREDENTIAL_LENGTH, errors)?;
             if !Secret::is_masked_form(text) {
                 return Some(Credential::Secret(Secret::new(text)));
             }
@@ -337,10 +334,7 @@ fn read_credential(
                 .and_then(|known| known.secret(field.name))
                 .filter(|known| known.masked() == text);
             if kept.is_none() {
-                node.fault(
-                    faults,
-                    "is masked, and no such secret is stored here to keep; send the secret itself",
-                );
+                node.fault(errors, "is masked, but no secret is stored here; send the secret itself");
             }
             kept.cloned().map(Credential::Secret)
         }
@@ -350,7 +344,7 @@ fn read_credential(
             match sealer.open(&context, sealed) {
                 Ok(secret) => Some(Credential::Secret(secret)),
                 Err(error) => {
-                    node.fault(faults, error.to_string());
+                    node.fault(errors, error.to_string());
                     None
                 }
             }

@@ -23,35 +23,35 @@ impl<'a> Node<'a> {
         Self { value, path: String::new() }
     }
 
-    pub(crate) fn fault(&self, faults: &mut ValidationErrors, message: impl Into<String>) {
+    pub(crate) fn fault(&self, errors: &mut ValidationErrors, message: impl Into<String>) {
         let path = if self.path.is_empty() { "(document)" } else { &self.path };
-        faults.add(path, message);
+        errors.add(path, message);
     }
 
-    pub(crate) fn object(&self, faults: &mut ValidationErrors) -> Option<Object<'a>> {
-        let map = self.map(faults)?;
+    pub(crate) fn object(&self, errors: &mut ValidationErrors) -> Option<Object<'a>> {
+        let map = self.map(errors)?;
         Some(Object { map, path: self.path.clone(), known: Vec::new() })
     }
 
     /// The pairs of an object whose keys are names of the operator's choosing.
-    pub(crate) fn entries(&self, faults: &mut ValidationErrors) -> impl Iterator<Item = (&'a str, Node<'a>)> {
+    pub(crate) fn entries(&self, errors: &mut ValidationErrors) -> impl Iterator<Item = (&'a str, Node<'a>)> {
         let path = self.path.clone();
-        self.map(faults)
+        self.map(errors)
             .into_iter()
             .flatten()
             .map(move |(name, value)| (name.as_str(), Node { value, path: join(&path, name) }))
     }
 
     /// The items of a list of at most `most`.
-    pub(crate) fn items(&self, most: usize, faults: &mut ValidationErrors) -> impl Iterator<Item = Node<'a>> {
+    pub(crate) fn items(&self, most: usize, errors: &mut ValidationErrors) -> impl Iterator<Item = Node<'a>> {
         let items = match self.value {
             Value::Array(items) if items.len() <= most => items.as_slice(),
             Value::Array(items) => {
-                self.fault(faults, format!("has {} entries; at most {most} are allowed", items.len()));
+                self.fault(errors, format!("has {} entries; at most {most} are allowed", items.len()));
                 &[]
             }
             other => {
-                self.fault(faults, format!("must be a list, not {}", kind(other)));
+                self.fault(errors, format!("must be a list, not {}", kind(other)));
                 &[]
             }
         };
@@ -59,47 +59,47 @@ impl<'a> Node<'a> {
         items.iter().enumerate().map(move |(place, value)| Node { value, path: format!("{path}[{place}]") })
     }
 
-    pub(crate) fn boolean(&self, faults: &mut ValidationErrors) -> Option<bool> {
+    pub(crate) fn boolean(&self, errors: &mut ValidationErrors) -> Option<bool> {
         let read = self.value.as_bool();
         if read.is_none() {
-            self.fault(faults, format!("must be true or false, not {}", kind(self.value)));
+            self.fault(errors, format!("must be true or false, not {}", kind(self.value)));
         }
         read
     }
 
     /// A text of 1 to `most` characters.
-    pub(crate) fn text(&self, most: usize, faults: &mut ValidationErrors) -> Option<&'a str> {
+    pub(crate) fn text(&self, most: usize, errors: &mut ValidationErrors) -> Option<&'a str> {
         let Some(text) = self.value.as_str() else {
-            self.fault(faults, format!("must be a text, not {}", kind(self.value)));
+            self.fault(errors, format!("must be a string, not {}", kind(self.value)));
             return None;
         };
         let length = text.chars().count();
         if length == 0 {
-            self.fault(faults, "must not be empty; leave the field out instead");
+            self.fault(errors, "must not be empty; omit the field instead");
             return None;
         }
         if length > most {
-            self.fault(faults, format!("has {length} characters; at most {most} are allowed"));
+            self.fault(errors, format!("has {length} characters; at most {most} are allowed"));
             return None;
         }
         Some(text)
     }
 
     /// A name: letters, digits, `_`, `-` and `.`, at most 64.
-    pub(crate) fn name(&self, faults: &mut ValidationErrors) -> Option<&'a str> {
-        let text = self.text(64, faults)?;
+    pub(crate) fn name(&self, errors: &mut ValidationErrors) -> Option<&'a str> {
+        let text = self.text(64, errors)?;
         if is_name(text) {
             return Some(text);
         }
-        self.fault(faults, NAME_RULE);
+        self.fault(errors, NAME_RULE);
         None
     }
 
     /// A whole number within bounds.
-    pub(crate) fn integer(&self, least: u64, most: u64, faults: &mut ValidationErrors) -> Option<u64> {
+    pub(crate) fn integer(&self, least: u64, most: u64, errors: &mut ValidationErrors) -> Option<u64> {
         let read = self.value.as_u64().filter(|number| (least..=most).contains(number));
         if read.is_none() {
-            self.fault(faults, format!("must be a whole number from {least} to {most}"));
+            self.fault(errors, format!("must be an integer from {least} to {most}"));
         }
         read
     }
@@ -113,10 +113,10 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn map(&self, faults: &mut ValidationErrors) -> Option<&'a Map<String, Value>> {
+    fn map(&self, errors: &mut ValidationErrors) -> Option<&'a Map<String, Value>> {
         let map = self.value.as_object();
         if map.is_none() {
-            self.fault(faults, format!("must be an object, not {}", kind(self.value)));
+            self.fault(errors, format!("must be an object, not {}", kind(self.value)));
         }
         map
     }
@@ -131,19 +131,19 @@ impl<'a> Object<'a> {
     }
 
     /// A field that must be there.
-    pub(crate) fn required(&mut self, name: &'static str, faults: &mut ValidationErrors) -> Option<Node<'a>> {
+    pub(crate) fn required(&mut self, name: &'static str, errors: &mut ValidationErrors) -> Option<Node<'a>> {
         let node = self.optional(name);
         if node.is_none() {
-            faults.add(join(&self.path, name), "is required");
+            errors.add(join(&self.path, name), "is required");
         }
         node
     }
 
     /// Faults for the fields nobody asked for.
-    pub(crate) fn finish(self, faults: &mut ValidationErrors) {
+    pub(crate) fn finish(self, errors: &mut ValidationErrors) {
         for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
             let known = self.known.join("`, `");
-            faults.add(join(&self.path, name), format!("is not a known field; known here: `{known}`"));
+            errors.add(join(&self.path, name), format!("is not a known field; known here: `{known}`"));
         }
     }
 }
@@ -164,7 +164,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

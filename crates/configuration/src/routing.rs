@@ -22,16 +22,16 @@ const MAX_OPERAND_LENGTH: usize = 500;
 pub(crate) fn read_all(
     node: &Node<'_>,
     providers: &Providers,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> (RoutingTable, RoutingTable) {
-    let Some(mut object) = node.object(faults) else { return Default::default() };
-    let table = |method: PaymentMethod, object: &mut Object<'_>, faults: &mut ValidationErrors| {
+    let Some(mut object) = node.object(errors) else { return Default::default() };
+    let table = |method: PaymentMethod, object: &mut Object<'_>, errors: &mut ValidationErrors| {
         let table = object.optional(method.as_str());
-        table.and_then(|node| read_table(&node, method, providers, faults)).unwrap_or_default()
+        table.and_then(|node| read_table(&node, method, providers, errors)).unwrap_or_default()
     };
-    let web_card = table(PaymentMethod::WebCard, &mut object, faults);
-    let ach = table(PaymentMethod::Ach, &mut object, faults);
-    object.finish(faults);
+    let web_card = table(PaymentMethod::WebCard, &mut object, errors);
+    let ach = table(PaymentMethod::Ach, &mut object, errors);
+    object.finish(errors);
     (web_card, ach)
 }
 
@@ -39,17 +39,17 @@ fn read_table(
     node: &Node<'_>,
     method: PaymentMethod,
     providers: &Providers,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<RoutingTable> {
-    let mut object = node.object(faults)?;
+    let mut object = node.object(errors)?;
     let enabled = object.optional("enabled");
     let rules = object.optional("rules");
     let default = object.optional("default");
-    object.finish(faults);
+    object.finish(errors);
 
-    let enabled = enabled.map_or(Some(true), |node| node.boolean(faults)).unwrap_or_default();
-    let rules = rules.map(|node| read_rules(&node, method, providers, faults)).unwrap_or_default();
-    let default = default.and_then(|node| read_target(&node, method, providers, faults));
+    let enabled = enabled.map_or(Some(true), |node| node.boolean(errors)).unwrap_or_default();
+    let rules = rules.map(|node| read_rules(&node, method, providers, errors)).unwrap_or_default();
+    let default = default.and_then(|node| read_target(&node, method, providers, errors));
     Some(RoutingTable::new(enabled, rules, default))
 }
 
@@ -57,11 +57,11 @@ fn read_rules(
     node: &Node<'_>,
     method: PaymentMethod,
     providers: &Providers,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Vec<Rule> {
-    let items: Vec<_> = node.items(MAX_RULES, faults).collect();
+    let items: Vec<_> = node.items(MAX_RULES, errors).collect();
     let mut seen = HashSet::new();
-    items.iter().filter_map(|item| read_rule(item, method, providers, &mut seen, faults)).collect()
+    items.iter().filter_map(|item| read_rule(item, method, providers, &mut seen, errors)).collect()
 }
 
 fn read_rule<'a>(
@@ -69,19 +69,19 @@ fn read_rule<'a>(
     method: PaymentMethod,
     providers: &Providers,
     seen: &mut HashSet<&'a str>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Rule> {
-    let mut object = node.object(faults)?;
-    let id = object.required("id", faults);
+    let mut object = node.object(errors)?;
+    let id = object.required("id", errors);
     let enabled = object.optional("enabled");
     let conditions = object.optional("conditions");
-    let target = object.required("target", faults);
-    object.finish(faults);
+    let target = object.required("target", errors);
+    object.finish(errors);
 
-    let id = id.and_then(|node| read_unique_id(&node, "rule", seen, faults));
-    let enabled = enabled.map_or(Some(true), |node| node.boolean(faults)).unwrap_or_default();
-    let conditions = conditions.map(|node| read_conditions(&node, faults)).unwrap_or_default();
-    let target = target.and_then(|node| read_target(&node, method, providers, faults));
+    let id = id.and_then(|node| read_unique_id(&node, "rule", seen, errors));
+    let enabled = enabled.map_or(Some(true), |node| node.boolean(errors)).unwrap_or_default();
+    let conditions = conditions.map(|node| read_conditions(&node, errors)).unwrap_or_default();
+    let target = target.and_then(|node| read_target(&node, method, providers, errors));
     Some(Rule { id: id?, enabled, conditions, target: target? })
 }
 
@@ -89,11 +89,11 @@ fn read_unique_id<'a>(
     node: &Node<'a>,
     what: &str,
     seen: &mut HashSet<&'a str>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Arc<str>> {
-    let id = node.name(faults)?;
+    let id = node.name(errors)?;
     if !seen.insert(id) {
-        node.fault(faults, format!("another {what} here has the id `{id}` already"));
+        node.fault(errors, format!("another {what} already has the ID `{id}`"));
         return None;
     }
     Some(id.into())
@@ -103,22 +103,22 @@ fn read_target(
     node: &Node<'_>,
     method: PaymentMethod,
     providers: &Providers,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Target> {
-    let mut object = node.object(faults)?;
-    let provider = object.required("provider", faults);
-    let channel = object.required("channel", faults);
-    object.finish(faults);
+    let mut object = node.object(errors)?;
+    let provider = object.required("provider", errors);
+    let channel = object.required("channel", errors);
+    object.finish(errors);
 
     let provider = provider.and_then(|node| {
-        let provider = known_provider(&node, providers, faults)?;
+        let provider = known_provider(&node, providers, errors)?;
         if provider.adapter.method() != method {
-            node.fault(faults, format!("`{}` does not carry {method} payments", provider.name));
+            node.fault(errors, format!("`{}` does not support {method} payments", provider.name));
             return None;
         }
         Some(provider.name.clone())
     });
-    let channel = channel.and_then(|node| read_channel(&node, method, faults));
+    let channel = channel.and_then(|node| read_channel(&node, method, errors));
     Some(Target { provider: provider?, channel: channel? })
 }
 
@@ -126,111 +126,108 @@ fn read_target(
 pub(crate) fn known_provider<'p>(
     node: &Node<'_>,
     providers: &'p Providers,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<&'p Provider> {
-    let name = node.text(64, faults)?;
+    let name = node.text(64, errors)?;
     let provider = providers.get(name);
     if provider.is_none() && !providers.is_faulty(name) {
         let known: Vec<_> = providers.iter().map(|provider| &*provider.name).collect();
-        node.fault(
-            faults,
-            format!("there is no such provider in this document; there are: {}", known.join(", ")),
-        );
+        node.fault(errors, format!("unknown provider; this document has: {}", known.join(", ")));
     }
     provider
 }
 
-fn read_channel(node: &Node<'_>, method: PaymentMethod, faults: &mut ValidationErrors) -> Option<Channel> {
-    let text = node.text(64, faults)?;
+fn read_channel(node: &Node<'_>, method: PaymentMethod, errors: &mut ValidationErrors) -> Option<Channel> {
+    let text = node.text(64, errors)?;
     let read = Channel::parse(text).filter(|channel| method.channels().contains(channel));
     if read.is_none() {
         let known: Vec<_> = method.channels().iter().map(|channel| channel.as_str()).collect();
-        node.fault(faults, format!("must be one of: {}", known.join(", ")));
+        node.fault(errors, format!("must be one of: {}", known.join(", ")));
     }
     read
 }
 
-fn read_conditions(node: &Node<'_>, faults: &mut ValidationErrors) -> Vec<Condition> {
-    let items: Vec<_> = node.items(MAX_CONDITIONS, faults).collect();
+fn read_conditions(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<Condition> {
+    let items: Vec<_> = node.items(MAX_CONDITIONS, errors).collect();
     let mut seen = HashSet::new();
-    items.iter().filter_map(|item| read_condition(item, &mut seen, faults)).collect()
+    items.iter().filter_map(|item| read_condition(item, &mut seen, errors)).collect()
 }
 
 fn read_condition<'a>(
     node: &Node<'a>,
     seen: &mut HashSet<&'a str>,
-    faults: &mut ValidationErrors,
+    errors: &mut ValidationErrors,
 ) -> Option<Condition> {
-    let mut object = node.object(faults)?;
-    let id = object.required("id", faults);
-    let field = object.required("field", faults);
-    let op = object.required("op", faults);
-    let value = object.required("value", faults);
-    object.finish(faults);
+    let mut object = node.object(errors)?;
+    let id = object.required("id", errors);
+    let field = object.required("field", errors);
+    let op = object.required("op", errors);
+    let value = object.required("value", errors);
+    object.finish(errors);
 
-    let id = id.and_then(|node| read_unique_id(&node, "condition", seen, faults));
-    let field = field.and_then(|node| read_field(&node, faults));
+    let id = id.and_then(|node| read_unique_id(&node, "condition", seen, errors));
+    let field = field.and_then(|node| read_field(&node, errors));
     let test = match (op, &value) {
-        (Some(op), Some(value)) => read_test(&op, value, faults),
+        (Some(op), Some(value)) => read_test(&op, value, errors),
         _ => None,
     };
     let (id, field, test, value) = (id?, field?, test?, value?);
     match Condition::new(id, field, test) {
         Ok(condition) => Some(condition),
         Err(error) => {
-            value.fault(faults, error.to_string());
+            value.fault(errors, error.to_string());
             None
         }
     }
 }
 
-fn read_field(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Field> {
-    let read = Field::parse(node.text(MAX_OPERAND_LENGTH, faults)?);
+fn read_field(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Field> {
+    let read = Field::parse(node.text(MAX_OPERAND_LENGTH, errors)?);
     if read.is_none() {
-        node.fault(faults, "must be `amountMinor`, `currency`, `flow` or `metadata.<key>`");
+        node.fault(errors, "must be `amountMinor`, `currency`, `flow` or `metadata.<key>`");
     }
     read
 }
 
-fn read_test(op: &Node<'_>, value: &Node<'_>, faults: &mut ValidationErrors) -> Option<Test> {
-    match op.text(64, faults)? {
-        "eq" => read_scalar(value, faults).map(Test::Eq),
-        "ne" => read_scalar(value, faults).map(Test::Ne),
-        "in" => read_scalars(value, faults).map(Test::In),
-        "notIn" => read_scalars(value, faults).map(Test::NotIn),
-        "lt" => read_number(value, faults).map(Test::Lt),
-        "lte" => read_number(value, faults).map(Test::Lte),
-        "gt" => read_number(value, faults).map(Test::Gt),
-        "gte" => read_number(value, faults).map(Test::Gte),
-        "exists" => value.boolean(faults).map(Test::Exists),
-        "startsWith" => value.text(MAX_OPERAND_LENGTH, faults).map(|text| Test::StartsWith(text.to_owned())),
+fn read_test(op: &Node<'_>, value: &Node<'_>, errors: &mut ValidationErrors) -> Option<Test> {
+    match op.text(64, errors)? {
+        "eq" => read_scalar(value, errors).map(Test::Eq),
+        "ne" => read_scalar(value, errors).map(Test::Ne),
+        "in" => read_scalars(value, errors).map(Test::In),
+        "notIn" => read_scalars(value, errors).map(Test::NotIn),
+        "lt" => read_number(value, errors).map(Test::Lt),
+        "lte" => read_number(value, errors).map(Test::Lte),
+        "gt" => read_number(value, errors).map(Test::Gt),
+        "gte" => read_number(value, errors).map(Test::Gte),
+        "exists" => value.boolean(errors).map(Test::Exists),
+        "startsWith" => value.text(MAX_OPERAND_LENGTH, errors).map(|text| Test::StartsWith(text.to_owned())),
         _ => {
-            op.fault(faults, "must be one of: eq, ne, in, notIn, lt, lte, gt, gte, exists, startsWith");
+            op.fault(errors, "must be one of: eq, ne, in, notIn, lt, lte, gt, gte, exists, startsWith");
             None
         }
     }
 }
 
 /// A text, number, `true` or `false`; all are compared as text.
-fn read_scalar(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String> {
+fn read_scalar(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String> {
     match node.value {
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(truth) => Some(truth.to_string()),
         Value::String(text) if text.is_empty() => Some(String::new()),
-        _ => node.text(MAX_OPERAND_LENGTH, faults).map(str::to_owned),
+        _ => node.text(MAX_OPERAND_LENGTH, errors).map(str::to_owned),
     }
 }
 
-fn read_scalars(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<Vec<String>> {
-    let items: Vec<_> = node.items(MAX_OPERANDS, faults).collect();
-    let scalars: Vec<_> = items.iter().map(|item| read_scalar(item, faults)).collect();
+fn read_scalars(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Vec<String>> {
+    let items: Vec<_> = node.items(MAX_OPERANDS, errors).collect();
+    let scalars: Vec<_> = items.iter().map(|item| read_scalar(item, errors)).collect();
     scalars.into_iter().collect()
 }
 
-fn read_number(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<i128> {
+fn read_number(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<i128> {
     let read = node.digits().and_then(|digits| digits.parse().ok());
     if read.is_none() {
-        node.fault(faults, "must be a whole number");
+        node.fault(errors, "must be an integer");
     }
     read
 }

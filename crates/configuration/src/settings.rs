@@ -17,7 +17,7 @@ const MAX_RATE: u64 = 1_000_000;
 const MIN_PREPARATION_SECONDS: u64 = 60;
 /// A month: beyond it nobody comes back to a checkout, and every one is looked after until it ends.
 const MAX_PREPARATION_SECONDS: u64 = 2_592_000;
-const USUAL_PREPARATION: Duration = Duration::from_hours(24);
+const DEFAULT_PREPARATION: Duration = Duration::from_hours(24);
 const MAX_ORIGINS: usize = 100;
 
 /// An environment's settings; the defaults are those of an empty document.
@@ -46,7 +46,7 @@ pub struct EnvironmentSettings {
 impl EnvironmentSettings {
     /// How long a card preparation waits to be paid.
     pub fn preparation_lifetime(&self) -> Duration {
-        self.preparation_lifetime_seconds.map_or(USUAL_PREPARATION, Duration::from_secs)
+        self.preparation_lifetime_seconds.map_or(DEFAULT_PREPARATION, Duration::from_secs)
     }
 
     /// The generation of the key new customer tokens are made with.
@@ -82,8 +82,8 @@ fn without_usual_port(origin: &str) -> &str {
     }
 }
 
-pub(crate) fn read(node: &Node<'_>, faults: &mut ValidationErrors) -> EnvironmentSettings {
-    let Some(mut object) = node.object(faults) else { return EnvironmentSettings::default() };
+pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> EnvironmentSettings {
+    let Some(mut object) = node.object(errors) else { return EnvironmentSettings::default() };
     let secret_key = object.optional("secretKeyForPreparation");
     let preparation = object.optional("preparationLifetimeSeconds");
     let origins = object.optional("returnOrigins");
@@ -93,40 +93,40 @@ pub(crate) fn read(node: &Node<'_>, faults: &mut ValidationErrors) -> Environmen
     let ach_calendar = object.optional("achCalendar");
     let provider_funds = object.optional("checkProviderFunds");
     let rate = object.optional("rateLimitPerSecond");
-    object.finish(faults);
-    let generation = |node: Node<'_>, faults: &mut ValidationErrors| {
-        node.integer(1, u64::from(u32::MAX), faults).and_then(|number| u32::try_from(number).ok())
+    object.finish(errors);
+    let generation = |node: Node<'_>, errors: &mut ValidationErrors| {
+        node.integer(1, u64::from(u32::MAX), errors).and_then(|number| u32::try_from(number).ok())
     };
-    let customer_token_key = token_key.and_then(|node| generation(node, faults));
-    let customer_token_oldest_key = oldest_key.as_ref().and_then(|node| generation(node.clone(), faults));
+    let customer_token_key = token_key.and_then(|node| generation(node, errors));
+    let customer_token_oldest_key = oldest_key.as_ref().and_then(|node| generation(node.clone(), errors));
     if let Some(node) = oldest_key
         && customer_token_oldest_key > Some(customer_token_key.unwrap_or(1))
     {
-        node.fault(faults, "must not be above customerTokenKey: no token would open");
+        node.fault(errors, "must not be greater than customerTokenKey: no token would be accepted");
     }
     EnvironmentSettings {
         customer_token_key,
         customer_token_oldest_key,
-        ach_calendar: ach_calendar.map(|node| calendar::read(&node, faults)),
-        check_provider_funds: provider_funds.and_then(|node| node.boolean(faults)).unwrap_or_default(),
-        secret_key_for_preparation: secret_key.and_then(|node| node.boolean(faults)).unwrap_or_default(),
+        ach_calendar: ach_calendar.map(|node| calendar::read(&node, errors)),
+        check_provider_funds: provider_funds.and_then(|node| node.boolean(errors)).unwrap_or_default(),
+        secret_key_for_preparation: secret_key.and_then(|node| node.boolean(errors)).unwrap_or_default(),
         preparation_lifetime_seconds: preparation
-            .and_then(|node| node.integer(MIN_PREPARATION_SECONDS, MAX_PREPARATION_SECONDS, faults)),
-        return_origins: origins.map(|node| read_origins(&node, faults)),
+            .and_then(|node| node.integer(MIN_PREPARATION_SECONDS, MAX_PREPARATION_SECONDS, errors)),
+        return_origins: origins.map(|node| read_origins(&node, errors)),
         customer_token_lifetime_seconds: lifetime
-            .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, faults)),
-        rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, faults)),
+            .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, errors)),
+        rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, errors)),
     }
 }
 
-fn read_origins(node: &Node<'_>, faults: &mut ValidationErrors) -> Vec<String> {
-    let items: Vec<_> = node.items(MAX_ORIGINS, faults).collect();
-    items.iter().filter_map(|item| read_origin(item, faults)).collect()
+fn read_origins(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<String> {
+    let items: Vec<_> = node.items(MAX_ORIGINS, errors).collect();
+    items.iter().filter_map(|item| read_origin(item, errors)).collect()
 }
 
 /// A scheme, a host and perhaps a port, and nothing behind them.
-fn read_origin(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String> {
-    let text = node.text(300, faults)?;
+fn read_origin(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String> {
+    let text = node.text(300, errors)?;
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let plain =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | ':' | '[' | ']');
@@ -136,7 +136,7 @@ fn read_origin(node: &Node<'_>, faults: &mut ValidationErrors) -> Option<String>
     if matches!(scheme, "https" | "http") && !rest.is_empty() && rest.chars().all(plain) && has_port {
         return Some(text.to_owned());
     }
-    node.fault(faults, "must be an origin such as `https://shop.example`, without a path");
+    node.fault(errors, "must be an origin such as `https://shop.example`, without a path");
     None
 }
 

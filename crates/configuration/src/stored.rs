@@ -13,12 +13,12 @@ pub enum StoredConfigError {
     #[error("the stored configuration is not JSON: {0}")]
     Unreadable(String),
     /// It does not hold together, or its secrets do not open.
-    #[error("the stored configuration does not hold together: {}", first(.0))]
+    #[error("the stored configuration is invalid: {}", first(.0))]
     Faulty(ValidationErrors),
 }
 
-fn first(faults: &ValidationErrors) -> String {
-    faults.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
+fn first(errors: &ValidationErrors) -> String {
+    errors.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
 }
 
 impl Configuration {

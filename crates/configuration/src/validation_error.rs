@@ -12,7 +12,7 @@ pub struct ValidationError {
 /// Every fault of a document, in the order they were met.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ValidationErrors {
-    faults: Vec<ValidationError>,
+    errors: Vec<ValidationError>,
     unlisted: usize,
 }
 
@@ -22,8 +22,8 @@ const MAX_LISTED: usize = 5_000;
 impl ValidationErrors {
     /// Notes one more.
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        if self.faults.len() < MAX_LISTED {
-            self.faults.push(ValidationError { field: field.into(), message: message.into() });
+        if self.errors.len() < MAX_LISTED {
+            self.errors.push(ValidationError { field: field.into(), message: message.into() });
         } else {
             self.unlisted = self.unlisted.saturating_add(1);
         }
@@ -31,17 +31,17 @@ impl ValidationErrors {
 
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        self.faults.is_empty()
+        self.errors.is_empty()
     }
 
     /// How many there are, also beyond those listed.
     pub fn count(&self) -> usize {
-        self.faults.len().saturating_add(self.unlisted)
+        self.errors.len().saturating_add(self.unlisted)
     }
 
     /// Those listed.
     pub fn iter(&self) -> impl Iterator<Item = &ValidationError> {
-        self.faults.iter()
+        self.errors.iter()
     }
 }
 
@@ -50,6 +50,6 @@ impl IntoIterator for ValidationErrors {
     type IntoIter = std::vec::IntoIter<ValidationError>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.faults.into_iter()
+        self.errors.into_iter()
     }
 }

@@ -39,7 +39,7 @@ fn read(document: &Value) -> Configuration {
     Configuration::read(document, &Configuration::default()).unwrap()
 }
 
-fn faults(document: &Value) -> Vec<ValidationError> {
+fn errors(document: &Value) -> Vec<ValidationError> {
     Configuration::read(document, &Configuration::default()).unwrap_err().into_iter().collect()
 }
 
@@ -47,7 +47,7 @@ fn faults(document: &Value) -> Vec<ValidationError> {
 fn check_fault(pointer: &str, value: Value, path: &str, words: &str) {
     let mut document = example();
     *document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
-    let found = faults(&document);
+    let found = errors(&document);
     assert_eq!(found.len(), 1, "{pointer}: {found:?}");
     assert_eq!(found[0].field, path);
     assert!(found[0].message.contains(words), "{}", found[0].message);
@@ -127,13 +127,13 @@ fn every_single_fault_is_named_at_its_place() {
             "/routing/web_card/default/provider",
             json!("nobody"),
             "routing.web_card.default.provider",
-            "no such provider",
+            "unknown provider",
         ),
         (
             "/routing/web_card/default/provider",
             json!("ach_provider_a"),
             "routing.web_card.default.provider",
-            "does not carry",
+            "does not support",
         ),
         (
             "/routing/web_card/default/channel",
@@ -176,7 +176,7 @@ fn every_single_fault_is_named_at_its_place() {
         (&format!("{rule}/enabled"), json!("yes"), "routing.web_card.rules[0].enabled", "true or false"),
         ("/fees/0/currency", json!("BGN"), "fees[0].currency", "ISO 4217"),
         ("/fees/0/channel", json!("web_card"), "fees[0].channel", "none"),
-        ("/fees/0/provider", json!("nobody"), "fees[0].provider", "no such provider"),
+        ("/fees/0/provider", json!("nobody"), "fees[0].provider", "unknown provider"),
         ("/fees/0/platform/percentFeeBps", json!(10_001), "fees[0].platform.percentFeeBps", "10000"),
         ("/fees/0/platform/fixedFeeMinor", json!("-1"), "fees[0].platform.fixedFeeMinor", "digits"),
         (
@@ -223,7 +223,7 @@ fn unknown_fields_are_refused_wherever_they_stand() {
     ] {
         let mut document = example();
         document.pointer_mut(pointer).unwrap()["surprise"] = json!(1);
-        let found = faults(&document);
+        let found = errors(&document);
         let known: Vec<_> = found.iter().filter(|fault| fault.field.ends_with("surprise")).collect();
         assert_eq!((known.len(), found.len()), (1, 1), "{pointer}: {found:?}");
     }
@@ -238,7 +238,7 @@ fn all_faults_are_listed_at_once() {
     document["routing"]["ach"]["default"]["provider"] = json!("nobody");
     let twice = document["fees"][0].clone();
     document["fees"] = json!([twice, twice, {"provider": "card_provider_b"}]);
-    let found = faults(&document);
+    let found = errors(&document);
     for path in [
         "extra",
         "providers.card_provider_a.adapter",
@@ -261,7 +261,7 @@ fn two_of_one_id_or_one_fee_key_are_refused() {
     document["routing"]["web_card"]["rules"][0]["conditions"] = json!([condition, condition]);
     let fee = document["fees"][0].clone();
     document["fees"] = json!([fee, fee]);
-    let paths: Vec<_> = faults(&document).into_iter().map(|fault| fault.field).collect();
+    let paths: Vec<_> = errors(&document).into_iter().map(|fault| fault.field).collect();
     assert_eq!(
         paths,
         ["routing.web_card.rules[0].conditions[1].id", "routing.web_card.rules[1].id", "fees[1]"]

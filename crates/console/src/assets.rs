@@ -17,7 +17,7 @@ const FILES: [(&str, &str, &str); 3] = [
 /// The pages ask for them with the version behind, so that a browser may keep them.
 pub(crate) async fn serve(Path(name): Path<String>) -> Response {
     let Some((_, kind, text)) = FILES.iter().find(|(known, _, _)| *known == name) else {
-        let mut response = Response::new(Body::from("There is nothing here."));
+        let mut response = Response::new(Body::from("Not found."));
         *response.status_mut() = StatusCode::NOT_FOUND;
         return response;
     };

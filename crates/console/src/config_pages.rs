@@ -24,7 +24,7 @@ struct ConfigPage {
     frame: Frame,
     version: u64,
     document: String,
-    faults: Vec<(String, String)>,
+    errors: Vec<(String, String)>,
 }
 
 #[derive(Template)]
@@ -57,10 +57,10 @@ impl ChangeRow {
             Difference::Removed(value) => (Some(text(value)), None),
             Difference::Changed(before, after) => (Some(text(before)), Some(text(after))),
             Difference::Reordered(names) => {
-                (Some("another order".to_owned()), Some(shortened(&names.join(", "), 2_000)))
+                (Some("different order".to_owned()), Some(shortened(&names.join(", "), 2_000)))
             }
             Difference::OtherSecret => {
-                (Some("the secret in force".to_owned()), Some("another secret".to_owned()))
+                (Some("current secret".to_owned()), Some("different secret".to_owned()))
             }
         };
         Self { path, before, after }
@@ -107,9 +107,9 @@ pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     editor(&signed_in, read.version, pretty(&read.document), Vec::new()).await
 }
 
-async fn editor(signed_in: &SignedIn, version: u64, document: String, faults: Vec<(String, String)>) -> Page {
+async fn editor(signed_in: &SignedIn, version: u64, document: String, errors: Vec<(String, String)>) -> Page {
     let frame = signed_in.frame("Configuration", "routing").await?;
-    page::render(&ConfigPage { frame, version, document, faults })
+    page::render(&ConfigPage { frame, version, document, errors })
 }
 
 pub(crate) async fn export(signed_in: SignedIn) -> Page {
@@ -125,8 +125,8 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     match parse_document(form.field("document").as_bytes()) {
         Ok(document) => show_review(signed_in, environment, document, version).await,
         Err(fault) => {
-            let faults = vec![(String::new(), fault.to_string())];
-            editor(signed_in, version.unwrap_or(0), form.field("document").to_owned(), faults).await
+            let errors = vec![(String::new(), fault.to_string())];
+            editor(signed_in, version.unwrap_or(0), form.field("document").to_owned(), errors).await
         }
     }
 }
@@ -143,9 +143,9 @@ pub(crate) async fn show_review(
     let version = expected.unwrap_or(current.version);
     let checked = match engine.check_config(environment, document.clone()).await {
         Ok(checked) => checked,
-        Err(ConfigureError::Faulty(faults)) => {
-            let faults = faults.into_iter().map(|fault| (fault.field, fault.message));
-            return editor(signed_in, version, pretty(&document), faults.collect()).await;
+        Err(ConfigureError::Faulty(errors)) => {
+            let errors = errors.into_iter().map(|fault| (fault.field, fault.message));
+            return editor(signed_in, version, pretty(&document), errors.collect()).await;
         }
         Err(error) => return Err(error.into()),
     };
@@ -171,12 +171,12 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
         .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
     let saved =
         signed_in.console.engine.put_config(environment, document, Some(version), signed_in.origin()).await?;
-    Ok(back(&format!("/console/{environment}/routing"), &format!("Version {saved} is in force.")))
+    Ok(back(&format!("/console/{environment}/routing"), &format!("Saved as version {saved}.")))
 }
 
 pub(crate) async fn history(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
-    let frame = signed_in.frame("History of the configuration", "routing").await?;
+    let frame = signed_in.frame("Configuration history", "routing").await?;
     let engine = &signed_in.console.engine;
     let current = signed_in.view(environment)?.config_version;
     let before = signed_in.query("before").and_then(|text| text.parse().ok());
@@ -220,7 +220,7 @@ pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
     let expected: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
     let engine = &signed_in.console.engine;
     let saved = engine.restore_config(environment, version, expected, signed_in.origin()).await?;
-    let said = format!("Version {version} is back, as version {saved}.");
+    let said = format!("Version {version} restored as version {saved}.");
     Ok(back(&format!("/console/{environment}/routing"), &said))
 }
 
@@ -230,20 +230,20 @@ impl ReplayView {
         for moved in &replay.rerouted {
             let ((from, from_channel), (to, to_channel)) = (&moved.from, &moved.to);
             summary.push(format!(
-                "{} would have gone to {to}, {} instead of {from}, {}.",
+                "{} would go to {to}, {} instead of {from}, {}.",
                 count(moved.count),
                 to_channel.as_str(),
                 from_channel.as_str()
             ));
         }
         if replay.refused > 0 {
-            summary.push(format!("{} would have had no route and been refused.", count(replay.refused)));
+            summary.push(format!("{} would have no route and be rejected.", count(replay.refused)));
         }
         if replay.repriced > 0 {
-            summary.push(format!("{} would have cost another fee.", count(replay.repriced)));
+            summary.push(format!("{} would have had a different fee.", count(replay.repriced)));
         }
         if summary.is_empty() && replay.examined > 0 {
-            summary.push("All of them would have gone the same way for the same fee.".to_owned());
+            summary.push("All of them would have had the same route and fee.".to_owned());
         }
         let money_row = |before: i128, after: i128, currency| {
             let change = after.saturating_sub(before);

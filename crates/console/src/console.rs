@@ -78,7 +78,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/assets/{name}", get(assets::serve))
         .route("/console/{environment}/", get(overview::show))
         .nest("/console/{environment}", environment)
-        .fallback(page::nothing_here);
+        .fallback(page::not_found_here);
     pages.layer(from_fn(protect)).with_state(Arc::new(console))
 }
 

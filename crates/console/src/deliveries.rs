@@ -31,7 +31,7 @@ pub(crate) struct DeliveryRow {
 impl DeliveryRow {
     pub(crate) fn of(delivery: &EventDelivery) -> Self {
         let last = delivery.last.as_ref().map_or_else(
-            || "not tried yet".to_owned(),
+            || "not attempted yet".to_owned(),
             |last| {
                 let status = last.status.map_or_else(String::new, |status| format!("HTTP {status}, "));
                 format!(
@@ -106,8 +106,7 @@ fn read_place(text: &str) -> Option<(EventId, EndpointId)> {
 pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
-    let wanted =
-        || PageError::Refused("Write both moments as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
+    let wanted = || PageError::Refused("Enter both times as 2026-11-15 or 2026-11-15T09:30:00Z.".to_owned());
     let endpoint = match form.field("endpoint") {
         "" => None,
         text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
@@ -115,7 +114,7 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
     let after = match form.field("after") {
         "" => None,
         text => Some(text.parse::<EventId>().map_err(|_| {
-            PageError::Refused("Write the event to continue after as evt_…, or leave it out.".to_owned())
+            PageError::Refused("Enter the event to continue after as evt_…, or leave it empty.".to_owned())
         })?),
     };
     let which = ResendWhich::Between {
@@ -125,9 +124,9 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         after,
     };
     let resent = signed_in.console.engine.resend(environment, Resend { endpoint, which }).await?;
-    let more = resent
-        .next_after
-        .map_or_else(String::new, |event| format!(" There are more: repeat it to continue after {event}."));
-    let said = format!("{} deliveries are sent again.{more}", resent.deliveries);
+    let more = resent.next_after.map_or_else(String::new, |event| {
+        format!(" There are more; submit again to continue after {event}.")
+    });
+    let said = format!("{} deliveries queued.{more}", resent.deliveries);
     Ok(back(&format!("/console/{environment}/deliveries"), &said))
 }

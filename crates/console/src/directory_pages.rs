@@ -86,14 +86,14 @@ pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
     let engine = &form.signed_in.console.engine;
     let name = form.field("name").to_owned();
     if name.is_empty() || name.chars().count() > MAX_NAME_LENGTH {
-        return Err(PageError::Refused("A name of 1 to 120 characters is needed.".to_owned()));
+        return Err(PageError::Refused("Enter a name of 1 to 120 characters.".to_owned()));
     }
     let parent = form.field("parent");
     let said = match form.field("what") {
-        "organization" => format!("{} is there.", engine.create_organization(name).await?.name),
+        "organization" => format!("{} created.", engine.create_organization(name).await?.name),
         "application" => {
             let parent: OrganizationId = parent.parse().map_err(|_| PageError::Missing)?;
-            format!("{} is there.", engine.create_application(parent, name).await?.name)
+            format!("{} created.", engine.create_application(parent, name).await?.name)
         }
         "environment" => {
             let parent: ApplicationId = parent.parse().map_err(|_| PageError::Missing)?;
@@ -106,7 +106,7 @@ pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
             let environment = engine.create_environment(parent, name).await?;
             format!("{} is there: {}.", environment.name.as_str(), environment.id)
         }
-        _ => return Err(PageError::Refused("There is no such thing to make.".to_owned())),
+        _ => return Err(PageError::Refused("Unknown action.".to_owned())),
     };
     Ok(back("/console/environments", &said))
 }

@@ -39,7 +39,7 @@ struct EndpointsPage {
     kinds: Vec<&'static str>,
     /// Shown this once: whose, and the secret.
     made: Option<(String, String)>,
-    faults: Vec<String>,
+    errors: Vec<String>,
     url: String,
     description: String,
 }
@@ -49,7 +49,7 @@ struct EndpointsPage {
 struct Typed {
     url: String,
     description: String,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
@@ -83,7 +83,7 @@ async fn show(
             .collect(),
         kinds: EventKind::ALL.iter().map(|kind| kind.as_str()).collect(),
         made: made.map(|made| (made.endpoint.url.clone(), made.secret.expose().to_owned())),
-        faults: typed.faults,
+        errors: typed.errors,
         url: typed.url,
         description: typed.description,
         frame,
@@ -102,7 +102,7 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
             let enabled = form.field("do") == "enable";
             let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
             engine.change_endpoint(environment, id()?, &change, &signed_in.actor()).await?;
-            let said = if enabled { "It is told again from now on." } else { "It is told nothing any more." };
+            let said = if enabled { "Endpoint enabled." } else { "Endpoint disabled." };
             Ok(back(&page, said))
         }
         "rotate" => {
@@ -111,9 +111,9 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         }
         "remove" => {
             engine.remove_endpoint(environment, id()?).await?;
-            Ok(back(&page, "The endpoint and its deliveries are gone; the events stay."))
+            Ok(back(&page, "Endpoint and its deliveries removed; the events remain."))
         }
-        _ => Err(PageError::Refused("There is no such thing to do.".to_owned())),
+        _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }
 }
 
@@ -123,19 +123,17 @@ async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, P
     let mut typed = Typed {
         url: form.field("url").to_owned(),
         description: form.field("description").to_owned(),
-        faults: Vec::new(),
+        errors: Vec::new(),
     };
     let names: Vec<&str> = form.all("events").collect();
-    let url = engine
-        .endpoint_url(&typed.url)
-        .map_err(|fault| typed.faults.push(format!("The address {fault}.")))
-        .ok();
+    let url =
+        engine.endpoint_url(&typed.url).map_err(|fault| typed.errors.push(format!("The URL {fault}."))).ok();
     let filter = if names.is_empty() { Ok(EventFilter::All) } else { EventFilter::parse(names) };
-    let filter = filter.map_err(|fault| typed.faults.push(format!("The list of events {fault}."))).ok();
+    let filter = filter.map_err(|fault| typed.errors.push(format!("The list of events {fault}."))).ok();
     if typed.description.chars().count() > MAX_DESCRIPTION_LENGTH {
-        typed.faults.push("The description must be of at most 200 characters.".to_owned());
+        typed.errors.push("The description must be at most 200 characters.".to_owned());
     }
-    let (Some(url), Some(filter), true) = (url, filter, typed.faults.is_empty()) else {
+    let (Some(url), Some(filter), true) = (url, filter, typed.errors.is_empty()) else {
         return show(signed_in, environment, None, typed).await;
     };
     let description = Some(typed.description).filter(|text| !text.is_empty());

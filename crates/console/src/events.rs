@@ -1,4 +1,4 @@
-//! What callers are told: the events, and one of them with its body and its deliveries.
+//! Events for callers: the events, and one of them with its body and its deliveries.
 
 use askama::Template;
 use axum::response::Response;
@@ -104,9 +104,9 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
     let resend = Resend { endpoint, which: ResendWhich::Event(id) };
     let resent = signed_in.console.engine.resend(environment, resend).await?;
     let said = match resent.deliveries {
-        0 => "No enabled endpoint wants this event.".to_owned(),
-        1 => "It is sent again.".to_owned(),
-        many => format!("It is sent again to {many} endpoints."),
+        0 => "No enabled endpoint is subscribed to this event.".to_owned(),
+        1 => "Resent to 1 endpoint.".to_owned(),
+        many => format!("Resent to {many} endpoints."),
     };
     Ok(back(&format!("/console/{environment}/events/{id}"), &said))
 }

@@ -84,8 +84,8 @@ pub(crate) async fn resolve(form: Submitted) -> Result<Response, PageError> {
     let id: ExceptionId = form.field("exception").parse().map_err(|_| PageError::Missing)?;
     let note: String = form.field("note").chars().take(500).collect();
     if note.is_empty() {
-        return Err(PageError::Refused("Write what you found out; others will look for it.".to_owned()));
+        return Err(PageError::Refused("Enter a note on what you found.".to_owned()));
     }
     signed_in.console.engine.resolve_exception(environment, id, signed_in.actor(), note).await?;
-    Ok(back(&format!("/console/{environment}/exceptions"), "It is marked as done with."))
+    Ok(back(&format!("/console/{environment}/exceptions"), "Exception resolved."))
 }

@@ -84,7 +84,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
-/// An amount that a person typed in whole units, exactly; `None` where it is not one, or has too many places.
+/// An amount that a person typed in whole units, exactly; `None` if it is not one, or has too many places.
 pub(crate) fn read_amount(text: &str, currency: Currency) -> Option<u64> {
     let text: String = text.chars().filter(|c| *c != ',' && *c != ' ').collect();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));

@@ -80,7 +80,7 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
     match form.field("do") {
         "issue" => {
             let kind = KeyKind::parse(form.field("kind"))
-                .ok_or_else(|| PageError::Refused("Choose which kind of key.".to_owned()))?;
+                .ok_or_else(|| PageError::Refused("Choose a kind of key.".to_owned()))?;
             let new = engine.issue_key(environment, kind).await?;
             show(signed_in, environment, Some(&new)).await
         }
@@ -90,11 +90,8 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         }
         "revoke" => {
             engine.revoke_key(environment, key()?).await?;
-            Ok(back(
-                &format!("/console/{environment}/keys"),
-                "The key is revoked and opens nothing any more.",
-            ))
+            Ok(back(&format!("/console/{environment}/keys"), "Key revoked; it is no longer valid."))
         }
-        _ => Err(PageError::Refused("There is no such thing to do.".to_owned())),
+        _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }
 }

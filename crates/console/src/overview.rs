@@ -255,19 +255,11 @@ async fn notices(
         }
     };
     let waiting = attention.waiting_payments.saturating_add(attention.waiting_transfers);
-    add(
-        waiting,
-        "waiting",
-        "payments and transfers whose outcome is not known yet, or that wait for something",
-    );
-    add(attention.open_exceptions, "exceptions", "disagreements with a provider that nobody is done with");
-    add(
-        attention.parked_deliveries,
-        "deliveries?state=parked",
-        "events that could not be delivered and were given up",
-    );
-    add(attention.disabled_endpoints, "endpoints", "event endpoints that are told nothing");
-    add(attention.waiting_provider_events, "providers", "events of providers that could not be applied yet");
+    add(waiting, "waiting", "payments and transfers pending confirmation");
+    add(attention.open_exceptions, "exceptions", "open discrepancies with a provider");
+    add(attention.parked_deliveries, "deliveries?state=parked", "failed event deliveries");
+    add(attention.disabled_endpoints, "endpoints", "disabled webhook endpoints");
+    add(attention.waiting_provider_events, "providers", "provider events waiting to be applied");
     add(attention.parked_provider_events, "providers", "parked provider events");
     let view = signed_in.view(environment)?;
     for provider in view.configuration.providers.iter() {
@@ -287,7 +279,7 @@ async fn notices(
                 link: format!("{base}/wallets/{currency}"),
                 count: "!".to_owned(),
                 text: format!(
-                    "The {currency} wallet has {} available, less than the {} of the last 24 hours",
+                    "The {currency} wallet has {} available, less than the {} spent in the last 24 hours",
                     money(balances.available.signed(), currency),
                     money(spent, currency)
                 ),

@@ -25,18 +25,16 @@ pub(crate) type Page = Result<Response, PageError>;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PageError {
     /// There is nothing at this address, or it belongs elsewhere.
-    #[error("There is no such thing here; it may belong to another environment.")]
+    #[error("Not found; it may belong to another environment.")]
     Missing,
     /// What was sent cannot be done, and why.
     #[error("{0}")]
     Refused(String),
-    /// The store gave no answer.
-    #[error(
-        "The service's database does not answer; nothing is known to have changed. Try again in a moment."
-    )]
+    /// The store did not respond.
+    #[error("The database is not responding, and nothing is known to have changed. Try again in a moment.")]
     Unavailable(String),
     /// A defect.
-    #[error("Something went wrong here; the log says what.")]
+    #[error("Something went wrong; see the log for details.")]
     Broken(String),
 }
 
@@ -65,7 +63,7 @@ pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Response {
     response
 }
 
-pub(crate) async fn nothing_here(State(_): State<SharedConsole>, signed_in: SignedIn) -> Response {
+pub(crate) async fn not_found_here(State(_): State<SharedConsole>, signed_in: SignedIn) -> Response {
     let page =
         ErrorPage { frame: signed_in.bare_frame("Not found"), message: PageError::Missing.to_string() };
     let mut response = render(&page).unwrap_or_else(IntoResponse::into_response);
@@ -77,13 +75,13 @@ impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (status, title) = match &self {
             Self::Missing => (StatusCode::NOT_FOUND, "Not found"),
-            Self::Refused(_) => (StatusCode::BAD_REQUEST, "Not done"),
+            Self::Refused(_) => (StatusCode::BAD_REQUEST, "Not changed"),
             Self::Unavailable(reason) => {
-                error!(reason, "a page cannot be shown: the store is unavailable");
-                (StatusCode::SERVICE_UNAVAILABLE, "No answer")
+                error!(reason, "page not rendered: store unavailable");
+                (StatusCode::SERVICE_UNAVAILABLE, "Database unavailable")
             }
             Self::Broken(reason) => {
-                error!(reason, "a page cannot be shown");
+                error!(reason, "page not rendered");
                 (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong")
             }
         };
@@ -127,13 +125,13 @@ impl From<MoveError> for PageError {
         match error {
             MoveError::Missing => Self::Missing,
             MoveError::ReferenceReused { amount } => Self::Refused(format!(
-                "This reference was used for {amount} (minor units) before; use a new one for another movement."
+                "This reference was already used for {amount} (minor units); use a new one."
             )),
             MoveError::Insufficient { available } => Self::Refused(format!(
-                "Only {available} (minor units) is available in this wallet; nothing was taken."
+                "Only {available} (minor units) is available in this wallet; nothing was withdrawn."
             )),
             MoveError::TooMuch => {
-                Self::Refused("The wallet would hold more than can be counted; nothing was added.".to_owned())
+                Self::Refused("The balance would exceed the maximum; nothing was added.".to_owned())
             }
             MoveError::Store(error) => error.into(),
             MoveError::Randomness(error) => Self::Unavailable(error.to_string()),
@@ -146,7 +144,7 @@ impl From<KeyError> for PageError {
         match error {
             KeyError::Missing => Self::Missing,
             KeyError::NotLive => Self::Refused(
-                "The key is revoked, has expired or was rotated before; issue a new one instead.".to_owned(),
+                "The key is revoked, expired or already rotated; issue a new one instead.".to_owned(),
             ),
             KeyError::Store(error) => error.into(),
             KeyError::Randomness(error) => Self::Unavailable(error.to_string()),
@@ -167,7 +165,9 @@ impl From<EndpointError> for PageError {
     fn from(error: EndpointError) -> Self {
         match error {
             EndpointError::Missing => Self::Missing,
-            EndpointError::TooMany | EndpointError::Busy => Self::Refused(format!("Not done: {error}.")),
+            EndpointError::TooMany | EndpointError::Busy => {
+                Self::Refused(format!("Nothing changed: {error}."))
+            }
             EndpointError::Store(error) => error.into(),
             EndpointError::Seal(error) => Self::Broken(error.to_string()),
             EndpointError::Randomness(error) => Self::Unavailable(error.to_string()),
@@ -190,12 +190,12 @@ impl From<ConfigureError> for PageError {
         match error {
             ConfigureError::Missing => Self::Missing,
             ConfigureError::Stale { current } => Self::Refused(format!(
-                "Version {current} is in force meanwhile; look at it, and make your change again."
+                "Version {current} is now current; review it, then make your change again."
             )),
             ConfigureError::Store(error) => error.into(),
-            ConfigureError::Faulty(faults) => Self::Refused(format!(
-                "The configuration has {} faults; nothing was changed.",
-                faults.count()
+            ConfigureError::Faulty(errors) => Self::Refused(format!(
+                "The configuration has {} errors; nothing was changed.",
+                errors.count()
             )),
             other => Self::Broken(other.to_string()),
         }

@@ -74,12 +74,12 @@ struct PaymentPage {
 }
 
 /// What both kinds of payment have in common.
-struct Story<'a> {
+struct PaymentView<'a> {
     reference: ServiceReference,
     state: Option<&'a TransactionState>,
     standing: &'static str,
     waiting: Option<&'a str>,
-    next_look: Option<Timestamp>,
+    next_check: Option<Timestamp>,
     created_at: Timestamp,
     request: &'a str,
     provider: &'a str,
@@ -115,19 +115,19 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
     facts.extend(optional("E-mail", &order.customer_email));
     facts.push(("Preparation", progress.preparation.as_str().to_owned()));
     facts.push(("Expires", moment(order.expires_at)));
-    facts.extend(optional("Provider's object", &progress.object));
+    facts.extend(optional("Provider session ID", &progress.object));
     facts.extend(optional("Checkout page", &progress.checkout_url));
     if !read.payment.attempts.is_empty() {
         let attempts = read.payment.attempts.iter();
         let attempts: Vec<_> = attempts.map(|one| format!("{} {}", one.number, one.state.as_str())).collect();
         facts.push(("Attempts", attempts.join(", ")));
     }
-    let story = Story {
+    let details = PaymentView {
         reference: ServiceReference::Card(id),
         state: transaction.map(|transaction| &transaction.state),
         standing: progress.preparation.as_str(),
         waiting: progress.waiting.as_deref(),
-        next_look: progress.due,
+        next_check: progress.due,
         created_at: order.created_at,
         request: &order.request,
         provider: &order.provider,
@@ -150,7 +150,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         exceptions: &read.exceptions,
         postings: &[],
     };
-    render(signed_in, environment, story).await
+    render(signed_in, environment, details).await
 }
 
 async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: TransferId) -> Page {
@@ -173,13 +173,13 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
     let notified = serde_json::from_str(&progress.corrections).unwrap_or_default();
-    facts.extend(corrections(&notified).into_iter().map(|said| ("To be corrected", said)));
-    let story = Story {
+    facts.extend(corrections(&notified).into_iter().map(|said| ("Corrections", said)));
+    let details = PaymentView {
         reference: ServiceReference::Ach(id),
         state: Some(&read.transfer.state),
         standing: read.transfer.state.status.as_str(),
         waiting: progress.waiting.as_deref(),
-        next_look: progress.due,
+        next_check: progress.due,
         created_at: order.created_at,
         request: &order.request,
         provider: &order.provider,
@@ -202,68 +202,68 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
         exceptions: &read.exceptions,
         postings: &read.postings,
     };
-    render(signed_in, environment, story).await
+    render(signed_in, environment, details).await
 }
 
-async fn render(signed_in: &SignedIn, environment: EnvironmentId, story: Story<'_>) -> Page {
+async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
-    let frame = signed_in.frame(&story.reference.to_string(), "payments").await?;
-    // Null where that configuration cannot be opened any more.
-    let configuration = engine.config_version(environment, story.config_version).await.ok();
-    let rules = configuration.as_ref().zip(story.quote.as_ref()).map(|(read, request)| {
+    let frame = signed_in.frame(&details.reference.to_string(), "payments").await?;
+    // Null where that configuration cannot be opened anymore.
+    let configuration = engine.config_version(environment, details.config_version).await.ok();
+    let rules = configuration.as_ref().zip(details.quote.as_ref()).map(|(read, request)| {
         let explained = explain(&read.configuration, request);
         RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
     });
-    let postings = postings(story.postings, story.currency);
-    let told = told(signed_in, environment, story.reference).await?;
-    let decided = format!("{}, {}", story.provider, story.channel.as_str());
-    let state = story.state;
-    let mut facts = vec![("Made", moment(story.created_at)), ("Request", story.request.to_owned())];
-    facts.extend(story.description.map(|text| ("Description", text.to_owned())));
-    facts.extend(story.facts);
+    let postings = postings(details.postings, details.currency);
+    let told = told(signed_in, environment, details.reference).await?;
+    let decided = format!("{}, {}", details.provider, details.channel.as_str());
+    let state = details.state;
+    let mut facts = vec![("Created", moment(details.created_at)), ("Request", details.request.to_owned())];
+    facts.extend(details.description.map(|text| ("Description", text.to_owned())));
+    facts.extend(details.facts);
     facts.extend(
-        state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider's reference", name)),
+        state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider payment ID", name)),
     );
-    facts.extend(story.next_look.map(|at| ("Next look", moment(at))));
+    facts.extend(details.next_check.map(|at| ("Next check", moment(at))));
     let mut lines = vec![Line::new(
-        story.created_at,
+        details.created_at,
         "",
-        "Asked for",
+        "Requested",
         vec![format!(
             "{} by {}.",
-            minor(story.fee.principal.into(), story.currency),
-            story.reference.method().as_str()
+            minor(details.fee.principal.into(), details.currency),
+            details.reference.method().as_str()
         )],
     )];
-    lines.extend(story.timeline.iter().map(|entry| Line::of_entry(entry, story.currency)));
+    lines.extend(details.timeline.iter().map(|entry| Line::of_entry(entry, details.currency)));
     page::render(&PaymentPage {
-        reference: story.reference.to_string(),
-        status: state.map_or(story.standing, |state| state.status.as_str()),
+        reference: details.reference.to_string(),
+        status: state.map_or(details.standing, |state| state.status.as_str()),
         tone: state.map_or("", |state| tone(state.status)),
         failure: state
             .and_then(|state| state.failure.as_ref())
             .map(|failure| (failure.code.clone(), failure.message.clone())),
-        waiting: story.waiting.map(str::to_owned),
+        waiting: details.waiting.map(str::to_owned),
         facts,
-        metadata: pretty(story.metadata),
-        principal: minor(story.fee.principal.into(), story.currency),
+        metadata: pretty(details.metadata),
+        principal: minor(details.fee.principal.into(), details.currency),
         layers: vec![
-            layer("Platform", &story.fee.platform, story.currency),
-            layer("Organization", &story.fee.organization, story.currency),
+            layer("Platform", &details.fee.platform, details.currency),
+            layer("Organization", &details.fee.organization, details.currency),
         ],
-        fee: minor(story.fee.fee, story.currency),
-        total: minor(story.fee.total_debit, story.currency),
+        fee: minor(details.fee.fee, details.currency),
+        total: minor(details.fee.total_debit, details.currency),
         refunded: state
             .filter(|state| state.refunded.get() > 0)
-            .map(|state| minor(state.refunded, story.currency)),
-        decision: match story.matched {
-            Some(matched) => format!("{decided}, by rule {}", matched.rule),
-            None => format!("{decided}, by default: no rule matched"),
+            .map(|state| minor(state.refunded, details.currency)),
+        decision: match details.matched {
+            Some(matched) => format!("{decided} (rule {})", matched.rule),
+            None => format!("{decided}, default: no rule matched"),
         },
-        config_version: story.config_version,
+        config_version: details.config_version,
         rules,
         postings,
-        exceptions: story.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
+        exceptions: details.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
         told,
         lines,
         frame,
@@ -296,7 +296,7 @@ pub(crate) fn layer(scope: &'static str, fee: &LayerFee, currency: Currency) -> 
     if !layer.enabled {
         return Layer {
             scope,
-            rule: "switched off".to_owned(),
+            rule: "disabled".to_owned(),
             steps: String::new(),
             fee: minor(fee.fee, currency),
         };

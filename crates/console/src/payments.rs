@@ -114,7 +114,7 @@ struct PaymentsPage {
     /// The query of the next slice.
     next: Option<String>,
     export: String,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 /// What the page is asked for.
@@ -126,17 +126,17 @@ struct PaymentQuery {
     provider: Option<String>,
     from: Option<Timestamp>,
     until: Option<Timestamp>,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl PaymentQuery {
     fn of(signed_in: &SignedIn) -> Self {
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         let mut day = |name: &str, read: fn(&str) -> Option<Timestamp>| {
             let text = signed_in.query(name)?;
             let read = read(text);
             if read.is_none() {
-                faults.push(format!("`{text}` is not a day such as 2026-11-15."));
+                errors.push(format!("`{text}` is not a date; use the form 2026-11-15."));
             }
             read
         };
@@ -149,7 +149,7 @@ impl PaymentQuery {
             provider: signed_in.query("provider").map(str::to_owned),
             from,
             until,
-            faults,
+            errors,
         }
     }
 
@@ -231,7 +231,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
             if rest.is_empty() { format!("?before={next}") } else { format!("?{rest}&before={next}") }
         }),
         export: format!("{}/payments.csv?{rest}", frame.base),
-        faults: search.faults,
+        errors: search.errors,
         frame,
     })
 }

@@ -1,4 +1,4 @@
-//! The sandbox's playground: every client flow with a click, and what came of it as it happens.
+//! The sandbox's playground: every client flow with a click, and its result as it happens.
 //!
 //! Its page holds the sandbox's keys, so it is mounted by the sandbox alone.
 

@@ -13,7 +13,7 @@ pub(crate) struct Bar {
 const WIDTH: i128 = 1_200;
 const HEIGHT: i128 = 200;
 
-/// The bars as a picture; the highest reaches `most`, or its own height where there is none.
+/// The bars as a picture; the highest reaches `most`, or its own height if there is none.
 pub(crate) fn bars(bars: &[Bar], most: Option<i128>) -> String {
     let most = most.unwrap_or_else(|| bars.iter().map(|bar| bar.value).max().unwrap_or(0)).max(1);
     let count = i128::try_from(bars.len()).unwrap_or(1).max(1);

@@ -100,5 +100,5 @@ pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
     let environment = signed_in.environment()?;
     let (provider, event) = (form.field("provider"), form.field("event"));
     signed_in.console.engine.retry_provider_event(environment, provider, event).await?;
-    Ok(back(&format!("/console/{environment}/providers"), "The event is being retried."))
+    Ok(back(&format!("/console/{environment}/providers"), "Event queued for retry."))
 }

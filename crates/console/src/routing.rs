@@ -18,7 +18,7 @@ use crate::{
     submitted::Submitted,
 };
 
-/// A rule and, where a payment was tried on it, what became of it.
+/// A rule and, where a payment was tried on it, its outcome.
 pub(crate) struct RuleView {
     pub(crate) id: String,
     pub(crate) outcome: &'static str,
@@ -40,17 +40,14 @@ impl RuleView {
             let (outcome, tone) = match verdict.outcome {
                 RuleOutcome::Matched => ("matched", "good"),
                 RuleOutcome::Failed => ("did not match", "bad"),
-                RuleOutcome::Disabled => ("switched off", ""),
-                RuleOutcome::NotTried => ("not tried: an earlier one decided", ""),
+                RuleOutcome::Disabled => ("disabled", ""),
+                RuleOutcome::NotTried => ("skipped: an earlier rule matched", ""),
             };
             let conditions =
                 verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| ConditionView {
                     text: format!("{} {} {}", verdict.field, verdict.op, wanted(condition.test())),
                     holds: verdict.holds,
-                    found: verdict
-                        .found
-                        .clone()
-                        .or_else(|| (!verdict.holds).then(|| "nothing there".to_owned())),
+                    found: verdict.found.clone().or_else(|| (!verdict.holds).then(|| "missing".to_owned())),
                 });
             Self {
                 id: verdict.id.to_string(),
@@ -163,7 +160,7 @@ fn layer_text(entry: &Value, scope: &str) -> String {
     let currency = Currency::parse(&text(entry, "currency")).unwrap_or(Currency::USD);
     let Some(layer) = entry.get(scope).filter(|layer| layer.get("enabled") == Some(&Value::Bool(true)))
     else {
-        return "switched off".to_owned();
+        return "disabled".to_owned();
     };
     let money = |field: &str| {
         let minor = layer.get(field).and_then(Value::as_str)?.parse::<i128>().ok()?;
@@ -210,7 +207,7 @@ struct FeePage {
     name: String,
     currency: String,
     layers: Vec<LayerFields>,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 pub(crate) async fn edit_fee(signed_in: SignedIn) -> Page {
@@ -232,11 +229,11 @@ async fn fee_page(
     version: u64,
     entry: &Value,
     layers: Vec<LayerFields>,
-    faults: Vec<String>,
+    errors: Vec<String>,
 ) -> Page {
     let frame = signed_in.frame("Edit a fee", "routing").await?;
     let (name, currency) = (fee_name(entry), text(entry, "currency"));
-    page::render(&FeePage { frame, place, version, name, currency, layers, faults })
+    page::render(&FeePage { frame, place, version, name, currency, layers, errors })
 }
 
 fn layer_fields(entry: &Value, scope: &'static str, title: &'static str) -> LayerFields {
@@ -266,9 +263,9 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
     let mut document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).cloned().ok_or(PageError::Missing)?;
     let is_current = form.field("version").parse() == Ok(read.version);
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     if !is_current {
-        faults.push("The configuration has changed meanwhile; look at the fee as it is now.".to_owned());
+        errors.push("The configuration has changed; review the current fee.".to_owned());
     }
     let currency = Currency::parse(&text(&entry, "currency")).unwrap_or(Currency::USD);
     let mut changed = entry.clone();
@@ -284,21 +281,21 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
             minimum: field("minimum"),
             cap: field("cap"),
         };
-        if let Some(layer) = read_layer(&fields, currency, &mut faults)
+        if let Some(layer) = read_layer(&fields, currency, &mut errors)
             && let Some(entry) = changed.as_object_mut()
         {
             entry.insert(scope.to_owned(), layer);
         }
         layers.push(fields);
     }
-    if !faults.is_empty() {
+    if !errors.is_empty() {
         if !is_current {
             layers = vec![
                 layer_fields(&entry, "platform", "Platform"),
                 layer_fields(&entry, "organization", "Organization"),
             ];
         }
-        return fee_page(signed_in, place, read.version, &entry, layers, faults).await;
+        return fee_page(signed_in, place, read.version, &entry, layers, errors).await;
     }
     if let Some(fee) = document.pointer_mut(&format!("/fees/{place}")) {
         *fee = changed;
@@ -306,7 +303,7 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
     config_pages::show_review(signed_in, environment, document, Some(read.version)).await
 }
 
-fn read_layer(fields: &LayerFields, currency: Currency, faults: &mut Vec<String>) -> Option<Value> {
+fn read_layer(fields: &LayerFields, currency: Currency, errors: &mut Vec<String>) -> Option<Value> {
     let mut layer = Map::new();
     layer.insert("enabled".to_owned(), Value::Bool(fields.is_enabled));
     let mut money = |name: &str, text: &str, is_optional: bool| {
@@ -315,7 +312,7 @@ fn read_layer(fields: &LayerFields, currency: Currency, faults: &mut Vec<String>
         }
         let read = read_amount(text, currency);
         if read.is_none() {
-            faults.push(format!("{}: {name} must be an amount in {currency}, such as 0.30.", fields.title));
+            errors.push(format!("{}: {name} must be an amount in {currency}, such as 0.30.", fields.title));
         }
         read.map(|minor| Value::String(minor.to_string()))
     };
@@ -324,7 +321,7 @@ fn read_layer(fields: &LayerFields, currency: Currency, faults: &mut Vec<String>
     let cap = money("the cap", &fields.cap, true);
     let bps = read_percent(&fields.percent);
     if bps.is_none() {
-        faults.push(format!(
+        errors.push(format!(
             "{}: the percentage must be from 0 to 100 with two places, such as 2.90.",
             fields.title
         ));
@@ -387,13 +384,13 @@ mod tests {
             (fields.fixed.as_str(), fields.percent.as_str(), fields.minimum.as_str(), fields.cap.as_str()),
             ("0.30", "2.90", "", "5000.00")
         );
-        let mut faults = Vec::new();
-        assert_eq!(read_layer(&fields, Currency::USD, &mut faults).as_ref(), entry.get("platform"));
-        assert!(faults.is_empty());
+        let mut errors = Vec::new();
+        assert_eq!(read_layer(&fields, Currency::USD, &mut errors).as_ref(), entry.get("platform"));
+        assert!(errors.is_empty());
         assert_eq!(layer_text(&entry, "platform"), "0.30 + 2.90 %, max 5,000.00");
         let broken =
             LayerFields { fixed: "x".to_owned(), percent: "1000".to_owned(), ..LayerFields::default() };
-        assert!(read_layer(&broken, Currency::USD, &mut faults).is_none());
-        assert_eq!(faults.len(), 2);
+        assert!(read_layer(&broken, Currency::USD, &mut errors).is_none());
+        assert_eq!(errors.len(), 2);
     }
 }

@@ -47,7 +47,7 @@ impl Attempts {
     fn take(&self, peer: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
         let hash = self.hasher.hash_one(peer);
         let slot = usize::try_from(hash).unwrap_or_default().checked_rem(SLOTS).unwrap_or_default();
-        self.slots.get(slot).map_or(Ok(()), |meter| meter.take(PER_SECOND, BURST))
+        self.slots.get(slot).map_or(Ok(()), |limiter| limiter.take(PER_SECOND, BURST))
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn sign_in(
     body: Body,
 ) -> Page {
     if !is_from_here(&headers) {
-        return Err(PageError::Refused("This form was sent by another site.".to_owned()));
+        return Err(PageError::Refused("This form was submitted from another site.".to_owned()));
     }
     let fields = submitted::read(body, LARGEST).await?;
     let field = |name: &str| {
@@ -89,14 +89,14 @@ pub(crate) async fn sign_in(
         return Ok(response);
     }
     if let Err(fault) = console.admin_token.verify(&field("token")) {
-        warn!(peer = ?address, "somebody could not sign in to the console");
+        warn!(peer = ?address, "console sign-in failed");
         let fault = format!("Not signed in: {fault}.");
         let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
     }
     let name: String = field("name").chars().filter(|c| !c.is_control()).take(MAX_NAME_LENGTH).collect();
-    info!(peer = ?address, actor = name, "signed in to the console");
+    info!(peer = ?address, actor = name, "console sign-in");
     let now = console.engine.clock().now();
     let cookie =
         console.sessions.begin(&name, now).map_err(|error| PageError::Unavailable(error.to_string()))?;

@@ -85,7 +85,7 @@ impl SignedIn {
         self.view(id).map(|_| id)
     }
 
-    /// The environment with the configuration in force.
+    /// The environment with the current configuration.
     pub(crate) fn view(&self, id: EnvironmentId) -> Result<std::sync::Arc<EnvironmentView>, PageError> {
         let snapshot = self.console.engine.directory().snapshot();
         snapshot.environment(id).cloned().ok_or(PageError::Missing)

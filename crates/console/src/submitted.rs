@@ -53,7 +53,7 @@ impl FromRequest<SharedConsole> for Submitted {
         let sent = fields.iter().find(|(name, _)| name == "csrf").map_or("", |(_, value)| value.as_str());
         if !is_own_form(&signed_in.session, sent) {
             return Err(InvalidForm::Page(PageError::Refused(
-                "This form does not come from a page of this session. Go back, load the page again, and send it once more."
+                "This form does not belong to your session. Go back, reload the page and submit it again."
                     .to_owned(),
             )));
         }
@@ -63,11 +63,7 @@ impl FromRequest<SharedConsole> for Submitted {
 
 /// The fields of a form of at most so many bytes.
 pub(crate) async fn read(body: Body, largest: usize) -> Result<Vec<(String, String)>, PageError> {
-    let lost = || {
-        PageError::Refused(
-            "The form is too large, or was cut off on its way. Nothing was changed.".to_owned(),
-        )
-    };
+    let lost = || PageError::Refused("The form is too large or incomplete. Nothing was changed.".to_owned());
     let bytes =
         timeout(BODY_TIMEOUT, to_bytes(body, largest)).await.map_err(|_| lost())?.map_err(|_| lost())?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())

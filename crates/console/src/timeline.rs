@@ -48,11 +48,11 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "provider_call" => provider_call(detail),
         "status" => status(detail),
         "preparation" => {
-            let said = format!("The preparation is {} (was {}).", text(detail, "to"), text(detail, "from"));
+            let said = format!("Preparation {} (was {}).", text(detail, "to"), text(detail, "from"));
             ("", "Preparation".to_owned(), with_failure(said, detail))
         }
         "webhook" => {
-            let said = format!("The provider sent {} ({}).", text(detail, "type"), text(detail, "eventId"));
+            let said = format!("Received {} ({}).", text(detail, "type"), text(detail, "eventId"));
             let mut said = vec![said];
             said.extend(optional(detail, "note"));
             ("cool", "Webhook".to_owned(), said)
@@ -60,32 +60,32 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "confirm" => {
             let attempt = detail.get("attempt").map(|number| format!("Attempt {number}."));
             let client = optional(detail, "clientStatus")
-                .map(|status| format!("The browser said {status}; the provider was asked."));
+                .map(|status| format!("The browser reported {status}; checked with the provider."));
             ("", "Confirmed by the caller".to_owned(), attempt.into_iter().chain(client).collect())
         }
         "refund" => {
-            let said = format!("{} has been paid back in all.", amount(detail, "refundedMinor", currency));
+            let said = format!("{} refunded in total.", amount(detail, "refundedMinor", currency));
             ("warn", "Refund".to_owned(), vec![said])
         }
         "dispute" => {
             let mut said = vec![format!("{} is {}.", text(detail, "disputeId"), text(detail, "status"))];
             said.extend(optional(detail, "reason").map(|reason| format!("Reason: {reason}.")));
             if detail.get("amountMinor").is_some_and(|amount| !amount.is_null()) {
-                said.push(format!("Contested: {}.", amount(detail, "amountMinor", currency)));
+                said.push(format!("Disputed: {}.", amount(detail, "amountMinor", currency)));
             }
             ("bad", "Dispute".to_owned(), said)
         }
         "exception" => {
             let said = format!(
-                "{}: our books say {}, the provider says {}. Noticed by {}.",
+                "{}: expected {}, provider reports {}. Source: {}.",
                 text(detail, "kind"),
                 text(detail, "expected"),
                 text(detail, "found"),
                 text(detail, "source")
             );
-            ("bad", "Disagreement with the provider".to_owned(), vec![said])
+            ("bad", "Discrepancy with the provider".to_owned(), vec![said])
         }
-        "trouble" => ("warn", "Trouble".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
+        "trouble" => ("warn", "Problem".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
         "notification_of_change" => {
             let mut said = corrections(detail);
             said.push("Correct the details before the next transfer; this one did not fail.".to_owned());
@@ -100,9 +100,9 @@ fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {
     let mut said = Vec::new();
     for (number, exchange) in (1_u32..).zip(tries) {
         let status = exchange.get("status").and_then(Value::as_u64);
-        let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("HTTP {status}"));
+        let status = status.map_or_else(|| "no response".to_owned(), |status| format!("HTTP {status}"));
         let took = exchange.get("tookMs").and_then(Value::as_u64).unwrap_or(0);
-        let which = if tries.len() > 1 { format!("Try {number}: ") } else { String::new() };
+        let which = if tries.len() > 1 { format!("Attempt {number}: ") } else { String::new() };
         said.push(format!("{which}{status}, {} in {took} ms.", text(exchange, "outcome")));
     }
     if let Some(key) = optional(detail, "idempotencyKey") {
@@ -112,7 +112,7 @@ fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {
         .last()
         .is_some_and(|last| last.get("status").and_then(Value::as_u64).is_none_or(|status| status >= 400));
     let tone = if failed { "warn" } else { "cool" };
-    (tone, format!("Asked {}: {}", text(detail, "provider"), text(detail, "operation")), said)
+    (tone, format!("Request to {}: {}", text(detail, "provider"), text(detail, "operation")), said)
 }
 
 fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
@@ -125,11 +125,9 @@ fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
         _ => "",
     };
     let mut said: Vec<String> =
-        optional(detail, "from").map(|from| format!("It was {from}.")).into_iter().collect();
-    said.extend(
-        optional(detail, "providerReference").map(|name| format!("The provider's name for it: {name}.")),
-    );
-    let title = format!("The transaction is {to}");
+        optional(detail, "from").map(|from| format!("Was {from}.")).into_iter().collect();
+    said.extend(optional(detail, "providerReference").map(|name| format!("Provider payment ID: {name}.")));
+    let title = format!("Payment {to}");
     match detail.get("failure").filter(|failure| !failure.is_null()) {
         None => (tone, title, said),
         Some(failure) => {
@@ -196,22 +194,23 @@ mod tests {
             &json!({"from": "pending", "to": "failed", "failure": {"code": "card_declined", "message": "The card was declined."}, "providerReference": null}),
             usd,
         );
-        assert_eq!((tone, title.as_str()), ("bad", "The transaction is failed"));
-        assert_eq!(said, ["It was pending.", "The card was declined. (card_declined)"]);
+        assert_eq!((tone, title.as_str()), ("bad", "Payment failed"));
+        assert_eq!(said, ["Was pending.", "The card was declined. (card_declined)"]);
         let (tone, title, said) = told(
             "provider_call",
             &json!({"operation": "x.create", "provider": "p", "idempotencyKey": "k", "tries": [{"tookMs": 12, "status": null, "outcome": "timed out"}, {"tookMs": 3, "status": 200, "outcome": "ok"}]}),
             usd,
         );
-        assert_eq!((tone, title.as_str()), ("cool", "Asked p: x.create"));
+        assert_eq!((tone, title.as_str()), ("cool", "Request to p: x.create"));
         assert_eq!(
             said,
-            ["Try 1: no answer, timed out in 12 ms.", "Try 2: HTTP 200, ok in 3 ms.", "Idempotency key k."]
+            [
+                "Attempt 1: no response, timed out in 12 ms.",
+                "Attempt 2: HTTP 200, ok in 3 ms.",
+                "Idempotency key k."
+            ]
         );
-        assert_eq!(
-            told("refund", &json!({"refundedMinor": "150"}), usd).2,
-            ["1.50 USD has been paid back in all."]
-        );
+        assert_eq!(told("refund", &json!({"refundedMinor": "150"}), usd).2, ["1.50 USD refunded in total."]);
         assert_eq!(told("something_new", &json!({}), usd).1, "Something new");
         let changes = json!([
             {"change_code": "incorrect_account_number", "corrected_account_number": "****4321", "created_at": "2026-11-04T10:00:00Z"},

@@ -1,4 +1,4 @@
-//! A request tried on the configuration in force: where it would go, why, and what it would cost.
+//! A request tried on the current configuration: where it would go, why, and what it would cost.
 
 use askama::Template;
 use tollgate_domain::{Currency, Flow, PaymentMethod, Principal};
@@ -30,7 +30,7 @@ struct TryPage {
     method: String,
     flow: String,
     metadata: String,
-    faults: Vec<String>,
+    errors: Vec<String>,
     answer: Option<Answer>,
 }
 
@@ -41,8 +41,8 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let (amount, currency) = (text("amount", ""), text("currency", "USD"));
     let (method, flow) = (text("method", "web_card"), text("flow", "payment_component"));
     let metadata = text("metadata", "");
-    let mut faults = Vec::new();
-    let request = read(&amount, &currency, &method, &flow, &metadata, &mut faults);
+    let mut errors = Vec::new();
+    let request = read(&amount, &currency, &method, &flow, &metadata, &mut errors);
     let view = signed_in.view(environment)?;
     let answer = request.map(|request| {
         let configuration = &view.configuration;
@@ -54,7 +54,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
                 let by =
                     explained.routing.decision.as_ref().ok().and_then(|decision| decision.matched.as_ref());
                 let by = by.map_or_else(
-                    || "by default: no rule matched".to_owned(),
+                    || "default: no rule matched".to_owned(),
                     |matched| format!("by rule {}", matched.rule),
                 );
                 Answer {
@@ -80,9 +80,9 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         }
     });
     if amount.is_empty() {
-        faults.clear();
+        errors.clear();
     }
-    page::render(&TryPage { frame, amount, currency, method, flow, metadata, faults, answer })
+    page::render(&TryPage { frame, amount, currency, method, flow, metadata, errors, answer })
 }
 
 fn read(
@@ -91,19 +91,21 @@ fn read(
     method: &str,
     flow: &str,
     metadata: &str,
-    faults: &mut Vec<String>,
+    errors: &mut Vec<String>,
 ) -> Option<QuoteRequest> {
     let known = Currency::parse(currency);
     if known.is_none() {
-        faults.push(format!("{currency} is not a currency; write three letters such as USD."));
+        errors.push(format!("{currency} is not a currency; use a three-letter code such as USD."));
     }
     let principal = known.and_then(|known| read_amount(amount, known)).and_then(Principal::new);
     if principal.is_none() && known.is_some() {
-        faults.push("The amount must be above zero, with no more places than the currency has.".to_owned());
+        errors.push(
+            "The amount must be above zero and must not have more decimals than the currency.".to_owned(),
+        );
     }
     let pairs = read_metadata(metadata);
     if pairs.is_none() {
-        faults.push("Write the metadata as a JSON object, or one key=value in a line.".to_owned());
+        errors.push("Enter metadata as a JSON object, or as one key=value per line.".to_owned());
     }
     let method = PaymentMethod::parse(method).unwrap_or(PaymentMethod::WebCard);
     let flow =

@@ -105,14 +105,16 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     let cause = match form.field("cause") {
         "fund" => Cause::Fund,
         "withdraw" => Cause::Withdraw,
-        _ => return Err(PageError::Refused("Choose whether to fund or to withdraw.".to_owned())),
+        _ => return Err(PageError::Refused("Choose fund or withdraw.".to_owned())),
     };
     let (amount, reference) = (form.field("amount"), form.field("reference"));
     let read = read_amount(amount, currency).and_then(Minor::new).filter(|amount| amount.get() > 0);
     let fault = match read {
-        None => Some("The amount must be a number above zero, with no more places than the currency has."),
+        None => {
+            Some("The amount must be a number above zero and must not have more decimals than the currency.")
+        }
         Some(_) if reference.is_empty() || reference.chars().count() > MAX_REFERENCE_LENGTH => {
-            Some("A reference of 1 to 160 characters is needed: the same one never moves funds twice.")
+            Some("Enter a reference of 1 to 160 characters; each reference moves funds only once.")
         }
         Some(_) => None,
     };
@@ -138,11 +140,11 @@ async fn move_funds(
         MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: signed_in.actor() };
     let applied = signed_in.console.engine.move_funds(environment, order).await?;
     if applied.replayed {
-        return Ok("This reference was posted before; nothing moved a second time.".to_owned());
+        return Ok("This reference was already posted; no funds moved.".to_owned());
     }
     let done = match cause {
         Cause::Fund => "added",
-        Cause::Withdraw => "taken out",
+        Cause::Withdraw => "withdrawn",
     };
     Ok(format!("{} {done}.", money(amount.signed(), currency)))
 }

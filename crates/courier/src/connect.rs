@@ -28,10 +28,10 @@ impl HttpCourier {
         let is_encrypted = match url.scheme() {
             "https" => true,
             "http" if self.settings.allow_private => false,
-            _ => return Err(refused("the address is not https")),
+            _ => return Err(refused("the URL is not https")),
         };
-        let host = url.host().ok_or_else(|| refused("the address has no host"))?;
-        let port = url.port_or_known_default().ok_or_else(|| refused("the address has no port"))?;
+        let host = url.host().ok_or_else(|| refused("the URL has no host"))?;
+        let port = url.port_or_known_default().ok_or_else(|| refused("the URL has no port"))?;
         let addresses = self.checked_addresses(&host).await?;
         let tcp = connect_to_one(&addresses, port).await?;
         if !is_encrypted {
@@ -39,12 +39,12 @@ impl HttpCourier {
         }
         let name = match host {
             Host::Domain(name) => ServerName::try_from(name.trim_end_matches('.').to_owned())
-                .map_err(|_| refused("the host's name cannot be in a certificate"))?,
+                .map_err(|_| refused("invalid TLS server name"))?,
             Host::Ipv4(address) => IpAddr::V4(address).into(),
             Host::Ipv6(address) => IpAddr::V6(address).into(),
         };
         let tls = self.tls.connect(name, tcp).await;
-        let tls = tls.map_err(|error| failed(format!("no encrypted connection: {error}")))?;
+        let tls = tls.map_err(|error| failed(format!("TLS handshake failed: {error}")))?;
         Ok(TokioIo::new(Box::new(tls)))
     }
 
@@ -56,16 +56,16 @@ impl HttpCourier {
             Host::Ipv6(address) => vec![IpAddr::V6(*address)],
             Host::Domain(name) => {
                 let found = self.resolver.addresses(name).await;
-                found.map_err(|error| failed(format!("the host's name does not resolve: {error}")))?
+                found.map_err(|error| failed(format!("DNS lookup failed: {error}")))?
             }
         };
         if addresses.is_empty() {
-            return Err(failed("the host's name has no address"));
+            return Err(failed("DNS lookup returned no address"));
         }
         if !self.settings.allow_private
             && let Some(private) = addresses.iter().find(|address| !is_public(**address))
         {
-            return Err(refused(format!("the host is at {private}, which is not a public address")));
+            return Err(refused(format!("the host resolves to {private}, which is not a public address")));
         }
         Ok(addresses)
     }

@@ -29,13 +29,13 @@ impl Courier for HttpCourier {
         let most = self.settings.timeout;
         timeout(most, self.exchange(outbound))
             .await
-            .unwrap_or_else(|_| Err(failed(format!("no whole answer within {} ms", most.as_millis()))))
+            .unwrap_or_else(|_| Err(failed(format!("no complete response within {} ms", most.as_millis()))))
     }
 }
 
 impl HttpCourier {
     async fn exchange(&self, outbound: OutboundRequest) -> Result<OutboundResponse, DeliveryError> {
-        let url = Url::parse(&outbound.url).map_err(|_| refused("the address cannot be read"))?;
+        let url = Url::parse(&outbound.url).map_err(|_| refused("invalid URL"))?;
         let most = self.settings.connect_timeout;
         let stream = timeout(most, self.connect(&url)).await;
         let stream =
@@ -48,7 +48,7 @@ impl HttpCourier {
         // The connection is driven beside the request and ends with it: none is kept.
         let asking = async {
             let answer = sender.send_request(request).await;
-            let answer = answer.map_err(|error| failed(format!("no answer: {error}")))?;
+            let answer = answer.map_err(|error| failed(format!("no response: {error}")))?;
             Ok(receipt(answer).await)
         };
         tokio::pin!(asking, connection);

@@ -51,7 +51,6 @@ impl BankAccountType {
 /// last four digits are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferOrder {
-    /// Whose.
     pub environment: EnvironmentId,
     /// The transfer's reference, made of organization, environment and the caller's key.
     pub id: TransferId,

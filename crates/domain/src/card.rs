@@ -57,7 +57,6 @@ impl Preparation {
 /// What was asked for and decided when a card payment was prepared. Never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardOrder {
-    /// Whose.
     pub environment: EnvironmentId,
     /// The payment's reference.
     pub id: PaymentId,
@@ -67,7 +66,7 @@ pub struct CardOrder {
     pub provider: String,
     /// The wire that provider spoke, by its name.
     pub adapter: String,
-    /// The account it was sent to when it was prepared; `None` where preparing sends nothing.
+    /// The account it was sent to when it was prepared; `None` if preparing sends nothing.
     pub account: Option<ProviderAccount>,
     /// The channel routing picked.
     pub channel: Channel,
@@ -108,7 +107,6 @@ pub struct Attempt {
     pub source_digest: [u8; 32],
     /// What is needed to send it again, sealed; gone once the outcome is known.
     pub sealed_source: Option<String>,
-    /// Where it stands.
     pub state: AttemptState,
     /// The account it is charged at.
     pub account: Option<ProviderAccount>,
@@ -121,7 +119,7 @@ pub struct Attempt {
 pub enum AttemptState {
     /// Sent, or about to be; the outcome is not known.
     Open,
-    /// The provider took it: the transaction says what became of it.
+    /// The provider took it: the transaction says its outcome.
     Taken,
     /// The provider declined it.
     Declined,
@@ -131,7 +129,6 @@ pub enum AttemptState {
 }
 
 impl AttemptState {
-    /// Every state.
     pub const ALL: [Self; 4] = [Self::Open, Self::Taken, Self::Declined, Self::Unsent];
 
     /// The name in the stores.
@@ -144,7 +141,6 @@ impl AttemptState {
         }
     }
 
-    /// The state of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }

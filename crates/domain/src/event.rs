@@ -1,4 +1,4 @@
-//! What callers are told of: the kinds of events, and which of them an endpoint wants.
+//! Events for callers of: the kinds of events, and which of them an endpoint wants.
 
 use std::{cmp::Ordering, fmt};
 
@@ -11,9 +11,9 @@ pub enum EventKind {
     PaymentPrepared,
     /// A transaction came into this status.
     Transaction(Status),
-    /// More of a card payment has been paid back.
+    /// More of a card payment has been refunded.
     RefundSucceeded,
-    /// A refund failed after it had been reported as paid back: less has been paid back than before.
+    /// A refund failed after it had been reported as refunded: less has been refunded than before.
     RefundFailed,
     /// A customer's bank contests a card payment.
     DisputeOpened,
@@ -24,7 +24,6 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Every kind.
     pub const ALL: [Self; 12] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
@@ -58,12 +57,11 @@ impl EventKind {
         }
     }
 
-    /// The kind of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// What a transaction's move is told as; `None` where its status stays what it was.
+    /// What a transaction's move is told as; `None` if its status stays what it was.
     pub fn of_move(from: Option<Status>, to: Status) -> Option<Self> {
         (from != Some(to)).then_some(Self::Transaction(to))
     }
@@ -118,9 +116,9 @@ pub enum InvalidFilter {
     /// It would let nothing through.
     #[error("must name at least one event, or be [\"*\"] for all")]
     Empty,
-    /// There is no such event.
+    /// No such event.
     #[error(
-        "names `{0}`, which is no event; use \"*\" for all, or some of: {kinds}",
+        "names `{0}`, which is not an event type; use \"*\" for all, or some of: {kinds}",
         kinds = EventKind::ALL.map(EventKind::as_str).join(", ")
     )]
     Unknown(String),

@@ -14,7 +14,9 @@ pub const TEXT_LENGTH: usize = 26;
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an id: expected `{prefix}_` and {TEXT_LENGTH} characters of 0-9 and a-z without i, l, o and u")]
+#[error(
+    "not a valid ID: expected `{prefix}_` and {TEXT_LENGTH} characters of 0-9 and a-z without i, l, o and u"
+)]
 pub struct InvalidId {
     prefix: &'static str,
 }
@@ -140,9 +142,9 @@ id!(/// One line of a payment's timeline.
     EntryId, "ent");
 id!(/// A discrepancy between a provider and our books that a person has to look at.
     ExceptionId, "exc");
-id!(/// Something that callers are told; the same on every delivery of it.
+id!(/// Something that callers are notified; the same on every delivery of it.
     EventId, "evt");
-id!(/// An address that is told.
+id!(/// A webhook endpoint.
     EndpointId, "ep");
 
 #[cfg(test)]

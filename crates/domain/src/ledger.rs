@@ -45,7 +45,6 @@ impl Account {
         }
     }
 
-    /// The account of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|account| account.as_str() == text)
     }
@@ -84,7 +83,6 @@ pub enum PostingCause {
 }
 
 impl PostingCause {
-    /// Every cause.
     pub const ALL: [Self; 6] =
         [Self::Fund, Self::Withdraw, Self::Reserve, Self::Settle, Self::Release, Self::Reverse];
 
@@ -100,7 +98,6 @@ impl PostingCause {
         }
     }
 
-    /// The cause of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|cause| cause.as_str() == text)
     }
@@ -125,7 +122,6 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause.
     pub const ALL: [Self; 2] = [Self::Fund, Self::Withdraw];
 
     /// The name in the stores and in the API.
@@ -158,7 +154,6 @@ pub struct Movement {
     pub reference: String,
     /// Who asked.
     pub actor: String,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -10,7 +10,7 @@ pub const MAX_CONFIGURED_MINOR: u64 = 1_000_000_000_000_000_000;
 pub struct Principal(u64);
 
 impl Principal {
-    /// `None` where the amount is zero or above 10^18.
+    /// `None` if the amount is zero or above 10^18.
     pub const fn new(minor: u64) -> Option<Self> {
         if minor >= 1 && minor <= MAX_CONFIGURED_MINOR { Some(Self(minor)) } else { None }
     }
@@ -69,7 +69,7 @@ impl Minor {
         self.0.cast_signed()
     }
 
-    /// `None` where the sum passes [`Minor::MAX`].
+    /// `None` if the sum passes [`Minor::MAX`].
     #[must_use]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
@@ -78,7 +78,7 @@ impl Minor {
         }
     }
 
-    /// `None` where the difference would be negative.
+    /// `None` if the difference would be negative.
     #[must_use]
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {

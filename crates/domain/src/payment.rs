@@ -23,7 +23,6 @@ impl PaymentMethod {
         }
     }
 
-    /// The method of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.as_str() == text)
     }
@@ -47,7 +46,6 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// Every flow.
     pub const ALL: [Self; 2] = [Self::PaymentComponent, Self::HostedCheckout];
 
     /// The name used in the API and in routing conditions.
@@ -58,7 +56,6 @@ impl Flow {
         }
     }
 
-    /// The flow of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|flow| flow.as_str() == text)
     }
@@ -78,7 +75,6 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Every channel.
     pub const ALL: [Self; 4] = [Self::WebCard, Self::StandardAch, Self::SameDayAch, Self::Instant];
 
     /// The name used in the API and in configurations.
@@ -101,7 +97,6 @@ impl Channel {
         }
     }
 
-    /// The channel of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|channel| channel.as_str() == text)
     }

@@ -163,7 +163,6 @@ impl Decision {
 /// The winning rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matched {
-    /// Its id.
     pub rule: Arc<str>,
     /// Its conditions' ids, in the rule's order.
     pub conditions: Arc<[Arc<str>]>,

@@ -54,7 +54,7 @@ pub fn amount_term(amount: Minor) -> String {
     format!("amount:{amount}")
 }
 
-/// By a customer's name, a word of it, or address; `None` where there is nothing to find by.
+/// By a customer's name, a word of it, or address; `None` if there is nothing to find by.
 pub fn customer_term(name: &str) -> Option<String> {
     plain(name).map(|name| format!("customer:{name}"))
 }

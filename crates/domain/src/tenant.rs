@@ -10,31 +10,26 @@ use crate::{
 /// A company that uses the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
-    /// Its id.
     pub id: OrganizationId,
     /// What people call it.
     pub name: String,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
 /// One of an organization's products.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
-    /// Its id.
     pub id: ApplicationId,
     /// The organization it belongs to.
     pub organization: OrganizationId,
     /// What people call it.
     pub name: String,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
 /// The scope of keys, configuration, wallets, payments and references.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// Its id.
     pub id: EnvironmentId,
     /// The application it belongs to.
     pub application: ApplicationId,
@@ -42,7 +37,6 @@ pub struct Environment {
     pub organization: OrganizationId,
     /// Unique within the application.
     pub name: EnvironmentName,
-    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -51,7 +45,7 @@ pub struct Environment {
 pub struct EnvironmentName(String);
 
 impl EnvironmentName {
-    /// `None` where the text breaks the rule above.
+    /// `None` if the text breaks the rule above.
     pub fn parse(text: &str) -> Option<Self> {
         Self::is_valid(text).then(|| Self(text.to_owned()))
     }
@@ -104,7 +98,6 @@ impl KeyKind {
         }
     }
 
-    /// The kind of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }

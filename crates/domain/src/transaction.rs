@@ -23,12 +23,11 @@ pub enum Status {
     Failed,
     /// Withdrawn before it was paid.
     Canceled,
-    /// Paid, and paid back in full.
+    /// Paid, and fully refunded.
     Refunded,
 }
 
 impl Status {
-    /// Every status.
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::Processing, Self::Succeeded, Self::Failed, Self::Canceled, Self::Refunded];
 
@@ -44,7 +43,6 @@ impl Status {
         }
     }
 
-    /// The status of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
@@ -130,13 +128,12 @@ impl Dispute {
 /// The part of a transaction that changes after it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionState {
-    /// Where it stands.
     pub status: Status,
-    /// The provider's own name for the payment, once there is one.
+    /// The provider's own name for the payment, once it exists.
     pub provider_reference: Option<String>,
     /// Why it failed; only with [`Status::Failed`].
     pub failure: Option<Failure>,
-    /// How much of the total debit has been paid back.
+    /// How much of the total debit has been refunded.
     pub refunded: Minor,
     /// The latest word of a dispute.
     pub dispute: Option<Dispute>,
@@ -171,7 +168,6 @@ impl TransactionState {
 /// A transaction, whatever its method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
-    /// Whose.
     pub environment: EnvironmentId,
     /// Its place in lists.
     pub id: TransactionId,
@@ -179,7 +175,6 @@ pub struct Transaction {
     pub reference: ServiceReference,
     /// The provider, by its name in the configuration.
     pub provider: String,
-    /// The channel.
     pub channel: Channel,
     /// The currency of all amounts.
     pub currency: Currency,
@@ -189,11 +184,8 @@ pub struct Transaction {
     pub description: Option<String>,
     /// The caller's metadata, as JSON text.
     pub metadata: String,
-    /// What changes.
     pub state: TransactionState,
-    /// When it was recorded.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

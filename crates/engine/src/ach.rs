@@ -25,10 +25,10 @@ pub use reads::TransferRead;
 pub use tokens::{CustomerToken, IssuedToken, TokenError};
 pub use transfer::{Bank, TransferCreated, TransferError, TransferRequest};
 
-/// How often a decision is made anew because the transfer changed meanwhile.
+/// How often a decision is made again because the transfer changed meanwhile.
 const MAX_ROUNDS: usize = 16;
 
-/// A provider that can pay out, and the wire to it.
+/// A provider that can pay out, and the adapter for it.
 struct AchProvider<'a> {
     provider: &'a Provider,
     wire: &'a dyn AchTransfers,

@@ -1,6 +1,6 @@
 //! Card payments, from preparation to their end.
 //!
-//! Everything that is learnt of a payment goes the same way: read the payment, ask its provider, decide on both, and
+//! Everything that is learned of a payment goes the same way: read the payment, ask its provider, decide on both, and
 //! commit the decision if the payment is still as it was read ([`update::PaymentUpdate`]). Whoever comes second reads again.
 
 mod charge;
@@ -33,11 +33,11 @@ pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
 pub use webhook::WebhookError;
 
-/// How often a decision is made anew because the payment changed meanwhile. Each round needs somebody else to have
+/// How often a decision is made again because the payment changed meanwhile. Each round needs somebody else to have
 /// moved it, and a payment moves a handful of times in its life.
 const MAX_ROUNDS: usize = 16;
 
-/// A provider that can take card payments, and the wire to it.
+/// A provider that can take card payments, and the adapter for it.
 struct CardProvider<'a> {
     provider: &'a Provider,
     cards: &'a dyn Cards,

@@ -1,4 +1,4 @@
-//! Putting a configuration in force, and reading it and its history.
+//! Applying a configuration, and reading it and its history.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     ports::{ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, StoreError},
 };
 
-/// How often a change is made anew because another came first. Each try needs somebody else to have won, so even a
+/// How often a change is made again because another came first. Each try needs somebody else to have won, so even a
 /// crowd of writers is through by then.
 const MAX_TRIES: usize = 64;
 
@@ -59,16 +59,16 @@ pub struct ConfigCheck {
 /// Why a configuration was not put in force or read. The one that was in force still is.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigureError {
-    /// There is no such environment, or no such version.
-    #[error("there is no such environment or version")]
+    /// No such environment, or no such version.
+    #[error("environment or version not found")]
     Missing,
     /// The document does not hold together.
-    #[error("the document has {} faults", .0.count())]
+    #[error("the document has {} errors", .0.count())]
     Faulty(ValidationErrors),
     /// The caller named the version it had read, and another is in force.
-    #[error("version {current} is in force")]
+    #[error("version {current} is current")]
     Stale {
-        /// The version in force.
+        /// The current version.
         current: u64,
     },
     /// A stored document cannot be used.
@@ -77,14 +77,14 @@ pub enum ConfigureError {
     /// A secret could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
     /// The work was cut off by a shutdown.
-    #[error("the work was cut off")]
+    #[error("the task was interrupted")]
     CutOff,
 }
 
@@ -92,7 +92,7 @@ impl Engine {
     /// Puts a document in force whole and returns its version, or changes nothing. With `expected`, only if that version is in force.
     ///
     /// Masked secrets keep what is stored, so the change is always made from the version it replaces: if another
-    /// change came in between, it is made anew from that one.
+    /// change came in between, it is made again from that one.
     pub async fn put_config(
         &self,
         environment: EnvironmentId,
@@ -109,7 +109,7 @@ impl Engine {
             }
             let stored = self.to_stored(environment, Arc::clone(&document), current).await?;
             let change = ConfigChange {
-                id: self.fresh(ChangeId::new)?,
+                id: self.new_id(ChangeId::new)?,
                 from_version,
                 document: stored,
                 actor: origin.actor.clone(),
@@ -125,7 +125,7 @@ impl Engine {
                 ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
             }
         }
-        Err(StoreError::Unavailable("too many others were changing this configuration".to_owned()).into())
+        Err(StoreError::Unavailable("too many concurrent changes to this configuration".to_owned()).into())
     }
 
     /// Checks a document exactly as [`Engine::put_config`] would, and changes nothing.
@@ -146,7 +146,7 @@ impl Engine {
     }
 
     /// Puts a version of the history in force again, as a new version; only if `expected` is in force. Secrets that are in
-    /// force stay; those of a provider that is not there any more come back with it.
+    /// force stay; those of a provider that is not there anymore come back with it.
     pub async fn restore_config(
         &self,
         environment: EnvironmentId,
@@ -168,7 +168,7 @@ impl Engine {
             })
             .await?;
         let change = ConfigChange {
-            id: self.fresh(ChangeId::new)?,
+            id: self.new_id(ChangeId::new)?,
             from_version: expected,
             document,
             actor: origin.actor,
@@ -185,13 +185,13 @@ impl Engine {
         }
     }
 
-    /// The configuration in force.
+    /// The current configuration.
     pub async fn config(&self, environment: EnvironmentId) -> Result<ConfigRead, ConfigureError> {
         let stored = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
         self.with_opened(environment, stored, |read, _| Ok(read)).await
     }
 
-    /// The document of the configuration in force, or of a version of the history.
+    /// The document of the current configuration, or of a version of the history.
     pub async fn config_document(
         &self,
         environment: EnvironmentId,

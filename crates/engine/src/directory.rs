@@ -94,7 +94,7 @@ impl Directory {
             Ordering::Greater => false,
             Ordering::Less => {
                 // The database was put back to an earlier state under our feet: what we hold may never have been.
-                warn!("the store has gone back to an earlier state; reading all of it anew");
+                warn!("the store was reset to an earlier state; reloading everything");
                 delta = self.ask(DirectoryVersion::default()).await?;
                 true
             }
@@ -152,7 +152,7 @@ impl Directory {
             Ok(configuration) => (version, Arc::new(configuration)),
             // The one that was in force stays.
             Err(error) => {
-                error!(environment = %id, version, %error, "a stored configuration cannot be used");
+                error!(environment = %id, version, %error, "stored configuration not usable");
                 snapshot
                     .environment(id)
                     .map(|view| (view.config_version, Arc::clone(&view.configuration)))
@@ -177,7 +177,7 @@ impl Directory {
             return;
         }
         if let Err(error) = self.refresh().await {
-            warn!(%error, "a committed change is not in force on this node yet; it will be once the store answers");
+            warn!(%error, "committed change not loaded on this node yet; it will be once the store responds");
         }
     }
 
@@ -198,7 +198,7 @@ impl Directory {
             return;
         }
         if let Err(error) = self.compile_pending().await {
-            warn!(%error, "a committed configuration is not in force on this node yet; it will be once the store answers");
+            warn!(%error, "committed configuration not loaded on this node yet; it will be once the store responds");
         }
     }
 
@@ -220,9 +220,9 @@ impl Directory {
             }
             let was_in_step = self.is_in_step();
             match self.refresh().await {
-                Ok(()) if !was_in_step => info!("the store answers again"),
+                Ok(()) if !was_in_step => info!("store is responding again"),
                 Err(error) if was_in_step => {
-                    warn!(%error, "the store does not answer; going on with what is known");
+                    warn!(%error, "store not responding; continuing with the loaded state");
                 }
                 Ok(()) | Err(_) => {}
             }
@@ -232,7 +232,7 @@ impl Directory {
                 let directory = Arc::clone(&self);
                 self.host.spawn(Box::pin(async move {
                     if let Err(error) = directory.compile_pending().await {
-                        warn!(%error, "a configuration cannot be read; going on with the one in force");
+                        warn!(%error, "configuration not readable; continuing with the loaded one");
                     }
                 }));
             }
@@ -241,7 +241,7 @@ impl Directory {
 }
 
 fn late() -> StoreError {
-    StoreError::Unavailable("it did not answer in time".to_owned())
+    StoreError::Unavailable("timed out".to_owned())
 }
 
 /// The snapshot with an environment's keys as they are now, and its configuration if that is compiled. An environment that

@@ -84,7 +84,7 @@ impl Check {
 }
 
 impl Engine {
-    /// Looks at everything. A store that gives no answer is a finding, not a failure.
+    /// Looks at everything. A store that does not respond is a finding, not a failure.
     pub async fn run_checks(&self) -> Vec<Check> {
         let asked_at = self.clock.now();
         let mut checks = match self.store.diagnose(asked_at).await {
@@ -96,11 +96,11 @@ impl Engine {
         let environments = snapshot.environments();
         if environments.len() > MAX_ENVIRONMENTS {
             let finding =
-                format!("the first {MAX_ENVIRONMENTS} of {} environments were looked at", environments.len());
+                format!("checked the first {MAX_ENVIRONMENTS} of {} environments", environments.len());
             checks.push(Check::warning(
                 "environments",
                 finding,
-                "look at the others one by one with `tollgate providers`",
+                "check the others with `tollgate providers`",
             ));
         }
         for view in environments.into_iter().take(MAX_ENVIRONMENTS) {
@@ -137,8 +137,8 @@ impl Engine {
 }
 
 fn unreachable(error: &StoreError) -> Check {
-    let advice = "is the database up, and does /readyz answer 200? The server's log has more";
-    Check::problem("database", format!("the database gives no answer: {error}"), advice)
+    let advice = "check that the database is up and /readyz returns 200; see the server log";
+    Check::problem("database", format!("the database is not responding: {error}"), advice)
 }
 
 fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, answered_at: Timestamp) -> Vec<Check> {
@@ -163,28 +163,24 @@ fn file_checks(journal_mode: &str, synchronous: u32, sync_micros: &[u64]) -> Vec
         let finding = format!(
             "journal mode {journal_mode}, synchronous {synchronous}: a commit does not wait for the disk"
         );
-        checks.push(Check::problem(
-            "disk",
-            finding,
-            "restart the server; somebody has changed the file's settings",
-        ));
+        checks.push(Check::problem("disk", finding, "restart the server; the file's settings were changed"));
     }
     let mut sorted = sync_micros.to_vec();
     sorted.sort_unstable();
     let Some(median) = sorted.get(sorted.len() / 2).copied() else {
-        let advice = "let the server write into the folder of its database";
-        checks.push(Check::warning("disk", "the disk could not be timed beside the database", advice));
+        let advice = "allow the server to write to the folder of its database";
+        checks.push(Check::warning("disk", "disk latency could not be measured", advice));
         return checks;
     };
     checks.push(if median < HONEST_SYNC_MICROS {
-        let finding = format!("the disk confirms a write in {median} µs, faster than a disk that keeps it could");
-        let advice = "this looks like memory, or a disk or hypervisor that does not wait: a loss of power loses acknowledged payments. Use a disk that honours fsync";
+        let finding = format!("fsync takes {median} µs, faster than a durable disk can");
+        let advice = "the disk or hypervisor seems to ignore fsync: a power loss would lose acknowledged payments. Use a disk that honors fsync";
         Check::problem("disk", finding, advice)
     } else if median > SLOW_SYNC_MICROS {
-        let finding = format!("the disk confirms a write in {} ms", median / 1_000);
+        let finding = format!("fsync takes {} ms", median / 1_000);
         Check::warning("disk", finding, "every payment waits for it at least twice; use a faster disk")
     } else {
-        Check::ok("disk", format!("the disk confirms a write in {median} µs, which is plausible"))
+        Check::ok("disk", format!("fsync takes {median} µs"))
     });
     checks
 }
@@ -208,12 +204,12 @@ fn server_checks(durability: &Durability) -> Vec<Check> {
     }
     if *in_recovery {
         let advice = "point TOLLGATE_DATABASE_URL at the primary (target_session_attrs=read-write finds it)";
-        checks.push(Check::problem("database", "the database is a standby and takes no changes", advice));
+        checks.push(Check::problem("database", "the database is a read-only standby", advice));
     }
     let unsafe_setting = match (*fsync, synchronous_commit.as_str(), *full_page_writes) {
-        (false, _, _) => Some("fsync is off: a crash of the database's machine can lose or damage anything"),
+        (false, _, _) => Some("fsync is off: a machine crash can lose or corrupt data"),
         (_, "off", _) => Some("synchronous_commit is off: a crash loses payments that were acknowledged"),
-        (_, _, false) => Some("full_page_writes is off: a crash can tear pages that cannot be restored"),
+        (_, _, false) => Some("full_page_writes is off: a crash can corrupt pages"),
         _ => None,
     };
     checks.push(match unsafe_setting {
@@ -227,7 +223,7 @@ fn server_checks(durability: &Durability) -> Vec<Check> {
         ("", _) => Check::warning(
             "standby",
             "no synchronous standby confirms commits",
-            "a lost disk loses what was acknowledged since the last backup or archived log; set synchronous_standby_names",
+            "losing the disk loses everything since the last backup or archived WAL; set synchronous_standby_names",
         ),
         (_, "local" | "remote_write") => Check::warning(
             "standby",
@@ -265,7 +261,8 @@ fn backlog_check(backlog: Backlog, now: Timestamp) -> Check {
     let late = Duration::from_millis(u64::try_from(late).unwrap_or_default());
     let count = if due >= Backlog::MOST { format!("{due} or more") } else { due.to_string() };
     let finding = format!("{count} {what} are due, the oldest for {} seconds", late.as_secs());
-    let advice = "is any node running and able to reach its providers? Its log says what the resolver meets";
+    let advice =
+        "check that a node is running and can reach its providers; see the resolver messages in its log";
     if late >= VERY_LATE {
         Check::problem("resolver", finding, advice)
     } else if late >= LATE {
@@ -289,7 +286,7 @@ fn provider_checks(view: &EnvironmentView) -> Vec<Check> {
             0 => Check::warning(
                 "providers",
                 "no provider is configured",
-                "put a configuration in force with `tollgate apply FILE`",
+                "apply a configuration with `tollgate apply FILE`",
             ),
             1 => Check::ok("providers", "the provider is ready"),
             count => Check::ok("providers", format!("all {count} providers are ready")),
@@ -307,13 +304,13 @@ fn of_provider(provider: &Provider, is_live: bool) -> Vec<Check> {
         checks.push(Check::problem(
             "providers",
             finding,
-            "add it to the configuration; payments routed there are refused until then",
+            "add it to the configuration; payments routed there are rejected until then",
         ));
     }
     let webhooks: Vec<_> = provider.missing().into_iter().filter(|path| !to_pay.contains(path)).collect();
     if !webhooks.is_empty() {
-        let finding = format!("{name} lacks {}", webhooks.join(", "));
-        let advice = "without it no webhook is believed, and outcomes are learnt only by asking: take it from the provider's dashboard";
+        let finding = format!("{name} is missing {}", webhooks.join(", "));
+        let advice = "without it webhooks are rejected and outcomes are only found by polling; copy it from the provider's dashboard";
         checks.push(Check::warning("webhooks", finding, advice));
     }
     let is_local = provider.base_url.as_deref().is_some_and(|url| url.starts_with("http://"));
@@ -334,44 +331,44 @@ fn attention_checks(attention: &Attention) -> Vec<Check> {
         (
             attention.waiting_payments,
             "payments",
-            "card payments wait for something out of the ordinary",
-            "`tollgate payments list --waiting` says why",
+            "card payments are pending",
+            "see `tollgate payments list --waiting`",
         ),
         (
             attention.waiting_transfers,
             "payments",
-            "transfers wait for something out of the ordinary",
-            "`tollgate payments list --waiting` says why",
+            "transfers are pending",
+            "see `tollgate payments list --waiting`",
         ),
         (
             attention.open_exceptions,
             "exceptions",
-            "disagreements with a provider are open",
-            "`tollgate exceptions list`; resolve each when you have looked",
+            "discrepancies with a provider are open",
+            "review them with `tollgate exceptions list` and resolve each",
         ),
         (
             attention.parked_deliveries,
             "events",
-            "deliveries were given up",
+            "deliveries failed",
             "`tollgate events deliveries --state parked`, then `tollgate events resend`",
         ),
         (
             attention.disabled_endpoints,
             "events",
             "endpoints are disabled",
-            "`tollgate endpoints list` says why; `tollgate endpoints enable ID` when it is mended",
+            "see `tollgate endpoints list`; run `tollgate endpoints enable ID` once fixed",
         ),
         (
             attention.waiting_provider_events,
             "webhooks",
-            "provider events are stored and not applied yet",
-            "`tollgate providers events --state waiting` says why",
+            "provider events are waiting to be applied",
+            "see `tollgate providers events --state waiting`",
         ),
         (
             attention.parked_provider_events,
             "webhooks",
             "provider events failed too often and are parked",
-            "`tollgate providers events --state parked` says why; `tollgate providers retry PROVIDER EVENT` tries one again",
+            "see `tollgate providers events --state parked`; retry one with `tollgate providers retry PROVIDER EVENT`",
         ),
     ];
     let found = counted.into_iter().filter(|(count, ..)| *count > 0);

@@ -56,7 +56,7 @@ pub struct Engine {
 /// Why the engine cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Nothing sealed in this database could be opened.
@@ -182,11 +182,11 @@ impl Engine {
 
     /// An event to go with a unit of work.
     pub(crate) fn new_event(&self, kind: EventKind) -> Result<NewEvent, RandomnessUnavailable> {
-        Ok(NewEvent { id: self.fresh(EventId::new)?, kind })
+        Ok(NewEvent { id: self.new_id(EventId::new)?, kind })
     }
 
     /// An id made now, from fresh randomness, and above every id made before.
-    pub(crate) fn fresh<Id>(
+    pub(crate) fn new_id<Id>(
         &self,
         make: impl FnOnce(tollgate_domain::Timestamp, [u8; 10]) -> Id,
     ) -> Result<Id, RandomnessUnavailable> {

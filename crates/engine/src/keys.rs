@@ -25,16 +25,16 @@ pub struct NewKey {
 /// Why a key was not issued, rotated or revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// There is no such environment, or no such key in it.
-    #[error("there is no such environment or key")]
+    /// No such environment, or no such key in it.
+    #[error("environment or key not found")]
     Missing,
     /// The key is revoked, expired or was rotated before.
-    #[error("the key is not live any more")]
+    #[error("the key is no longer valid")]
     NotLive,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -95,7 +95,7 @@ impl Engine {
         let known = self.store.environment(environment).await?.ok_or(KeyError::Missing)?;
         let issued = IssuedKey::generate(kind, &known.name)?;
         let record = KeyRecord {
-            id: self.fresh(KeyId::new)?,
+            id: self.new_id(KeyId::new)?,
             environment,
             kind,
             digest: issued.digest.to_bytes(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use tollgate_domain::metadata::{Metadata, MetadataValue};
 
-/// The pairs of a JSON object, numbers letter for letter; `None` where the text is not an object.
+/// The pairs of a JSON object, numbers letter for letter; `None` if the text is not an object.
 pub fn metadata_pairs(json: &str) -> Option<Metadata> {
     let pairs: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     Some(pairs.into_iter().map(|(key, value)| (key, read(value.get()))).collect())

@@ -45,7 +45,7 @@ impl Default for ResolverOptions {
     }
 }
 
-/// How and when callers are told.
+/// How and when callers are notified.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxOptions {
     /// How often due deliveries are looked for while there are none. What is written on this node goes at once.

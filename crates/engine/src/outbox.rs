@@ -1,7 +1,7 @@
 //! Telling callers: the endpoints that want events, and getting the events there.
 //!
 //! Events are written by the units of work they tell of. Here they are delivered: claimed, put together, signed,
-//! carried, and what came of it recorded. Whatever is lost on the way is claimed again, so that every event arrives at
+//! carried, and its result recorded. Whatever is lost on the way is claimed again, so that every event arrives at
 //! least once, under the same id and with the same body.
 
 mod deliver;

@@ -23,13 +23,13 @@ const DIGEST_LENGTH: usize = 8;
 /// Why a payment was not tied to the account configured now.
 #[derive(Debug, thiserror::Error)]
 pub enum UseAccountError {
-    /// There is no such payment in this environment.
-    #[error("there is no such payment")]
+    /// No such payment in this environment.
+    #[error("payment not found")]
     Missing,
     /// Its provider is not in the configuration.
     #[error("the provider {0} is not configured")]
     NotConfigured(String),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -56,14 +56,14 @@ impl AccountCheck {
         self.comparison() == AccountMatch::Same
     }
 
-    /// Whether it is certainly the same account; `sees_account` asks the provider, where only it can tell.
-    pub(crate) async fn is_same<F>(&self, sees_account: impl FnOnce() -> F) -> bool
+    /// Whether it is certainly the same account; `can_access_account` asks the provider, where only it can tell.
+    pub(crate) async fn is_same<F>(&self, can_access_account: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Call<bool>>,
     {
         match self.comparison() {
             AccountMatch::Same => true,
-            AccountMatch::OtherCredential => matches!(sees_account().await.outcome, Ok(true)),
+            AccountMatch::OtherCredential => matches!(can_access_account().await.outcome, Ok(true)),
             AccountMatch::OtherAccount | AccountMatch::OtherAddress => false,
         }
     }
@@ -71,8 +71,8 @@ impl AccountCheck {
     /// Why the payment waits.
     pub(crate) fn transient_error(&self) -> TransientError {
         let reason = format!(
-            "it was sent to {}, and the configuration now leads to {}; restore the configuration, or decide that it \
-             goes on there",
+            "it was sent to {}, but the configuration now points to {}; restore the configuration, or continue it \
+             at the new account",
             self.sent_to.as_ref().map_or_else(String::new, ProviderAccount::describe),
             self.configured.describe()
         );

@@ -62,16 +62,16 @@ mod tests {
 
     #[test]
     fn a_burst_passes_and_then_the_rate() {
-        let meter = RateLimiter::default();
-        let passed = (0..100).filter(|_| meter.take_at(0, 10, 5).is_ok()).count();
+        let limiter = RateLimiter::default();
+        let passed = (0..100).filter(|_| limiter.take_at(0, 10, 5).is_ok()).count();
         assert_eq!(passed, 5);
-        let refused = meter.take_at(0, 10, 5).unwrap_err();
+        let refused = limiter.take_at(0, 10, 5).unwrap_err();
         assert_eq!(refused.retry_after, Duration::from_millis(100));
-        assert!(meter.take_at(100_000_000, 10, 5).is_ok());
-        assert!(meter.take_at(100_000_000, 10, 5).is_err());
+        assert!(limiter.take_at(100_000_000, 10, 5).is_ok());
+        assert!(limiter.take_at(100_000_000, 10, 5).is_err());
         let later = NANOS_PER_SECOND * 60;
         assert_eq!(
-            (0..100).filter(|_| meter.take_at(later, 10, 5).is_ok()).count(),
+            (0..100).filter(|_| limiter.take_at(later, 10, 5).is_ok()).count(),
             5,
             "a rest does not pile up"
         );

@@ -16,7 +16,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 impl Engine {
-    /// Writes down what a provider has answered about `subject`. `None` where the store does not take it in time: then it
+    /// Writes down what a provider has answered about `subject`. `None` if the store does not take it in time: then it
     /// is kept in memory and written as soon as the store answers. Where there is no room for it, or this process dies, the
     /// resolver finds it out again.
     pub(crate) async fn record<T, F>(
@@ -52,16 +52,16 @@ impl Engine {
             match write(Arc::clone(&self)).await {
                 Ok(written) => {
                     if tries > 0 {
-                        info!(subject, tries, "a provider's answer is written down after all");
+                        info!(subject, tries, "provider response recorded after retrying");
                     }
                     return Some(written);
                 }
                 Err(error @ StoreError::Broken(_)) => {
-                    warn!(subject, %error, "a provider's answer cannot be written down");
+                    warn!(subject, %error, "provider response not recorded");
                     return None;
                 }
                 Err(error) if tries == 0 => {
-                    warn!(subject, %error, "the store does not take a provider's answer; it is kept in memory");
+                    warn!(subject, %error, "provider response not recorded yet; kept in memory");
                 }
                 Err(_) => {}
             }
@@ -83,7 +83,7 @@ impl Engine {
         let mut tries = 0;
         loop {
             let reason = match timeout_at(deadline, unit()).await {
-                Err(_) => "the store did not answer in time".to_owned(),
+                Err(_) => "the store timed out".to_owned(),
                 Ok(Err(StoreError::Unknown(reason))) => reason,
                 // That it cannot be reached now says nothing about what was committed before.
                 Ok(Err(StoreError::Unavailable(reason))) if tries > 0 => reason,

@@ -45,14 +45,12 @@ pub struct ReplayedMove {
     pub from: (String, Channel),
     /// Where they would go.
     pub to: (String, Channel),
-    /// How many.
     pub count: u64,
 }
 
 /// Fees in one currency, in minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovedMoney {
-    /// The currency.
     pub currency: Currency,
     /// The platform's fees as they were.
     pub platform_before: i128,
@@ -67,7 +65,6 @@ pub struct MovedMoney {
 /// A payment that would have been another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayExample {
-    /// Which.
     pub reference: ServiceReference,
     /// The currency of the fees.
     pub currency: Currency,
@@ -89,7 +86,7 @@ impl Engine {
     }
 }
 
-/// Decides every payment anew and compares.
+/// Decides every payment again and compares.
 fn replay(past: &[PastPayment], proposed: &Configuration) -> Replay {
     let mut replaying = Replaying::default();
     for payment in past {

@@ -14,7 +14,7 @@ const TAKEN: usize = 16;
 const UNDER_WAY: usize = 96;
 /// Paid payments that are checked at once: they have time, and keep nothing else waiting.
 const FOLLOW_UPS: usize = 8;
-/// How long the store is left alone after it gave no answer.
+/// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 type Work = JoinSet<Result<(), StoreError>>;
@@ -28,7 +28,7 @@ impl Engine {
                 Ok(0) => self.options.resolver.poll,
                 Ok(_) => Duration::ZERO,
                 Err(error) => {
-                    warn!(%error, "the resolver cannot reach the store");
+                    warn!(%error, "resolver cannot reach the store");
                     STORE_PAUSE
                 }
             };
@@ -99,7 +99,7 @@ impl Engine {
 fn note(done: Result<Result<(), StoreError>, tokio::task::JoinError>) {
     match done {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => warn!(%error, "something could not be looked after; it will be tried again"),
-        Err(error) => warn!(%error, "something stopped half way; it will be tried again"),
+        Ok(Err(error)) => warn!(%error, "resolver task failed; it will be retried"),
+        Err(error) => warn!(%error, "resolver task interrupted; it will be retried"),
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 const MAX_CHECKED: usize = 1_000;
 /// Card payments that are looked at for one slice of those nobody has paid; each is read with all that belongs to it.
 const MAX_UNPAID: usize = 300;
-const LOOKED_AT_ONCE: u32 = 100;
+const READ_AT_ONCE: u32 = 100;
 /// Each kind of thing that waits for a person is counted up to this.
 const MAX_COUNTED: u32 = 1_000;
 /// Events about one payment, and deliveries of one event, that are shown.
@@ -159,8 +159,8 @@ impl Engine {
         let filter = PaymentFilter { preparation: search.preparation, waiting: false };
         let (mut unpaid, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
         while looked_at < MAX_UNPAID {
-            let slice = self.payments(environment, filter, before, LOOKED_AT_ONCE).await?;
-            let is_last = slice.len() < usize::try_from(LOOKED_AT_ONCE).unwrap_or(usize::MAX);
+            let slice = self.payments(environment, filter, before, READ_AT_ONCE).await?;
+            let is_last = slice.len() < usize::try_from(READ_AT_ONCE).unwrap_or(usize::MAX);
             looked_at = looked_at.saturating_add(slice.len());
             for payment in slice {
                 before = Some(payment.order.id);

@@ -27,14 +27,14 @@ impl Sequence {
     /// What the next id is made from, given the time and fresh randomness. Within one millisecond, and while a clock
     /// that was set back catches up, the randomness grows by steps that are themselves random.
     pub(crate) fn next(&mut self, now: Timestamp, drawn: [u8; 10]) -> (Timestamp, [u8; 10]) {
-        let fresh = drawn.iter().fold(0, |number, byte| (number << 8) | u128::from(*byte));
-        let step = (fresh & 0xffff_ffff) + 1;
+        let new_id = drawn.iter().fold(0, |number, byte| (number << 8) | u128::from(*byte));
+        let step = (new_id & 0xffff_ffff) + 1;
         if now > self.at {
-            (self.at, self.random) = (now, fresh);
+            (self.at, self.random) = (now, new_id);
         } else if self.random + step < RANDOM_END {
             self.random += step;
         } else {
-            (self.at, self.random) = (self.at.saturating_add(Duration::from_millis(1)), fresh);
+            (self.at, self.random) = (self.at.saturating_add(Duration::from_millis(1)), new_id);
         }
         let mut random = [0; 10];
         for (to, from) in random.iter_mut().zip(self.random.to_be_bytes().into_iter().skip(6)) {

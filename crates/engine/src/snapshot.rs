@@ -12,7 +12,7 @@ use tollgate_vault::Digest;
 
 use crate::{ports::DirectoryVersion, rate_limiter::RateLimiter};
 
-/// One environment with the configuration in force.
+/// One environment with the current configuration.
 #[derive(Debug)]
 pub struct EnvironmentView {
     /// The environment itself.
@@ -33,7 +33,7 @@ pub struct LiveKey {
     /// What it opens.
     pub environment: Arc<EnvironmentView>,
     /// Its share of requests, where the environment limits them. Survives a change of the configuration.
-    pub meter: Arc<RateLimiter>,
+    pub limiter: Arc<RateLimiter>,
     digest: Digest,
     expires_at: Option<Timestamp>,
 }
@@ -103,7 +103,7 @@ impl Snapshot {
     pub(crate) fn with(mut self, view: EnvironmentView, records: &[KeyRecord]) -> Self {
         let id = view.environment.id;
         let view = Arc::new(view);
-        let mut meters = self.take_keys_of(id);
+        let mut limiters = self.take_keys_of(id);
         let mut buckets = Vec::new();
         for record in records.iter().filter(|record| record.revoked_at.is_none()) {
             let digest = Digest::from_bytes(record.digest);
@@ -112,7 +112,7 @@ impl Snapshot {
                 id: record.id,
                 kind: record.kind,
                 environment: Arc::clone(&view),
-                meter: meters.remove(&record.id).unwrap_or_default(),
+                limiter: limiters.remove(&record.id).unwrap_or_default(),
                 digest,
                 expires_at: record.expires_at,
             });
@@ -125,17 +125,17 @@ impl Snapshot {
     /// environments at start must not look through all keys for each.
     fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, Arc<RateLimiter>> {
         let buckets = self.environments.get(&id).map(|held| held.buckets.as_slice()).unwrap_or_default();
-        let mut meters = HashMap::new();
+        let mut limiters = HashMap::new();
         for bucket in buckets {
             let Some(candidates) = self.keys.get_mut(bucket) else { continue };
             for key in candidates.extract_if(.., |key| key.environment.environment.id == id) {
-                meters.insert(key.id, key.meter);
+                limiters.insert(key.id, key.limiter);
             }
             if candidates.is_empty() {
                 self.keys.remove(bucket);
             }
         }
-        meters
+        limiters
     }
 }
 
@@ -203,9 +203,9 @@ mod tests {
     fn a_key_ends_at_its_expiry_and_keeps_its_meter_until_then() {
         let expiring = KeyRecord { expires_at: Some(at(100)), ..record(1, "a") };
         let snapshot = Snapshot::default().with(view(1), &[record(1, "a")]);
-        let meter = Arc::clone(&snapshot.authenticate(Digest::of("a"), at(0)).unwrap().meter);
+        let limiter = Arc::clone(&snapshot.authenticate(Digest::of("a"), at(0)).unwrap().limiter);
         let snapshot = snapshot.with(view(1), &[expiring]);
-        assert!(Arc::ptr_eq(&snapshot.authenticate(Digest::of("a"), at(99)).unwrap().meter, &meter));
+        assert!(Arc::ptr_eq(&snapshot.authenticate(Digest::of("a"), at(99)).unwrap().limiter, &limiter));
         assert_eq!(snapshot.authenticate(Digest::of("a"), at(100)).unwrap_err(), KeyRejection::Expired);
     }
 }

@@ -15,15 +15,15 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum TenantError {
     /// What it should belong to does not exist.
-    #[error("there is no such parent")]
+    #[error("parent not found")]
     ParentMissing,
     /// A sibling has the name already.
     #[error("the name is taken")]
     NameTaken,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -31,7 +31,7 @@ pub enum TenantError {
 impl Engine {
     /// Creates an organization.
     pub async fn create_organization(&self, name: String) -> Result<Organization, TenantError> {
-        let id = self.fresh(OrganizationId::new)?;
+        let id = self.new_id(OrganizationId::new)?;
         let organization = Organization { id, name, created_at: self.clock.now() };
         self.store.create_organization(&organization).await?;
         Ok(organization)
@@ -43,7 +43,7 @@ impl Engine {
         organization: OrganizationId,
         name: String,
     ) -> Result<Application, TenantError> {
-        let id = self.fresh(ApplicationId::new)?;
+        let id = self.new_id(ApplicationId::new)?;
         let application = Application { id, organization, name, created_at: self.clock.now() };
         self.settle(self.store.create_application(&application).await?).await?;
         Ok(application)
@@ -56,7 +56,7 @@ impl Engine {
         name: EnvironmentName,
     ) -> Result<Environment, TenantError> {
         let parent = self.store.application(application).await?.ok_or(TenantError::ParentMissing)?;
-        let id = self.fresh(EnvironmentId::new)?;
+        let id = self.new_id(EnvironmentId::new)?;
         let organization = parent.organization;
         let environment = Environment { id, application, organization, name, created_at: self.clock.now() };
         self.settle(self.store.create_environment(&environment).await?).await?;
@@ -107,7 +107,7 @@ impl Engine {
     ) -> Result<(Organization, Application), StoreError> {
         let organization = self.store.organization(environment.organization).await?;
         let application = self.store.application(environment.application).await?;
-        let orphan = || StoreError::Broken("an environment belongs to nothing".to_owned());
+        let orphan = || StoreError::Broken("environment without an application".to_owned());
         organization.zip(application).ok_or_else(orphan)
     }
 

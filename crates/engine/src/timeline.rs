@@ -30,7 +30,7 @@ impl Engine {
         let mut entries = Vec::with_capacity(lines.len());
         for (at, kind, detail) in lines {
             entries.push(Entry {
-                id: self.fresh(EntryId::new)?,
+                id: self.new_id(EntryId::new)?,
                 at,
                 kind: kind.to_owned(),
                 request: request.map(str::to_owned),
@@ -48,7 +48,7 @@ impl Engine {
     ) -> Result<Vec<NewException>, StoreError> {
         let mut exceptions = Vec::with_capacity(discrepancies.len());
         for (Discrepancy { kind, expected, found }, source) in discrepancies {
-            let id = self.fresh(ExceptionId::new)?;
+            let id = self.new_id(ExceptionId::new)?;
             exceptions.push(NewException { id, kind, expected, found, source, at });
         }
         Ok(exceptions)

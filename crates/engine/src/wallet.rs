@@ -30,8 +30,8 @@ pub struct MoveOrder {
 /// Why no money moved.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
-    /// There is no such environment.
-    #[error("there is no such environment")]
+    /// No such environment.
+    #[error("environment not found")]
     Missing,
     /// The reference was used for another amount.
     #[error("the reference was used for {amount}")]
@@ -46,12 +46,12 @@ pub enum MoveError {
         available: Minor,
     },
     /// The wallet would hold more than can be counted.
-    #[error("the wallet would hold more than can be counted")]
+    #[error("the balance would exceed the maximum")]
     TooMuch,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -64,7 +64,7 @@ impl Engine {
         order: MoveOrder,
     ) -> Result<AppliedMovement, MoveError> {
         let movement = Movement {
-            posting: self.fresh(PostingId::new)?,
+            posting: self.new_id(PostingId::new)?,
             currency: order.currency,
             cause: order.cause,
             amount: order.amount,

@@ -1,4 +1,4 @@
-//! Amounts as the wires write them: whole minor units. Anything else makes the whole answer unreadable, because an amount
+//! Amounts as the adapters write them: whole minor units. Anything else makes the whole answer unreadable, because an amount
 //! that cannot be read cannot be compared.
 
 use serde::{Deserialize as _, Deserializer, de::Error as _};

@@ -51,40 +51,36 @@ impl Code {
             Self::CardDeclined => ("card_declined", "The card was declined."),
             Self::InsufficientFunds => ("insufficient_funds", "The card has insufficient funds."),
             Self::ExpiredCard => ("expired_card", "The card has expired."),
-            Self::InvalidExpiry => ("invalid_expiry", "The card's expiration date is not valid."),
-            Self::IncorrectCvc => ("incorrect_cvc", "The card's security code is not right."),
-            Self::IncorrectNumber => ("incorrect_number", "The card number is not right."),
-            Self::IncorrectZip => ("incorrect_zip", "The postal code is not that of the card."),
+            Self::InvalidExpiry => ("invalid_expiry", "The card's expiration date is invalid."),
+            Self::IncorrectCvc => ("incorrect_cvc", "The card's security code is incorrect."),
+            Self::IncorrectNumber => ("incorrect_number", "The card number is incorrect."),
+            Self::IncorrectZip => ("incorrect_zip", "The postal code does not match the card."),
             Self::AuthenticationRequired => {
-                ("authentication_required", "The card's bank wants the customer to prove who they are.")
+                ("authentication_required", "The card issuer requires authentication.")
             }
-            Self::AuthenticationFailed => {
-                ("authentication_failed", "The customer could not prove who they are to the card's bank.")
-            }
-            Self::CardNotSupported => {
-                ("card_not_supported", "This kind of card, or this currency on it, cannot be used here.")
-            }
+            Self::AuthenticationFailed => ("authentication_failed", "Card authentication failed."),
+            Self::CardNotSupported => ("card_not_supported", "This card type or currency is not supported."),
             Self::AmountLimit => {
                 ("amount_limit", "The amount is outside the limits of the card or provider.")
             }
             Self::ProcessingError => {
-                ("processing_error", "The card could not be processed just now. It may work a little later.")
+                ("processing_error", "The card could not be processed. Try again later.")
             }
             Self::CardTokenUsed => {
-                ("card_token_used", "The card's token was used before. The card has to be entered again.")
+                ("card_token_used", "The card token was already used. Enter the card again.")
             }
             Self::CardTokenExpired => {
-                ("card_token_expired", "The card's token has expired. The card has to be entered again.")
+                ("card_token_expired", "The card token has expired. Enter the card again.")
             }
-            Self::InvalidCard => ("invalid_card", "The card's details are not valid."),
-            Self::ProviderRefused => ("provider_refused", "The provider refused the request."),
+            Self::InvalidCard => ("invalid_card", "The card details are invalid."),
+            Self::ProviderRefused => ("provider_refused", "The provider rejected the request."),
             Self::ProviderCredentials => {
-                ("provider_credentials", "The provider does not accept the configured credentials.")
+                ("provider_credentials", "The provider rejected the configured credentials.")
             }
-            Self::ProviderObjectMissing => {
-                ("provider_object_missing", "The provider does not know this payment.")
+            Self::ProviderObjectMissing => ("provider_object_missing", "The provider has no such payment."),
+            Self::ProviderState => {
+                ("provider_state", "The payment's state at the provider does not allow this.")
             }
-            Self::ProviderState => ("provider_state", "The payment is in no state for this at the provider."),
         }
     }
 }
@@ -109,13 +105,13 @@ pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
     CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
 }
 
-/// Something this wire or this configuration cannot do; the provider was not asked.
+/// Something this provider or this configuration cannot do; the provider was not asked.
 pub(crate) fn not_offered(reason: &str) -> CallError {
     let failure = Failure { code: Code::ProviderRefused.as_str().to_owned(), message: reason.to_owned() };
     CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
 }
 
-/// What was read, or `None` where the provider has no such object.
+/// What was read, or `None` if the provider has no such object.
 pub(crate) fn missing_is_none<T>(read: Result<T, CallError>) -> Result<Option<T>, CallError> {
     match read {
         Ok(read) => Ok(Some(read)),

@@ -15,7 +15,7 @@ use hyper_util::{
 
 use self::connect::Connector;
 
-/// More than any answer these wires give.
+/// More than any answer these adapters give.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_mins(1);
 
@@ -86,8 +86,8 @@ impl HttpClient {
         let response = self.client.request(request).await.map_err(|error| loss(&error))?;
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        let body =
-            body.map_err(|error| TransportError::Lost(format!("torn answer: {}", innermost(&*error))))?;
+        let body = body
+            .map_err(|error| TransportError::Lost(format!("incomplete response: {}", innermost(&*error))))?;
         Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })
     }
 }

@@ -1,4 +1,4 @@
-//! The Increase wire: ACH transfers for the standard and the same-day channel, real-time payments for the instant one.
+//! The Increase API: ACH transfers for the standard and the same-day channel, real-time payments for the instant one.
 //!
 //! A key belongs for good to the one object it made, and lists find that object by its key: what became of a request
 //! whose answer was lost can always be asked.
@@ -42,7 +42,7 @@ use crate::{
     settings::ProviderSettings,
 };
 
-/// Bank transfers and webhooks over the Increase wire.
+/// Bank transfers and webhooks over the Increase API.
 #[derive(Debug)]
 pub(crate) struct Increase {
     http: Arc<HttpClient>,
@@ -84,9 +84,9 @@ impl AchTransfers for Increase {
         calls.finish(outcome)
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let mut calls = self.calls();
-        let outcome = sees_account(&mut calls, ApiClient { provider }).await;
+        let outcome = can_access_account(&mut calls, ApiClient { provider }).await;
         calls.finish(outcome)
     }
 
@@ -205,7 +205,7 @@ async fn read(
     calls.run(&call, |answer| interpret(answer, |body| rail.report(body))).await
 }
 
-async fn sees_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
+async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
     let id = api.account()?;
     let call = api.get("accounts.retrieve", &format!("accounts/{id}"))?;
     let read =

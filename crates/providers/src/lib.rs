@@ -1,9 +1,9 @@
-//! The providers' wires, as the engine's ports.
+//! The providers' APIs, as the engine's ports.
 //!
 //! One folder per wire, with the same files in each: `mod.rs` carries out what the engine asks, `request.rs` writes what
-//! is sent, `wire.rs` reads what comes back, `status.rs` is the table from the wire's words to ours, `rejection.rs` does
+//! is sent, `wire.rs` reads what comes back, `status.rs` is the table from the provider's words to ours, `rejection.rs` does
 //! the same for its errors, `call.rs` addresses and judges one exchange, `webhook.rs` verifies and translates. What the
-//! wires share stands beside them: one HTTP client, one way to try again, one list of failure codes.
+//! adapters share stands beside them: one HTTP client, one way to try again, one list of failure codes.
 //!
 //! Nothing here stores anything, and nothing here decides what a payment's status becomes.
 
@@ -27,7 +27,7 @@ use crate::{http::HttpClient, increase::Increase, square::Square, stripe::Stripe
 
 pub use settings::ProviderSettings;
 
-/// Why the wires cannot be used at all.
+/// Why the adapters cannot be used at all.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS could not be set up")]
 pub struct SetupError(#[from] rustls::Error);

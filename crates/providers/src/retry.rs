@@ -1,7 +1,7 @@
 //! Trying again: within bounds, after pauses, and without losing sight of what an earlier try may have done.
 //!
-//! Each wire judges one answer by itself. What the tries of one request come to together is decided here, for all
-//! wires: once a try may have been carried out, a later one that was turned away does not make it undone.
+//! Each adapter judges one answer by itself. What the tries of one request come to together is decided here, for all
+//! adapters: once a try may have been carried out, a later one that was turned away does not make it undone.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +21,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 /// One request of a wire, sent as it is on every try.
 pub(crate) struct ApiCall {
-    /// The wire's name for it.
+    /// The provider's name for it.
     pub(crate) operation: &'static str,
     /// The idempotency key inside it.
     pub(crate) key: Option<String>,
@@ -110,7 +110,7 @@ impl<'a> CallSession<'a> {
         loop {
             let left = self.ends.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return settled(Err(unsent("there was no time left", None)), doubt.as_ref(), call.makes);
+                return settled(Err(unsent("deadline exceeded", None)), doubt.as_ref(), call.makes);
             }
             let timeout = left.min(self.settings.attempt_timeout);
             let AttemptResult { outcome, again, .. } = self.try_once(call, &interpret, timeout, tries).await;

@@ -1,4 +1,4 @@
-//! How long to wait, how often to try, and which versions of the wires to ask for.
+//! How long to wait, how often to try, and which versions of the adapters to ask for.
 
 use std::time::Duration;
 

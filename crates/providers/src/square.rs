@@ -1,4 +1,4 @@
-//! The Square wire: payments on our word for the embedded component, payment links for the hosted page.
+//! The Square API: payments on our word for the embedded component, payment links for the hosted page.
 //!
 //! The browser hands over a one-time token; the service charges it. A link sells an order, and the order knows whether
 //! it was paid.
@@ -38,7 +38,7 @@ use crate::{
     text::is_id,
 };
 
-/// Cards and webhooks over the Square wire.
+/// Cards and webhooks over the Square API.
 #[derive(Debug)]
 pub(crate) struct Square {
     http: Arc<HttpClient>,
@@ -65,7 +65,7 @@ impl Cards for Square {
         Confirmation::Charge
     }
 
-    fn asks_to_prepare(&self, flow: Flow) -> bool {
+    fn prepares_at_provider(&self, flow: Flow) -> bool {
         match flow {
             Flow::PaymentComponent => false,
             Flow::HostedCheckout => true,
@@ -119,7 +119,7 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let mut calls = self.calls();
         let outcome = sees_location(&mut calls, self.api(provider)).await;
         calls.finish(outcome)
@@ -163,7 +163,7 @@ async fn prepare(
     order: &CardOrder,
 ) -> Result<Prepared, CallError> {
     if order.flow != Flow::HostedCheckout {
-        return Err(not_offered("On this wire a component payment needs no preparation."));
+        return Err(not_offered("Component payments need no preparation at this provider."));
     }
     let key = format!("{}-prepare", order.id);
     let body = request::link(order, api.location()?, &key);
@@ -172,7 +172,7 @@ async fn prepare(
     // The longer address is the page itself; the short one leads to it and is all that is promised.
     let checkout_url = link.url.or(link.long_url);
     if checkout_url.is_none() {
-        return Err(unknown("the answer has no address to pay at"));
+        return Err(unknown("the response has no checkout URL"));
     }
     Ok(Prepared { object: link.id, also: vec![link.order_id], checkout_url, client_secret: None })
 }

@@ -1,4 +1,4 @@
-//! The Stripe wire: payment intents for the embedded component, checkout sessions for the hosted page.
+//! The Stripe API: payment intents for the embedded component, checkout sessions for the hosted page.
 //!
 //! The browser pays; the service prepares, looks, and takes back.
 
@@ -37,7 +37,7 @@ use crate::{
     text::is_id,
 };
 
-/// Cards and webhooks over the Stripe wire.
+/// Cards and webhooks over the Stripe API.
 #[derive(Debug)]
 pub(crate) struct Stripe {
     http: Arc<HttpClient>,
@@ -64,11 +64,11 @@ impl Cards for Stripe {
         Confirmation::Look
     }
 
-    fn asks_to_prepare(&self, _: Flow) -> bool {
+    fn prepares_at_provider(&self, _: Flow) -> bool {
         true
     }
 
-    fn longest_life(&self, flow: Flow) -> Option<Duration> {
+    fn max_lifetime(&self, flow: Flow) -> Option<Duration> {
         match flow {
             Flow::HostedCheckout => Some(request::MAX_SESSION),
             Flow::PaymentComponent => None,
@@ -111,7 +111,7 @@ impl Cards for Stripe {
         calls.finish(outcome)
     }
 
-    async fn sees_account(&self, _: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, _: &Provider) -> Call<bool> {
         // The configuration names no account, so there is nothing to compare with.
         self.calls().finish(Ok(false))
     }
@@ -145,7 +145,7 @@ impl WebhookReader for Stripe {
 }
 
 fn browser_pays() -> CallError {
-    not_offered("On this wire the customer's browser pays; there is nothing to charge.")
+    not_offered("At this provider the browser pays; there is nothing to charge.")
 }
 
 async fn prepare(
@@ -184,12 +184,12 @@ async fn read(
         let query = request::session_query();
         let call = api.get("checkout.sessions.retrieve", &format!("checkout/sessions/{id}"), query)?;
         let session = calls.run(&call, interpret::<Session>).await?;
-        return Ok(status::session_sighting(&session));
+        return Ok(status::session_report(&session));
     }
     let query = request::intent_query();
     let call = api.get("payment_intents.retrieve", &format!("payment_intents/{id}"), query)?;
     let intent = calls.run(&call, interpret::<Intent>).await?;
-    Ok(status::intent_sighting(&intent))
+    Ok(status::intent_report(&intent))
 }
 
 /// A payment that was contested twice shows its newest dispute.
@@ -248,12 +248,12 @@ async fn close(
         let path = format!("checkout/sessions/{id}/expire");
         let call = api.post("checkout.sessions.expire", &path, request::session_query(), key)?;
         let session = calls.run(&call, interpret::<Session>).await?;
-        return Ok(status::session_sighting(&session));
+        return Ok(status::session_report(&session));
     }
     let path = format!("payment_intents/{id}/cancel");
     let call = api.post("payment_intents.cancel", &path, request::cancel(), key)?;
     let intent = calls.run(&call, interpret::<Intent>).await?;
-    Ok(status::intent_sighting(&intent))
+    Ok(status::intent_report(&intent))
 }
 
 /// The wire has no code of its own for a session that cannot be expired.

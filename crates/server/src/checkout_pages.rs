@@ -10,11 +10,11 @@ h1{font-size:1.6rem;margin:0 0 .5rem}p{opacity:.8;margin:0}</style></head>
 <body><main><h1>TITLE</h1><p>TEXT</p></main></body></html>"#;
 
 pub(crate) async fn paid() -> Html<String> {
-    page("Thank you", "Your payment is on its way. You can close this window.")
+    page("Thank you", "Your payment is being processed. You can close this window.")
 }
 
 pub(crate) async fn canceled() -> Html<String> {
-    page("Nothing was paid", "You left the checkout. Go back to the shop to try again.")
+    page("Payment canceled", "You left the checkout. Go back to the shop to try again.")
 }
 
 fn page(title: &str, text: &str) -> Html<String> {

@@ -28,10 +28,7 @@ pub(crate) async fn health() -> ApiResult {
 /// The process would take work: its store answers and can be written to.
 pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
     app.readiness.probe(&app.engine).await.map_err(|why| {
-        ApiError::store_unavailable(
-            "Not ready: the service's database does not answer or cannot be written to.",
-            why,
-        )
+        ApiError::store_unavailable("Not ready: the database is not responding or is read-only.", why)
     })?;
     respond::ok(&StatusResponse { status: "ready" })
 }

@@ -12,7 +12,7 @@ use crate::{
     app::SharedApp,
     request::{body, context::RequestContext, location::Location},
     response::{
-        error::{ApiError, nothing_here},
+        error::{ApiError, not_found_here},
         error_code::ErrorCode,
         respond::{self, ApiResult},
     },
@@ -44,17 +44,15 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
 impl From<WebhookError> for ApiError {
     fn from(error: WebhookError) -> Self {
         match error {
-            WebhookError::Missing => nothing_here(),
+            WebhookError::Missing => not_found_here(),
             WebhookError::SignatureError(SignatureError::NoSecret) => Self::new(
                 ErrorCode::ProviderNotConfigured,
-                "This provider's webhook secret is not configured, so nothing it sends can be checked.",
+                "This provider's webhook secret is not configured, so its webhooks cannot be verified.",
             ),
-            WebhookError::SignatureError(why) => {
-                Self::unauthenticated(format!("The webhook was refused: {why}."))
-            }
-            WebhookError::Unreadable(_) => Self::malformed("The event is signed, but cannot be read."),
+            WebhookError::SignatureError(why) => Self::unauthenticated(format!("Webhook rejected: {why}.")),
+            WebhookError::Unreadable(_) => Self::malformed("The event is signed but unreadable."),
             WebhookError::InvalidName => Self::malformed(
-                "The event is signed, but its id and type must be 1 to 255 bytes long and hold no NUL.",
+                "The event is signed, but its ID and type must be 1 to 255 bytes without NUL.",
             ),
             WebhookError::Store(error) => error.into(),
         }

@@ -30,7 +30,7 @@ impl Readiness {
         let result = match timeout(PROBE_LIMIT, engine.probe()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("the store did not answer in time".to_owned()),
+            Err(_) => Err("the store timed out".to_owned()),
         };
         *last = Some((Instant::now(), result.clone()));
         result

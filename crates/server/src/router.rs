@@ -127,7 +127,7 @@ pub(crate) fn router(app: SharedApp) -> Router {
 }
 
 async fn unknown_path() -> ApiResult {
-    Err(ApiError::not_found("There is nothing at this path."))
+    Err(ApiError::not_found("This path does not exist."))
 }
 
 async fn other_method(request: Request) -> ApiResult {

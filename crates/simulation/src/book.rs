@@ -7,7 +7,7 @@ use std::{
 
 use crate::node::Cluster;
 
-/// Everything that was learnt from outside.
+/// Everything that was learned from outside.
 #[derive(Default)]
 pub(crate) struct Book {
     pub(crate) cluster: Option<Arc<Cluster>>,

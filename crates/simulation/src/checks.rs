@@ -90,7 +90,7 @@ pub(crate) async fn prompt(cluster: &Arc<Cluster>) {
     }
 }
 
-/// Everything, once nothing can change any more.
+/// Everything, once nothing can change anymore.
 pub(crate) async fn end(cluster: &Arc<Cluster>) {
     audit(cluster).await;
     taken_once(&cluster.world);

@@ -95,7 +95,7 @@ fn made(
     case.said.insert(status);
 }
 
-/// A caller's answer to a confirmation; `source` is the card's token where there is one.
+/// A caller's answer to a confirmation; `source` is the card's token if there is one.
 pub(crate) fn confirmation(world: &World, caller: &str, source: Option<&str>, answer: Option<&Answer>) {
     let mut book = world.book();
     let ledger = world.providers();

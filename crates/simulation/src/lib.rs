@@ -2,7 +2,7 @@
 //! model providers, callers, operators and receivers around them; every fault drawn from one seed.
 //!
 //! The models share no code with the engine's decisions. What they know is held against what the service answers, at every
-//! answer, every few seconds, and once nothing can change any more.
+//! answer, every few seconds, and once nothing can change anymore.
 
 #![allow(
     clippy::panic,
@@ -47,7 +47,7 @@ use world::World;
 pub use plants::Plant;
 pub use world::Violation;
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Run {
     /// Everything that happened, as one number.

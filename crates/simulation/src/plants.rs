@@ -108,7 +108,7 @@ impl Plant {
     }
 }
 
-/// A change of a transfer on its way to the store; `None` where it gets lost.
+/// A change of a transfer on its way to the store; `None` if it gets lost.
 pub(crate) fn transfer_change<'a>(
     world: &World,
     change: &'a TransferChange,

@@ -21,7 +21,7 @@ pub(crate) use pages::{Page, PageState, pay_page};
 pub(crate) use register::Sale;
 pub(crate) use webhooks::SECRET as WEBHOOK_SECRET;
 
-/// The wires' names, as history and trouble call them.
+/// The adapters' names, as history and trouble call them.
 pub(crate) const WIRES: [&str; 3] = [BANK, PAGES, REGISTER];
 pub(crate) const BANK: &str = "bank";
 pub(crate) const PAGES: &str = "pages";
@@ -95,7 +95,7 @@ pub(crate) fn key_prefix(wire: &str, name: char) -> String {
     format!("{wire}-key-{name}-")
 }
 
-/// The wires of one node.
+/// The adapters of one node.
 pub(crate) struct ModelAdapters {
     bank: bank::Bank,
     pages: pages::Pages,

@@ -35,7 +35,7 @@ pub(crate) struct World {
 struct Trouble {
     /// Faults are injected only from now on.
     began: bool,
-    /// No fault is injected any more.
+    /// No fault is injected anymore.
     over: bool,
     /// Nobody is about: what goes on does so slowly.
     is_gap: bool,

@@ -1,4 +1,4 @@
-//! Test cards, and how each behaves. Both wires know the same numbers.
+//! Test cards, and how each behaves. Both adapters know the same numbers.
 
 use crate::calendar;
 
@@ -37,7 +37,7 @@ pub(crate) struct Card {
     pub(crate) last4: String,
     pub(crate) exp_month: i64,
     pub(crate) exp_year: i64,
-    pub(crate) behaviour: Behavior,
+    pub(crate) behavior: Behavior,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub(crate) enum Mistake {
 
 impl Card {
     /// A card that needs no number: what the named test methods stand for.
-    pub(crate) fn named(last4: &str, behaviour: Behavior) -> Self {
-        Self { brand: Brand::Visa, last4: last4.to_owned(), exp_month: 8, exp_year: 2030, behaviour }
+    pub(crate) fn named(last4: &str, behavior: Behavior) -> Self {
+        Self { brand: Brand::Visa, last4: last4.to_owned(), exp_month: 8, exp_year: 2030, behavior }
     }
 
     /// Reads what a customer typed, as the provider's form would check it.
@@ -89,9 +89,9 @@ impl Card {
         if !(3..=4).contains(&cvc.len()) || !cvc.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Mistake::Cvc);
         }
-        let (brand, behaviour) = look_up(&number);
+        let (brand, behavior) = look_up(&number);
         let last4 = number.get(number.len().saturating_sub(4)..).unwrap_or_default().to_owned();
-        Ok(Self { brand, last4, exp_month, exp_year, behaviour })
+        Ok(Self { brand, last4, exp_month, exp_year, behavior })
     }
 }
 
@@ -102,7 +102,7 @@ fn look_up(number: &str) -> (Brand, Behavior) {
         [b'6', ..] => Brand::Discover,
         _ => Brand::Visa,
     };
-    let behaviour = match number {
+    let behavior = match number {
         "4242424242424242" | "4111111111111111" | "4532759734545858" | "5555555555554444"
         | "5105105105105100" | "378282246310005" | "6011111111111117" | "6011000990139424" => {
             Behavior::Approve
@@ -118,7 +118,7 @@ fn look_up(number: &str) -> (Brand, Behavior) {
         "4000000000007726" => Behavior::RefundLater,
         _ => Behavior::Decline(Reason::NotATestCard),
     };
-    (brand, behaviour)
+    (brand, behavior)
 }
 
 fn passes_luhn(number: &str) -> bool {
@@ -142,7 +142,7 @@ mod tests {
             exp_year: expiry.1.to_owned(),
             cvc: cvc.to_owned(),
         };
-        assert_eq!(Card::read(&typed).map(|card| card.behaviour), expected, "{number}");
+        assert_eq!(Card::read(&typed).map(|card| card.behavior), expected, "{number}");
     }
 
     #[test]

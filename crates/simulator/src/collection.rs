@@ -71,13 +71,13 @@ impl<T> Collection<T> {
         self.by_number.values().map(|(_, object)| object)
     }
 
-    /// Those older than the object of this id, newest first; `None` where there is no such object.
+    /// Those older than the object of this id, newest first; `None` if there is no such object.
     pub(crate) fn older_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
         let number = *self.numbers.get(id)?;
         Some(self.by_number.range(..number).rev().map(|(_, (_, object))| object))
     }
 
-    /// Those newer than the object of this id, oldest first; `None` where there is no such object.
+    /// Those newer than the object of this id, oldest first; `None` if there is no such object.
     pub(crate) fn newer_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
         let number = *self.numbers.get(id)?;
         Some(self.by_number.range(number + 1..).map(|(_, (_, object))| object))

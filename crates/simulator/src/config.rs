@@ -25,7 +25,7 @@ impl Wire {
     }
 }
 
-/// The keys accepted on the Stripe wire.
+/// The keys accepted on the Stripe API.
 #[derive(Debug, Clone)]
 pub struct StripeKeys {
     /// The server's key (`sk_test_…`).
@@ -34,7 +34,7 @@ pub struct StripeKeys {
     pub publishable_key: String,
 }
 
-/// The identifiers accepted on the Square wire.
+/// The identifiers accepted on the Square API.
 #[derive(Debug, Clone)]
 pub struct SquareKeys {
     /// The server's bearer token.
@@ -47,7 +47,7 @@ pub struct SquareKeys {
     pub currency: Option<String>,
 }
 
-/// The identifiers accepted on the Increase wire.
+/// The identifiers accepted on the Increase API.
 #[derive(Debug, Clone)]
 pub struct IncreaseKeys {
     /// The server's bearer token.
@@ -63,7 +63,7 @@ pub struct IncreaseKeys {
 pub struct WebhookTarget {
     /// Whose events.
     pub wire: Wire,
-    /// A plain `http` address. On the Square wire this exact text is part of what is signed.
+    /// A plain `http` address. On the Square API this exact text is part of what is signed.
     pub url: String,
     /// The signing secret (`whsec_…`), signature key or shared secret.
     pub secret: String,
@@ -75,11 +75,11 @@ pub struct WebhookTarget {
 /// Everything a simulator is told when it is made. The default suits tests: fixed keys, no webhook targets.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Keys of the Stripe wire.
+    /// Keys of the Stripe API.
     pub stripe: StripeKeys,
-    /// Identifiers of the Square wire.
+    /// Identifiers of the Square API.
     pub square: SquareKeys,
-    /// Identifiers of the Increase wire.
+    /// Identifiers of the Increase API.
     pub increase: IncreaseKeys,
     /// Where webhooks go from the start; more can be added through the control interface.
     pub webhooks: Vec<WebhookTarget>,
@@ -97,7 +97,7 @@ pub struct Config {
     pub webhook_backoff_ms: u64,
     /// Whether Square refunds complete by themselves right after they are accepted, or wait for a control call.
     pub square_refunds_settle: bool,
-    /// After how long a transfer on the Increase wire submits and settles by itself (a real-time payment completes).
+    /// After how long a transfer on the Increase API submits and settles by itself (a real-time payment completes).
     /// Where it is not given, transfers wait for the sandbox calls.
     pub ach_settles_after_ms: Option<u64>,
     /// Where it is given, the control interface wants it as a bearer token.

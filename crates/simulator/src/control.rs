@@ -34,7 +34,7 @@ async fn authenticate(State(simulator): State<Simulator>, request: Request, next
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     match &simulator.config().control_token {
         Some(token) if given != Some(format!("Bearer {token}").as_str()) => {
-            problem(StatusCode::UNAUTHORIZED, "the control interface wants its token")
+            problem(StatusCode::UNAUTHORIZED, "missing or invalid control token")
         }
         _ => next.run(request).await,
     }
@@ -48,7 +48,7 @@ async fn add_fault(State(simulator): State<Simulator>, request: Request) -> Resp
     let body = read_body(request.into_body()).await;
     match serde_json::from_slice::<Fault>(&body) {
         Ok(fault) if simulator.faults().add(fault.clone()) => answer(StatusCode::CREATED, &json!(fault)),
-        Ok(_) => problem(StatusCode::CONFLICT, "too many faults wait already"),
+        Ok(_) => problem(StatusCode::CONFLICT, "too many faults queued"),
         Err(error) => problem(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
@@ -73,7 +73,7 @@ async fn add_target(State(simulator): State<Simulator>, request: Request) -> Res
         Ok(target) if simulator.add_webhook_target(target.clone()) => {
             answer(StatusCode::CREATED, &json!(target))
         }
-        Ok(_) => problem(StatusCode::CONFLICT, "there are too many targets"),
+        Ok(_) => problem(StatusCode::CONFLICT, "too many targets"),
         Err(error) => problem(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
@@ -127,7 +127,7 @@ async fn drive(
                 state.take_webhook_events(),
             )
         }
-        _ => return problem(StatusCode::NOT_FOUND, "there is no such wire"),
+        _ => return problem(StatusCode::NOT_FOUND, "unknown provider"),
     };
     simulator.announce(wire, webhook_events, None).await;
     match done {

@@ -1,4 +1,4 @@
-//! The Increase wire: ACH transfers and real-time payments.
+//! The Increase API: ACH transfers and real-time payments.
 
 mod ach;
 mod ach_transfers;
@@ -36,7 +36,7 @@ pub(crate) use state::IncreaseState;
 const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
 
-/// Every route of the wire, relative to its base address.
+/// Every route of the provider, relative to its base address.
 pub(crate) fn router(simulator: Simulator) -> Router {
     let (ach, rtp) = ("/ach_transfers", "/real_time_payments_transfers");
     let one = |kind: &str, step: &str| format!("{kind}/{{id}}{step}");
@@ -97,5 +97,5 @@ fn call(method: MethodFilter, operation: &'static str, perform: Perform) -> Meth
 }
 
 async fn not_found() -> Response {
-    refuse(&IncreaseError::new("api_method_not_found_error", "There is no such API method."))
+    refuse(&IncreaseError::new("api_method_not_found_error", "Unknown API method."))
 }

@@ -1,9 +1,9 @@
-//! The payment providers' wires, played from memory.
+//! The payment providers' adapters, played from memory.
 //!
 //! The simulator answers what the providers' published specifications promise, closely enough that their official
-//! client libraries work against it unchanged. It keeps state, honours idempotency keys as each provider does, signs
+//! client libraries work against it unchanged. It keeps state, honors idempotency keys as each provider does, signs
 //! and sends webhooks, and fails on request. It shares no code with the rest of the workspace, so that it can bear
-//! witness: a misreading of the wire in an adapter is not repeated here.
+//! witness: a misreading of the provider in an adapter is not repeated here.
 //!
 //! The README beside this crate says how to drive it and what it does not imitate.
 

@@ -272,7 +272,7 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
-/// Lets pages of any origin call the wire, as the providers do for their browser scripts.
+/// Lets pages of any origin call the provider, as the providers do for their browser scripts.
 pub(crate) async fn allow_any_origin(request: Request, next: Next) -> Response {
     let mut response = if request.method() == Method::OPTIONS {
         let mut response = Response::new(Body::empty());

@@ -1,4 +1,4 @@
-//! The simulator itself: everything the wires, the control interface and the background work share.
+//! The simulator itself: everything the adapters, the control interface and the background work share.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,17 +86,17 @@ impl Simulator {
             .nest("/control", control::router(self.clone()))
     }
 
-    /// The Stripe wire alone, for client libraries that take a host but no path in front of `/v1`.
+    /// The Stripe API alone, for client libraries that take a host but no path in front of `/v1`.
     pub fn stripe_router(&self) -> Router {
         stripe::router(self.clone())
     }
 
-    /// The Square wire alone.
+    /// The Square API alone.
     pub fn square_router(&self) -> Router {
         square::router(self.clone())
     }
 
-    /// The Increase wire alone.
+    /// The Increase API alone.
     pub fn increase_router(&self) -> Router {
         increase::router(self.clone())
     }

@@ -1,4 +1,4 @@
-//! The Square wire.
+//! The Square API.
 
 mod body;
 mod browser;
@@ -33,7 +33,7 @@ const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
 const DELETE: MethodFilter = MethodFilter::DELETE;
 
-/// Every route of the wire, relative to its base address.
+/// Every route of the provider, relative to its base address.
 pub(crate) fn router(simulator: Simulator) -> Router {
     let links = "/v2/online-checkout/payment-links";
     Router::new()

@@ -1,4 +1,4 @@
-//! The Stripe wire.
+//! The Stripe API.
 
 mod attempt;
 mod browser;
@@ -35,7 +35,7 @@ pub(crate) use state::StripeState;
 const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
 
-/// Every route of the wire, relative to its base address.
+/// Every route of the provider, relative to its base address.
 pub(crate) fn router(simulator: Simulator) -> Router {
     let intent = "/v1/payment_intents/{id}";
     Router::new()

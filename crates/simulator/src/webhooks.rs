@@ -1,4 +1,4 @@
-//! Webhooks: what is waiting, who sends it, what became of it.
+//! Webhooks: what is waiting, who sends it, its outcome.
 
 mod queue;
 mod sender;

@@ -131,7 +131,7 @@ pub(crate) fn newest_first(lines: &mut [LedgerLine]) {
 }
 
 /// The bounds of a page in a list ordered by sixteen-byte ids, both inclusive, so that every id can be on a page.
-/// `None` where nothing can lie between them.
+/// `None` if nothing can lie between them.
 pub(crate) fn from_after(after: Option<[u8; 16]>) -> Option<[u8; 16]> {
     match after {
         None => Some([0; 16]),
@@ -139,7 +139,7 @@ pub(crate) fn from_after(after: Option<[u8; 16]>) -> Option<[u8; 16]> {
     }
 }
 
-/// The last moment before this one; `None` where there is none.
+/// The last moment before this one; `None` if there is none.
 pub(crate) fn until_before(before: Option<Timestamp>) -> Option<i64> {
     match before {
         None => Some(i64::MAX),

@@ -29,7 +29,7 @@ pub struct Options {
     pub postgres: postgres::PostgresSettings,
 }
 
-/// Why a database cannot be used, in words for whoever starts the service.
+/// Why a database cannot be used, for whoever starts the service.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process serves the same file.
@@ -49,7 +49,6 @@ pub enum OpenError {
         path.display()
     )]
     File {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         reason: String,
@@ -98,7 +97,6 @@ pub enum OpenError {
     Migration {
         /// The migration's number, 0 for the table of migrations itself.
         version: i64,
-        /// Its name.
         name: String,
         /// What the database said.
         reason: String,

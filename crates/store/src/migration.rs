@@ -40,7 +40,7 @@ pub(crate) struct Applied {
     pub(crate) checksum: String,
 }
 
-/// The next migration to apply, `None` where the schema is up to date. Both lists are in order of version.
+/// The next migration to apply, `None` if the schema is up to date. Both lists are in order of version.
 pub(crate) fn next<'a>(
     known: &'a [Migration],
     applied: &[Applied],

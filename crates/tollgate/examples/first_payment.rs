@@ -1,4 +1,4 @@
-//! A quote, a card payment, and what became of it.
+//! A quote, a card payment, and its outcome.
 
 #![expect(clippy::indexing_slicing, reason = "a field that is not there reads as null")]
 

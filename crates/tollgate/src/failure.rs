@@ -38,7 +38,7 @@ impl Failure {
             (part("field"), part("message"))
         });
         Self(Box::new(Reason {
-            sentence: text("/message").unwrap_or_else(|| "the server refused".to_owned()),
+            sentence: text("/message").unwrap_or_else(|| "the server rejected the request".to_owned()),
             code: text("/error/code"),
             status: Some(status),
             details: details.collect(),
@@ -52,7 +52,7 @@ impl Failure {
     }
 
     /// How many fields are at fault.
-    pub(crate) fn faults(&self) -> usize {
+    pub(crate) fn errors(&self) -> usize {
         self.0.details.len()
     }
 

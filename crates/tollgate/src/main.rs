@@ -32,8 +32,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Settings also come from the environment: TOLLGATE_LISTEN, TOLLGATE_DATA_DIR, TOLLGATE_DATABASE_URL,
 /// TOLLGATE_ADMIN_TOKEN, TOLLGATE_MASTER_KEY and TOLLGATE_LOG.
 ///
-/// Commands that ask a server find it by TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or by the sandbox's sandbox.json; all of
-/// them take --json and --environment.
+/// Commands that talk to a server use TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or the sandbox's sandbox.json. All of them
+/// accept --json and --environment.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, about, long_about, verbatim_doc_comment)]
 struct Arguments {
@@ -43,30 +43,30 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run in production: no demo data; refuses to start without its master key.
+    /// Run in production: no demo data; requires a master key.
     Serve {
-        /// A TOML file of settings; the environment goes before it.
+        /// A TOML settings file; environment variables take precedence.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Run the provider simulator alone: the providers' wires, played from memory.
+    /// Run only the provider simulator: an in-memory simulator of the providers' APIs.
     Simulator {
-        /// Where to listen; port 0 picks a free one.
+        /// The address to listen on; port 0 picks a free port.
         #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]
         listen: String,
     },
-    /// Print a new secret for the settings.
+    /// Generate a secret for the settings.
     Generate {
         /// Which.
         what: Generated,
     },
-    /// Put a configuration document in force: shows what changes, and asks.
+    /// Apply a configuration document: show the changes, then confirm.
     Apply(CommandArgs<apply::Apply>),
-    /// Print the configuration in force, as `apply` takes it back.
+    /// Print the current configuration in the format `apply` reads.
     Export(CommandArgs<export::Export>),
-    /// The configuration's history, and the way back.
+    /// Show configuration history and restore versions.
     Config(CommandArgs<config::Config>),
-    /// What is configured, what it lacks, where its webhooks go.
+    /// Show providers, missing settings and webhook URLs.
     Providers(CommandArgs<providers::Providers>),
     /// List and create organizations.
     Organizations(CommandArgs<tenants::Organizations>),
@@ -76,35 +76,35 @@ enum Command {
     Environments(CommandArgs<tenants::Environments>),
     /// List, issue, rotate and revoke keys.
     Keys(CommandArgs<keys::Keys>),
-    /// List payments, and tell one's whole story.
+    /// List payments and show one in detail.
     Payments(CommandArgs<payments::Payments>),
-    /// What a payment would cost.
+    /// Quote the route and fees of a payment.
     Quote(CommandArgs<quote::Payment>),
-    /// The same, rule by rule and step by step.
+    /// Explain a quote rule by rule and step by step.
     Explain(CommandArgs<quote::Payment>),
-    /// What the wallets hold; fund them, withdraw, read their ledger.
+    /// Show wallets, add or withdraw funds, list postings.
     Wallet(CommandArgs<wallet::Wallet>),
-    /// Where a provider and the books disagree.
+    /// List and resolve discrepancies with providers.
     Exceptions(CommandArgs<exceptions::Exceptions>),
-    /// What callers are told; send it again, or listen to it.
+    /// List, resend and stream webhook events.
     Events(CommandArgs<events::Events>),
-    /// The addresses that are told.
+    /// Manage webhook endpoints.
     Endpoints(CommandArgs<endpoints::Endpoints>),
-    /// Look for what would hurt later: disk, clocks, providers, work nobody gets round to.
+    /// Check for problems: disk, clocks, providers, stuck work.
     Doctor(CommandArgs<doctor::Doctor>),
-    /// Recompute every balance from its entries; fails where anything is off.
+    /// Recompute every balance from its entries; fails on any inconsistency.
     Audit(CommandArgs<audit::Audit>),
-    /// Have the sandbox's simulated providers pay, settle, return, refund, dispute.
+    /// Simulate payments, settlements, returns, refunds and disputes in the sandbox.
     Trigger(CommandArgs<trigger::Trigger>),
-    /// Print a shell's completions.
+    /// Print shell completions.
     Completions(completions::Completions),
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Generated {
-    /// The key that seals secrets at rest (TOLLGATE_MASTER_KEY).
+    /// The key that encrypts secrets at rest (TOLLGATE_MASTER_KEY).
     MasterKey,
-    /// The operator's token (TOLLGATE_ADMIN_TOKEN).
+    /// The admin API token (TOLLGATE_ADMIN_TOKEN).
     AdminToken,
 }
 

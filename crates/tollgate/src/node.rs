@@ -56,9 +56,8 @@ pub(crate) fn app(
     engine: Engine,
     admin_token: AdminToken,
 ) -> Result<App, Failure> {
-    let courier = HttpCourier::new(settings.courier()).map_err(|error| {
-        Failure::new(format!("cannot prepare encrypted connections to receivers: {error}"))
-    })?;
+    let courier = HttpCourier::new(settings.courier())
+        .map_err(|error| Failure::new(format!("cannot set up TLS for webhook deliveries: {error}")))?;
     let app = App::new(engine, admin_token).with_courier(Arc::new(courier));
     let engine = Arc::clone(app.engine());
     let is_https = engine.public_url().starts_with("https://");
@@ -75,7 +74,7 @@ async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
             Ok(store) => return Ok(store),
             Err(OpenError::Server { reason, .. }) if tries < OPEN_TRIES => {
                 tries += 1;
-                warn!(%database, reason, "the database does not answer yet; trying again");
+                warn!(%database, reason, "database not responding yet; retrying");
                 sleep(OPEN_PAUSE).await;
             }
             Err(error) => return Err(error.into()),

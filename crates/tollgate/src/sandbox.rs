@@ -239,7 +239,7 @@ fn master_key(settings: &ServerSettings) -> Result<MasterKey, Failure> {
     Ok(MasterKey::from_setting(&text)?)
 }
 
-/// What an earlier start kept; a file that cannot be understood is made anew.
+/// What an earlier start kept; a file that cannot be understood is made again.
 fn read_kept(path: &Path) -> Result<Value, Failure> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(serde_json::from_str(&text).unwrap_or_default()),

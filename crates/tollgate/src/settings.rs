@@ -133,21 +133,21 @@ impl ServerSettings {
 
     /// The master key, which production must have.
     pub(crate) fn required_master_key(&self) -> Result<MasterKey, Failure> {
-        let missing = "no master key is set; put one into TOLLGATE_MASTER_KEY (`tollgate generate master-key` makes \
-                       one) and keep it safe: without it, the secrets in the database cannot be opened";
+        let missing = "no master key is set; set TOLLGATE_MASTER_KEY (create one with `tollgate generate master-key`) \
+                       and keep it safe: without it, the secrets in the database cannot be decrypted";
         let text = self.master_key.as_ref().ok_or_else(|| Failure::new(missing))?;
         Ok(MasterKey::from_setting(text)?)
     }
 
     /// The operator's token, which production must have.
     pub(crate) fn required_admin_token(&self) -> Result<AdminToken, Failure> {
-        let missing = "no admin token is set; put one into TOLLGATE_ADMIN_TOKEN (`tollgate generate admin-token` makes one)";
+        let missing = "no admin token is set; set TOLLGATE_ADMIN_TOKEN (create one with `tollgate generate admin-token`)";
         let text = self.admin_token.as_ref().ok_or_else(|| Failure::new(missing))?;
         Ok(AdminToken::from_setting(text)?)
     }
 }
 
-/// How callers are told: whoever took a delivery must be able to end it before somebody else takes it.
+/// How callers are notified: whoever took a delivery must be able to end it before somebody else takes it.
 fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
     let usual = OutboxOptions::default();
     let options = OutboxOptions {
@@ -165,8 +165,8 @@ fn outbox(file: &File) -> Result<OutboxOptions, Failure> {
     };
     if options.lease < options.timeout.saturating_mul(2) {
         return Err(Failure::new(
-            "TOLLGATE_EVENTS_LEASE_MS must be at least twice TOLLGATE_EVENTS_TIMEOUT_MS: a delivery must end before \
-             another node may take it",
+            "TOLLGATE_EVENTS_LEASE_MS must be at least twice TOLLGATE_EVENTS_TIMEOUT_MS: a delivery must finish before \
+             another node may claim it",
         ));
     }
     if options.span < options.first_retry {
@@ -201,7 +201,7 @@ fn resolver(
     if options.lease <= providers.deadline.saturating_mul(2) {
         return Err(Failure::new(format!(
             "TOLLGATE_RESOLVER_LEASE_MS ({}) must be more than twice TOLLGATE_PROVIDER_DEADLINE_MS ({}): a payment's \
-             calls must end before another node may take it over",
+             calls must finish before another node may claim it",
             options.lease.as_millis(),
             providers.deadline.as_millis(),
         )));
@@ -235,8 +235,8 @@ fn providers(
     let deadline = millis("TOLLGATE_PROVIDER_DEADLINE_MS", deadline, usual.deadline)?;
     if attempt_timeout > deadline {
         return Err(Failure::new(format!(
-            "TOLLGATE_PROVIDER_TIMEOUT_MS ({}) must not be above TOLLGATE_PROVIDER_DEADLINE_MS ({}): one try would take \
-             longer than all of them may",
+            "TOLLGATE_PROVIDER_TIMEOUT_MS ({}) must not be above TOLLGATE_PROVIDER_DEADLINE_MS ({}): a single attempt \
+             would exceed the overall deadline",
             attempt_timeout.as_millis(),
             deadline.as_millis(),
         )));
@@ -250,9 +250,7 @@ fn public_url(text: &str) -> Result<String, Failure> {
     if is_address && !text.contains(['?', '#', ' ', '@']) {
         return Ok(text.trim_end_matches('/').to_owned());
     }
-    Err(Failure::new(
-        "TOLLGATE_PUBLIC_URL must be an address such as https://pay.example.com, without a query",
-    ))
+    Err(Failure::new("TOLLGATE_PUBLIC_URL must be a URL such as https://pay.example.com, without a query"))
 }
 
 /// A time in milliseconds, at least one.
@@ -294,7 +292,7 @@ fn read(path: &Path) -> Result<File, Failure> {
             text.as_bytes().iter().take(span.start).filter(|byte| **byte == b'\n').count() + 1
         });
         Failure::new(format!(
-            "the settings in {} have a fault in line {line}: {}",
+            "the settings in {} have an error in line {line}: {}",
             path.display(),
             error.message()
         ))

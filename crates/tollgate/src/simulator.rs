@@ -20,7 +20,7 @@ pub(crate) async fn run(listen: String) -> Result<(), Failure> {
     // Nothing here is worth waiting for: whoever tests with it has stopped asking.
     tokio::select! {
         ended = axum::serve(listener, simulator.router()) => {
-            ended.map_err(|error| Failure::new(format!("the simulator cannot go on: {error}")))?;
+            ended.map_err(|error| Failure::new(format!("the simulator stopped: {error}")))?;
         }
         () = stop => {}
     }

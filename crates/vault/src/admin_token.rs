@@ -19,7 +19,7 @@ pub struct AdminToken {
 pub enum AdminTokenError {
     /// Too short to be safe as a setting.
     #[error(
-        "an admin token needs at least {MIN_LENGTH} characters; `tollgate generate admin-token` makes one"
+        "an admin token must have at least {MIN_LENGTH} characters; create one with `tollgate generate admin-token`"
     )]
     TooShort,
     /// It has the shape of a generated token, but the checksum tells of a typo or a cut.

@@ -28,7 +28,7 @@ impl IssuedKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApiKeyError {
     /// It has not the shape of a key.
-    #[error("the credential does not have the shape of an API key")]
+    #[error("the credential does not look like an API key")]
     Malformed,
     /// It has the shape, but the checksum tells of a typo or a cut.
     #[error("the API key's checksum does not match: it was mistyped or cut off")]

@@ -1,8 +1,8 @@
 //! Randomness for secrets, from the operating system.
 
-/// The operating system gave no randomness.
+/// The operating system provided no randomness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the operating system gave no randomness")]
+#[error("the operating system provided no randomness")]
 pub struct RandomnessUnavailable;
 
 /// Fresh random bytes.

@@ -35,7 +35,7 @@ pub struct MasterKey {
 pub enum MasterKeyError {
     /// Too short to be safe.
     #[error(
-        "a master key needs at least {MIN_LENGTH} characters of randomness; `tollgate generate master-key` makes one"
+        "a master key must have at least {MIN_LENGTH} characters of randomness; create one with `tollgate generate master-key`"
     )]
     TooShort,
 }
@@ -99,14 +99,14 @@ pub struct Sealer {
 /// Why a field was not sealed or opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
     /// The text is not a sealed one.
     #[error("the field is not in sealed form")]
     Malformed,
     /// It was sealed under another master key.
-    #[error("the field was sealed under master key {sealed_with}, and this server has {ours}")]
+    #[error("the field was encrypted with master key {sealed_with}, but this server has {ours}")]
     OtherKey {
         /// Its key's name.
         sealed_with: String,
@@ -117,7 +117,7 @@ pub enum SealError {
     #[error("there is too much to seal")]
     TooLarge,
     /// It was altered, or belongs elsewhere.
-    #[error("the sealed field does not open: it was altered or moved")]
+    #[error("the encrypted field cannot be decrypted: it was altered or moved")]
     Refused,
 }
 

@@ -93,7 +93,7 @@ async fn nobody_is_waited_for_for_ever() {
     let started = Instant::now();
     let carried = send(&courier(true, &Arc::default()), &url).await;
     let Err(DeliveryError::Failed(note)) = carried else { panic!("{carried:?}") };
-    assert_eq!(note, "no whole answer within 1500 ms");
+    assert_eq!(note, "no complete response within 1500 ms");
     assert!(started.elapsed() < Duration::from_secs(15));
     // It says nothing during the TLS handshake either, which is sooner given up.
     let url = format!("https://{}/", silent.local_addr().unwrap());

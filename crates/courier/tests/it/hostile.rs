@@ -1,4 +1,4 @@
-//! Addresses that lead to this machine or its neighbours, in every spelling, by names and by redirects: no connection.
+//! Addresses that lead to this machine or its neighbors, in every spelling, by names and by redirects: no connection.
 
 use std::sync::Arc;
 

@@ -37,7 +37,6 @@ pub enum AchProviderStatus {
 pub struct AchProviderReport {
     /// The provider's own name for it.
     pub transfer: String,
-    /// Where it stands.
     pub provider_status: AchProviderStatus,
     /// What is paid out, where the provider said it.
     pub amount: Option<Minor>,
@@ -52,7 +51,7 @@ pub struct AchProviderReport {
 /// What a provider report means.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusDecision {
-    /// The transaction from now on; `None` where it stays as it is.
+    /// The transaction from now on; `None` if it stays as it is.
     pub next: Option<TransactionState>,
     /// What becomes of the funds with it.
     pub step: Option<TransferStep>,
@@ -119,7 +118,7 @@ fn failure(provider_status: &AchProviderStatus) -> Option<Failure> {
         AchProviderStatus::Rejected(failure) => Some(failure.clone()),
         AchProviderStatus::Returned { code } => {
             let sentence = return_reason(code).map(|reason| reason.sentence);
-            let message = sentence.unwrap_or("The receiving bank sent it back.").to_owned();
+            let message = sentence.unwrap_or("The receiving bank returned it.").to_owned();
             Some(Failure { code: code.clone(), message })
         }
         _ => None,
@@ -284,6 +283,6 @@ mod tests {
         let verdict = decide_status(&order(), &TransactionState::pending(), &report(returned()));
         let failure = verdict.next.unwrap().failure.unwrap();
         assert_eq!(failure.code, "R03");
-        assert!(failure.message.starts_with("There is no such account"), "{}", failure.message);
+        assert!(failure.message.starts_with("The account does not exist"), "{}", failure.message);
     }
 }

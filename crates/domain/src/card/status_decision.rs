@@ -1,6 +1,6 @@
 //! What a provider says of a payment, and what changes by it.
 //!
-//! Whatever is learnt of a payment (an answer, a webhook, a look by the resolver) arrives here as a [`ProviderReport`], and
+//! Whatever is learned of a payment (an answer, a webhook, a check by the resolver) arrives here as a [`ProviderReport`], and
 //! [`decide_status`] says what changes. It compares before it believes: a provider report whose amount, currency or reference is not
 //! that of the preparation moves nothing.
 
@@ -47,7 +47,6 @@ impl ProviderStatus {
 pub struct ProviderReport {
     /// The provider's own name for the payment; a hosted page has none until somebody pays.
     pub payment: Option<String>,
-    /// Where it stands.
     pub provider_status: ProviderStatus,
     /// What the customer is debited, where the provider said it.
     pub amount: Option<Minor>,
@@ -55,7 +54,7 @@ pub struct ProviderReport {
     pub currency: Option<String>,
     /// Our reference, as the provider has it.
     pub reference: Option<String>,
-    /// How much has been paid back so far.
+    /// How much has been refunded so far.
     pub refunded: Minor,
     /// Whether the customer's bank contests or has contested it, where the provider said so.
     pub disputed: bool,
@@ -77,7 +76,6 @@ pub struct Discrepancy {
 pub enum DiscrepancyKind {
     /// The amount debited.
     Amount,
-    /// The currency.
     Currency,
     /// The reference.
     Reference,
@@ -85,14 +83,13 @@ pub enum DiscrepancyKind {
     Status,
     /// A second payment for what was paid already.
     SecondPayment,
-    /// Less has been paid back than was recorded as paid back in full.
+    /// Less has been refunded than was recorded as fully refunded.
     Refund,
     /// The configuration no longer leads to the account the payment was sent to.
     Account,
 }
 
 impl DiscrepancyKind {
-    /// Every kind.
     pub const ALL: [Self; 7] = [
         Self::Amount,
         Self::Currency,
@@ -116,7 +113,6 @@ impl DiscrepancyKind {
         }
     }
 
-    /// The kind of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
@@ -125,7 +121,7 @@ impl DiscrepancyKind {
 /// What a provider report means.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusDecision {
-    /// The transaction from now on; `None` where it stays as it is.
+    /// The transaction from now on; `None` if it stays as it is.
     pub next: Option<TransactionState>,
     /// What a person has to look at.
     pub discrepancies: Vec<Discrepancy>,
@@ -242,7 +238,7 @@ fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Discr
 
 /// The state after `current`, where `seen` adds anything and may follow it.
 fn followed(current: &TransactionState, seen: TransactionState) -> Option<TransactionState> {
-    // A payment can be seen paid and paid back at once, though the step between was missed.
+    // A payment can be seen paid and refunded at once, though the step between was missed.
     let caught_up =
         seen.status == Status::Refunded && current.status.may_move_to(Status::Succeeded, ReportKind::Card);
     if current.status != seen.status

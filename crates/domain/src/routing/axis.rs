@@ -1,7 +1,7 @@
 //! Coordinates: a field's endless values cut into the few stretches the rules can tell apart.
 //!
 //! Rules mention finitely many values. Sort them, and every payment's value falls into one of the stretches between
-//! two neighbours; which one is its coordinate. All tests of the rules then become sets of coordinates: an equality is
+//! two neighbors; which one is its coordinate. All tests of the rules then become sets of coordinates: an equality is
 //! a stretch that holds one value, a prefix is the stretch from itself up to its successor, an order test is
 //! everything on one side.
 

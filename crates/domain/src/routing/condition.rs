@@ -121,7 +121,7 @@ pub enum InvalidTest {
         op: &'static str,
     },
     /// The field does not take this test.
-    #[error("`{field}` does not take `{op}`; use one of {allowed}")]
+    #[error("`{field}` does not support `{op}`; use one of {allowed}")]
     OpNotTaken {
         /// The field's name.
         field: &'static str,
@@ -131,7 +131,7 @@ pub enum InvalidTest {
         allowed: &'static str,
     },
     /// An amount to equal that no payment can have.
-    #[error("`{operand}` is no amount; write digits only, 1 to 1000000000000000000 minor units")]
+    #[error("`{operand}` is not an amount; use digits only, 1 to 1000000000000000000 minor units")]
     NotAnAmount {
         /// What was written.
         operand: String,
@@ -143,13 +143,13 @@ pub enum InvalidTest {
         bound: i128,
     },
     /// Not a currency payments are made in.
-    #[error("`{operand}` is no active currency; write its three-letter ISO 4217 code, such as `USD`")]
+    #[error("`{operand}` is not an active currency; use a three-letter ISO 4217 code, such as `USD`")]
     UnknownCurrency {
         /// What was written.
         operand: String,
     },
     /// Not a flow.
-    #[error("`{operand}` is no flow; write `payment_component` or `hosted_checkout`")]
+    #[error("`{operand}` is not a flow; use `payment_component` or `hosted_checkout`")]
     UnknownFlow {
         /// What was written.
         operand: String,
@@ -197,7 +197,7 @@ impl Condition {
         &self.field
     }
 
-    /// What it asks, normalised.
+    /// What it asks, normalized.
     pub const fn test(&self) -> &Test {
         &self.test
     }

@@ -8,7 +8,7 @@ use super::{axis::Position, checks::Demands, tree::Tree};
 /// With so few rules left it is quicker to check each.
 const FEW: usize = 32;
 
-/// Crowded rules, numbered anew from zero so that their bits lie close together.
+/// Crowded rules, numbered again from zero so that their bits lie close together.
 #[derive(Debug, Clone)]
 pub(super) struct Crowd {
     /// The number in the table of each rule, ascending.

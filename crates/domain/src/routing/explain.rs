@@ -16,7 +16,7 @@ pub struct Explanation {
     pub decision: Result<Decision, Unroutable>,
 }
 
-/// What became of a rule.
+/// The outcome of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleResult {
     /// The rule's id.
@@ -40,7 +40,7 @@ pub enum RuleOutcome {
     NotTried,
 }
 
-/// What became of a condition.
+/// The outcome of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionResult {
     /// The condition's id.
@@ -51,7 +51,7 @@ pub struct ConditionResult {
     pub op: &'static str,
     /// Whether it held.
     pub holds: bool,
-    /// What the payment had there; `None` where the field is missing.
+    /// What the payment had there; `None` if the field is missing.
     pub found: Option<String>,
 }
 

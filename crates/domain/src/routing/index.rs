@@ -101,7 +101,7 @@ impl Index {
     }
 }
 
-/// What the rule admits on each axis it mentions; `None` where its conditions contradict one another.
+/// What the rule admits on each axis it mentions; `None` if its conditions contradict one another.
 fn demands(axes: &Axes, rule: &Rule) -> Option<Demands> {
     let mut demands = Demands::new();
     for condition in &rule.conditions {

@@ -10,7 +10,7 @@ use tollgate_domain::{
 use crate::draw::Draw;
 
 const KEYS: [&str; 4] = ["metadata.a", "metadata.b", "metadata.a.b", "metadata.é"];
-/// Few enough to collide often; neighbours in byte order, prefixes of one another, numbers and near-numbers.
+/// Few enough to collide often; neighbors in byte order, prefixes of one another, numbers and near-numbers.
 const TEXTS: [&str; 20] = [
     "",
     "a",

@@ -23,7 +23,7 @@ impl Engine {
         self.account_sealer.seal(&place, &Secret::new(text.to_string()))
     }
 
-    /// `None` where the details are gone or do not open.
+    /// `None` if the details are gone or do not open.
     pub(super) fn open_account(&self, order: &TransferOrder, sealed: Option<&str>) -> Option<BankAccount> {
         let opened = self.account_sealer.open(&place(order.environment, order.id), sealed?).ok()?;
         let value: Value = serde_json::from_str(opened.expose()).ok()?;

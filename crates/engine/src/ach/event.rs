@@ -37,7 +37,7 @@ impl Engine {
         notice: &WebhookNotice,
     ) -> Result<TransferEvent, StoreError> {
         let Ok(found) = self.ach_provider(view, &provider.name) else {
-            return Ok(TransferEvent::Waiting("the provider is not configured completely".to_owned()));
+            return Ok(TransferEvent::Waiting("the provider is not fully configured".to_owned()));
         };
         let Some(object) = notice.objects.first() else { return Ok(TransferEvent::Unmatched) };
         for _ in 0..MAX_ROUNDS {
@@ -98,7 +98,7 @@ impl Engine {
                 return Ok(TransferEvent::Done);
             }
         }
-        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
     }
 
     /// The transfer a provider's object is, by its name or by the key it was made under.
@@ -137,7 +137,7 @@ fn note_reading(
             return Err(not_let_in(rejection));
         }
         Err(CallError::Rejected(rejection)) => {
-            format!("the provider does not show the transfer: {}", rejection.failure.code)
+            format!("the provider does not return the transfer: {}", rejection.failure.code)
         }
         Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
             return Err(transient.reason.clone());
@@ -148,5 +148,5 @@ fn note_reading(
 }
 
 fn not_let_in(rejection: &Rejection) -> String {
-    format!("waits for the provider: {}", rejection.failure.code)
+    format!("waiting for the provider: {}", rejection.failure.code)
 }

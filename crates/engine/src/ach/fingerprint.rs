@@ -14,7 +14,7 @@ use crate::engine::Engine;
 const DIGEST_LENGTH: usize = 12;
 /// The customer inside the token, as callers know the field.
 const CUSTOMER: &str = "customerToken";
-/// The token letter by letter, for one that cannot be opened any more. Fingerprints without it are of release 0.1.0, which
+/// The token letter by letter, for one that cannot be opened anymore. Fingerprints without it are of release 0.1.0, which
 /// wrote numbers as the nearest floating-point number.
 const TOKEN_TEXT: &str = "customerTokenText";
 /// Deeper JSON is compared as it was written.

@@ -39,7 +39,7 @@ impl Engine {
         }
     }
 
-    /// The answer to a key that was used for `known`; `None` where that was taken back meanwhile.
+    /// The answer to a key that was used for `known`; `None` if that was taken back meanwhile.
     pub(super) async fn replay(
         &self,
         repetition: &ReplayRequest<'_>,
@@ -76,6 +76,6 @@ impl Engine {
                 None => return Ok(None),
             }
         }
-        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
     }
 }

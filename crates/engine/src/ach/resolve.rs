@@ -26,7 +26,7 @@ impl Engine {
         let found =
             view.as_deref().map(|view| self.provider_of_transfer(view, &order.provider, &order.adapter));
         let Some(Ok(provider)) = found else {
-            let reason = format!("the provider {} is not configured completely", order.provider);
+            let reason = format!("the provider {} is not fully configured", order.provider);
             let mut update = TransferUpdate::of(self, transfer, None);
             update.try_again(&TransientError { reason, retry_after: None });
             update.commit().await?;
@@ -67,7 +67,7 @@ impl Engine {
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let transfer = if transfer.revision == 0 {
-            // Whoever reserved it may still be at it. From here on it cannot be taken back any more.
+            // Whoever reserved it may still be at it. From here on it cannot be taken back anymore.
             let Some(kept) = TransferUpdate::of(self, transfer, None).commit().await? else { return Ok(()) };
             kept
         } else {
@@ -78,7 +78,7 @@ impl Engine {
             asked.outcome = Ok(None);
         }
         let is_not_there = matches!(asked.outcome, Ok(None));
-        if is_not_there && !check.is_same(|| provider.wire.sees_account(provider.provider)).await {
+        if is_not_there && !check.is_same(|| provider.wire.can_access_account(provider.provider)).await {
             return self.hold_transfer(transfer, check, &asked.logs).await;
         }
         let sealed = transfer.progress.sealed_account.as_deref();
@@ -88,7 +88,7 @@ impl Engine {
                 failpoint!("resolver.before_send");
                 let mut order = transfer.order.clone();
                 if planted("new_key_on_retry") {
-                    order.id = self.fresh(TransferId::new)?;
+                    order.id = self.new_id(TransferId::new)?;
                 }
                 let mut call = provider.wire.send(provider.provider, &order, &account).await;
                 failpoint!("resolver.after_send");
@@ -101,13 +101,14 @@ impl Engine {
                 match outcome {
                     Ok(Some(report)) => update.apply_report(&report, "resolver"),
                     Ok(None) => update.try_again(&TransientError {
-                        reason: "the provider never took it, and its bank details do not open any more"
-                            .to_owned(),
+                        reason:
+                            "the provider never accepted it, and its bank details can no longer be decrypted"
+                                .to_owned(),
                         retry_after: None,
                     }),
                     Err(CallError::Rejected(rejection)) => update.try_again(&TransientError {
                         reason: format!(
-                            "the provider does not show its transfers: {}",
+                            "the provider does not list transfers: {}",
                             rejection.failure.message
                         ),
                         retry_after: None,
@@ -143,7 +144,7 @@ impl Engine {
                 update.try_again(&match error {
                     CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
                     CallError::Rejected(rejection) => TransientError {
-                        reason: format!("the provider does not show it: {}", rejection.failure.message),
+                        reason: format!("the provider does not return it: {}", rejection.failure.message),
                         retry_after: None,
                     },
                 });

@@ -29,7 +29,7 @@ use crate::{
 
 impl Engine {
     /// Answers a transfer that was sent for the first time. From here on the answer is about the transfer: a store that
-    /// fails now leaves it as it was reserved, and what was learnt is written down later.
+    /// fails now leaves it as it was reserved, and what was learned is written down later.
     pub(super) async fn answer_sending(
         self: &Arc<Self>,
         transfer: Transfer,
@@ -77,7 +77,7 @@ impl Engine {
             transaction: transfer.transaction,
             currency: order.currency,
             posting: TransferPosting {
-                id: self.fresh(PostingId::new)?,
+                id: self.new_id(PostingId::new)?,
                 cause: TransferStep::Release.cause(),
                 entries: TransferStep::Release.entries(&order.fee),
             },
@@ -108,11 +108,11 @@ impl Engine {
                     update.reject(rejection.failure.clone());
                 }
                 Err(CallError::Rejected(rejection)) if is_pending => update.try_again(&TransientError {
-                    reason: format!("the provider did not take it: {}", rejection.failure.message),
+                    reason: format!("the provider did not accept it: {}", rejection.failure.message),
                     retry_after: None,
                 }),
                 Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
-                    let (code, message) = ("timed_out".to_owned(), "It took too long.".to_owned());
+                    let (code, message) = ("timed_out".to_owned(), "Timed out.".to_owned());
                     update.reject(Failure { code, message });
                 }
                 Err(CallError::Unsent(transient) | CallError::Unknown(transient)) if is_pending => {
@@ -125,9 +125,9 @@ impl Engine {
             }
             let again = self.store.transfer(environment, id).await?;
             let again = again.filter(|again| again.transaction == transaction);
-            seen = again.ok_or_else(|| StoreError::Broken("a transfer has vanished".to_owned()))?;
+            seen = again.ok_or_else(|| StoreError::Broken("transfer not found".to_owned()))?;
         }
-        Err(StoreError::Unavailable("too many others were changing this transfer".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
     }
 }
 

@@ -96,13 +96,12 @@ pub enum TransferError {
     /// The provider picked is not configured completely, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
-        /// Which.
         provider: String,
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
     /// The key was used for another request.
-    #[error("the key was used for a request that differs in: {}", .0.join(", "))]
+    #[error("the key was used for a request with different: {}", .0.join(", "))]
     KeyReused(Vec<String>),
     /// The wallet's available funds are below the total debit.
     #[error("only {available} is available")]
@@ -111,15 +110,14 @@ pub enum TransferError {
         available: Minor,
     },
     /// The provider's own funding account is known to lack the principal.
-    #[error("the provider's funding account lacks funds")]
+    #[error("the provider's funding account has insufficient funds")]
     ProviderFunds {
         /// When to try again.
         retry_after: Duration,
     },
     /// The provider refused the transfer; it is recorded as failed and the funds are available again.
-    #[error("the provider refused: {}", failure.message)]
+    #[error("the provider rejected it: {}", failure.message)]
     Rejected {
-        /// Which.
         reference: TransferId,
         /// Why.
         failure: Failure,
@@ -129,10 +127,10 @@ pub enum TransferError {
     /// Something could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -142,7 +140,7 @@ const FUNDS_RETRY: Duration = Duration::from_mins(1);
 
 impl Engine {
     /// The reference of a transfer: the same for the same organization, environment and key, on every node and after
-    /// every restart, and nothing of the key can be learnt from it.
+    /// every restart, and nothing of the key can be learned from it.
     pub fn transfer_reference(&self, view: &EnvironmentView, idempotency_key: &str) -> TransferId {
         let environment = &view.environment;
         let digest = self.reference_digester.digest(&[
@@ -184,11 +182,11 @@ impl Engine {
                 waiting: None,
             };
             let new = NewTransfer {
-                transaction: self.fresh(TransactionId::new)?,
+                transaction: self.new_id(TransactionId::new)?,
                 order,
                 fingerprints: self.fingerprints(environment, &request),
                 progress,
-                posting: self.fresh(PostingId::new)?,
+                posting: self.new_id(PostingId::new)?,
             };
             failpoint!("transfer.before_reserve");
             if planted("acknowledge_before_commit") {
@@ -223,7 +221,7 @@ impl Engine {
             failpoint!("transfer.after_send");
             return Box::pin(self.answer_sending(transfer, call, request_id)).await;
         }
-        Err(StoreError::Unavailable("too many others were using this key".to_owned()).into())
+        Err(StoreError::Unavailable("too many concurrent requests with this key".to_owned()).into())
     }
 
     /// Routes, prices and checks readiness, before anything is reserved.

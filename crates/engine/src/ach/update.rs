@@ -110,7 +110,7 @@ impl<'e> TransferUpdate<'e> {
         progress.expected_on = report.expected_on.clone().or(progress.expected_on.take());
         self.schedule_next_check();
         if report.provider_status == AchProviderStatus::Attention {
-            self.transfer.progress.waiting = Some("the provider's staff is looking at it".to_owned());
+            self.transfer.progress.waiting = Some("under review by the provider".to_owned());
         }
     }
 
@@ -123,7 +123,7 @@ impl<'e> TransferUpdate<'e> {
         self.schedule_next_check();
     }
 
-    /// The provider gave no answer that tells.
+    /// The provider did not respond that tells.
     pub(super) fn try_again(&mut self, transient: &TransientError) {
         let first = self.engine.options.resolver.first_retry;
         let pause = exponential_backoff(first, 2, self.transfer.progress.tries, MAX_RETRY);
@@ -171,7 +171,7 @@ impl<'e> TransferUpdate<'e> {
         progress.waiting = None;
     }
 
-    /// Makes the decision stand, and returns the transfer as it now is; `None` where it changed meanwhile.
+    /// Makes the decision stand, and returns the transfer as it now is; `None` if it changed meanwhile.
     pub(super) async fn commit(self) -> Result<Option<Transfer>, StoreError> {
         let deadline = Instant::now() + self.engine.options.request_deadline;
         self.commit_by(deadline).await
@@ -182,7 +182,7 @@ impl<'e> TransferUpdate<'e> {
         let Self { engine, mut transfer, at, .. } = self;
         let posting = match self.step {
             Some(step) => Some(TransferPosting {
-                id: engine.fresh(PostingId::new)?,
+                id: engine.new_id(PostingId::new)?,
                 cause: step.cause(),
                 entries: step.entries(&transfer.order.fee),
             }),
@@ -190,7 +190,7 @@ impl<'e> TransferUpdate<'e> {
         };
         let told = EventKind::of_move(Some(self.from_status), transfer.state.status);
         let change = TransferChange {
-            id: engine.fresh(ChangeId::new)?,
+            id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
             at,
             state: self.moved.then(|| transfer.state.clone()),
@@ -199,7 +199,7 @@ impl<'e> TransferUpdate<'e> {
             entries: engine.entries(self.lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,
-            pending_event: (self.from_revision == 0).then(|| engine.fresh(EventId::new)).transpose()?,
+            pending_event: (self.from_revision == 0).then(|| engine.new_id(EventId::new)).transpose()?,
             new_events: told.map(|kind| engine.new_event(kind)).transpose()?,
         };
         let order = &transfer.order;

@@ -99,7 +99,7 @@ impl Engine {
     }
 
     /// Records the attempt and nothing else, before the provider hears of it: what comes of it is recorded when it is
-    /// known, or known to be in doubt. `None` where somebody else changed the payment.
+    /// known, or known to be in doubt. `None` if somebody else changed the payment.
     async fn begin_charge(
         &self,
         provider: &CardProvider<'_>,
@@ -183,9 +183,9 @@ impl Engine {
                 return Ok(recorded);
             }
             let again = self.store.payment(environment, id).await?;
-            seen = again.ok_or_else(|| StoreError::Broken("a payment has vanished".to_owned()))?;
+            seen = again.ok_or_else(|| StoreError::Broken("payment not found".to_owned()))?;
         }
-        Err(StoreError::Unavailable("too many others were changing this payment".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Confirming an embedded payment: the provider is asked what became of it, or told to charge the card.
+//! Confirming an embedded payment: the provider is asked its outcome, or told to charge the card.
 
 use std::sync::Arc;
 
@@ -63,8 +63,8 @@ pub struct Confirmed {
 /// Why nothing was confirmed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfirmError {
-    /// There is no such payment in this environment.
-    #[error("there is no such payment")]
+    /// No such payment in this environment.
+    #[error("payment not found")]
     Missing,
     /// It cannot be confirmed, and why.
     #[error("{0}")]
@@ -72,21 +72,20 @@ pub enum ConfirmError {
     /// The intent is not the one that was prepared.
     #[error("the payment intent is not the one that was prepared")]
     OtherIntent,
-    /// The provider is not configured any more, or does not accept our credentials.
+    /// The provider is not configured anymore, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
-        /// Which.
         provider: String,
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
     /// The provider refused to say anything about the payment.
-    #[error("the provider refused: {}", .0.message)]
+    #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
     /// The card's token could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -103,9 +102,9 @@ struct Look {
     request: String,
 }
 
-/// What became of it.
+/// Its outcome.
 struct Looked {
-    /// `None` where the payment changed meanwhile.
+    /// `None` if the payment changed meanwhile.
     payment: Option<CardPayment>,
     replayed: bool,
     is_news: bool,
@@ -121,13 +120,13 @@ impl Engine {
         let ServiceReference::Card(id) = reference else {
             return match self.store.transaction(view.environment.id, reference).await? {
                 Some(_) => Err(ConfirmError::NotConfirmable(
-                    "This is a bank transfer; it is sent when it is created and nothing is confirmed.",
+                    "This is a bank transfer; it is sent when created and cannot be confirmed.",
                 )),
                 None => Err(ConfirmError::Missing),
             };
         };
         let payment = self.stored_payment(view.environment.id, id).await?;
-        // Callers never learnt the reference of a payment that was not prepared.
+        // Callers never learned the reference of a payment that was not prepared.
         if matches!(
             payment.progress.preparation,
             Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn
@@ -136,7 +135,7 @@ impl Engine {
         }
         if payment.order.flow != Flow::PaymentComponent {
             return Err(ConfirmError::NotConfirmable(
-                "This payment is a hosted checkout; its customer pays on the provider's page and nothing is confirmed.",
+                "This payment is a hosted checkout; the customer pays on the provider's page, and it cannot be confirmed.",
             ));
         }
         check_ended(&payment)?;
@@ -294,7 +293,7 @@ impl Engine {
 }
 
 pub(super) fn too_busy() -> ConfirmError {
-    StoreError::Unavailable("too many others were changing this payment".to_owned()).into()
+    StoreError::Unavailable("too many concurrent changes to this payment".to_owned()).into()
 }
 
 pub(super) fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
@@ -317,7 +316,7 @@ fn is_under_way(payment: &CardPayment) -> bool {
 pub(super) const EXPIRED: ConfirmError =
     ConfirmError::NotConfirmable("This payment was not paid in time and has expired; prepare a new one.");
 
-/// What has expired or was canceled is not confirmed any more, unless it was paid after all.
+/// What has expired or was canceled is not confirmed anymore, unless it was paid after all.
 fn check_ended(payment: &CardPayment) -> Result<(), ConfirmError> {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     if status == Some(Status::Canceled) {

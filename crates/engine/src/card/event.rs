@@ -46,7 +46,7 @@ impl Engine {
         let why = match self.host.run(async move { engine.apply_event(copy).await }).await {
             Ok(Err(StoreError::Broken(reason))) => reason,
             Ok(outcome) => return outcome,
-            Err(Stopped) => "it stopped unexpectedly; the log has more".to_owned(),
+            Err(Stopped) => "stopped unexpectedly; see the log".to_owned(),
         };
         self.failed(&stored, &why).await
     }
@@ -56,7 +56,7 @@ impl Engine {
         let is_poison = stored.tries >= MAX_FAILED_TRIES;
         let state = if is_poison { ProviderEventState::Parked } else { ProviderEventState::Waiting };
         let (provider, event) = (&stored.event.provider, &stored.event.id);
-        warn!(environment = %stored.environment, provider, event, why, parked = is_poison, "an event cannot be applied");
+        warn!(environment = %stored.environment, provider, event, why, parked = is_poison, "provider event not applied");
         let note = format!("cannot be applied: {why}").replace('\0', "\u{fffd}");
         self.set_aside(stored, state, &note).await
     }
@@ -66,7 +66,7 @@ impl Engine {
         let environment = stored.environment;
         let Some(notice) = notice_text::read(&stored.event.notice) else {
             // A node of the version that stored it can read it.
-            return self.failed(&stored, "it was stored by another version").await;
+            return self.failed(&stored, "stored by an incompatible version").await;
         };
         let view = self.view(environment);
         let providers = view.as_deref().map(|view| &view.configuration.providers);
@@ -84,12 +84,10 @@ impl Engine {
         }
         let Some(id) = self.payment_of(environment, &stored.event.provider, &notice).await? else {
             if stored.tries < UNMATCHED_TRIES {
-                return self
-                    .set_aside(&stored, ProviderEventState::Waiting, "is about no payment known here yet")
-                    .await;
+                return self.set_aside(&stored, ProviderEventState::Waiting, "no matching payment yet").await;
             }
             return self
-                .set_aside(&stored, ProviderEventState::Ignored, "is about no payment of this environment")
+                .set_aside(&stored, ProviderEventState::Ignored, "no matching payment in this environment")
                 .await;
         };
         for _ in 0..MAX_ROUNDS {
@@ -98,7 +96,7 @@ impl Engine {
                     .set_aside(
                         &stored,
                         ProviderEventState::Ignored,
-                        "is about no payment of this environment",
+                        "no matching payment in this environment",
                     )
                     .await;
             };
@@ -106,20 +104,20 @@ impl Engine {
                 return Ok(());
             }
         }
-        Err(StoreError::Unavailable("too many others were changing this payment".to_owned()))
+        Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
     }
 
     /// It may come before what it is about is known here.
     async fn unmatched(&self, stored: &StoredProviderEvent) -> Result<(), StoreError> {
         let (state, note) = if stored.tries < UNMATCHED_TRIES {
-            (ProviderEventState::Waiting, "is about no payment known here yet")
+            (ProviderEventState::Waiting, "no matching payment yet")
         } else {
-            (ProviderEventState::Ignored, "is about no payment of this environment")
+            (ProviderEventState::Ignored, "no matching payment in this environment")
         };
         self.set_aside(stored, state, note).await
     }
 
-    /// One round: `false` where the payment changed meanwhile.
+    /// One round: `false` if the payment changed meanwhile.
     async fn apply_to(
         &self,
         payment: CardPayment,
@@ -133,24 +131,24 @@ impl Engine {
         if !claimed.is_empty() {
             update.record_discrepancies(claimed, &notice.event);
             return self
-                .finish(update, stored, notice, "disagrees with the payment; see the exception")
+                .finish(update, stored, notice, "does not match the payment; see the exception")
                 .await;
         }
         let view = self.view(stored.environment);
         let provider = view.as_deref().map(|view| self.provider_of_order(view, &order));
         let Some(Ok(provider)) = provider else {
-            let note = "waits: the payment's provider is not configured";
+            let note = "waiting: the payment's provider is not configured";
             self.set_aside(stored, ProviderEventState::Waiting, note).await?;
             return Ok(true);
         };
         let check = self.check_account(stored.environment, sent_to(update.payment()), provider.provider);
         if check.is_unreachable() {
-            let note = format!("waits: {}", check.transient_error().reason);
+            let note = format!("waiting: {}", check.transient_error().reason);
             self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
             return Ok(true);
         }
         let Some(call) = self.read_for(&provider, update.payment(), notice).await else {
-            return self.finish(update, stored, notice, "there is nothing to read at the provider").await;
+            return self.finish(update, stored, notice, "nothing to read at the provider").await;
         };
         update.record_calls(&call.logs);
         match call.outcome {
@@ -170,7 +168,7 @@ impl Engine {
             }
             // Until somebody corrects the credentials; what the event told of must not be lost meanwhile.
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-                let note = format!("waits for the provider: {}", rejection.failure.code);
+                let note = format!("waiting for the provider: {}", rejection.failure.code);
                 self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
                 Ok(true)
             }
@@ -181,11 +179,11 @@ impl Engine {
                 Ok(true)
             }
             Err(CallError::Rejected(rejection)) => {
-                let note = format!("the provider does not show the payment: {}", rejection.failure.code);
+                let note = format!("the provider does not return the payment: {}", rejection.failure.code);
                 self.finish(update, stored, notice, &note).await
             }
             Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-                let note = format!("waits for the provider: {}", transient.reason);
+                let note = format!("waiting for the provider: {}", transient.reason);
                 self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
                 Ok(true)
             }

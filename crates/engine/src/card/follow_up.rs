@@ -46,7 +46,7 @@ impl Engine {
         Ok(())
     }
 
-    /// `false` where the provider gave no answer.
+    /// `false` if the provider did not respond.
     async fn check_paid(
         &self,
         provider: &CardProvider<'_>,
@@ -77,7 +77,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Asks for the newest dispute of a payment; `None` where there is nothing that could be contested.
+    /// Asks for the newest dispute of a payment; `None` if there is nothing that could be contested.
     pub(super) async fn current_dispute(
         &self,
         provider: &CardProvider<'_>,

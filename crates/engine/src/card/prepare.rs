@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// How long a caller is told to wait before trying again, where the provider said nothing about it.
-const USUAL_RETRY_AFTER: Duration = Duration::from_secs(2);
+const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// What a caller asks for.
 #[derive(Debug, Clone)]
@@ -69,36 +69,34 @@ pub enum PrepareError {
     /// The provider picked is not configured completely, or does not accept our credentials.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
-        /// Which.
         provider: String,
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
     /// The provider's own validation refused it.
-    #[error("the provider refused: {}", .0.message)]
+    #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
-    /// The provider could not be reached, or did not say what became of it. Nothing can be paid.
-    #[error("the provider gave no answer")]
+    /// The provider could not be reached, or did not say its outcome. Nothing can be paid.
+    #[error("the provider did not respond")]
     Unavailable {
         /// When to try again.
         retry_after: Duration,
     },
     /// The provider made what was asked for, and that could not be recorded. Nobody can pay it; the resolver takes it back.
-    #[error("the provider's answer could not be recorded")]
+    #[error("the provider's response could not be recorded")]
     Unrecorded,
     /// Why, and the payment that is recorded all the same.
     #[error("{error}; {reference} is recorded")]
     Recorded {
-        /// Which.
         reference: PaymentId,
         /// Why nothing can be paid.
         #[source]
         error: Box<PrepareError>,
     },
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -117,13 +115,13 @@ impl Engine {
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
         // Nothing is promised to be payable for longer than the provider lets it be paid.
-        let longest = provider.cards.longest_life(order.flow);
+        let longest = provider.cards.max_lifetime(order.flow);
         let expires_at = longest.map_or(order.expires_at, |longest| {
             order.expires_at.min(order.created_at.saturating_add(longest))
         });
         let adapter = provider.provider.adapter.as_str().to_owned();
         let order = CardOrder { adapter, expires_at, ..order };
-        if provider.cards.asks_to_prepare(order.flow) {
+        if provider.cards.prepares_at_provider(order.flow) {
             let account = Some(self.configured_account(order.environment, provider.provider));
             let order = CardOrder { account, ..order };
             self.prepare_at_provider(&provider, order).await
@@ -146,7 +144,7 @@ impl Engine {
         let page = |name: &str| hosted.then(|| format!("{}/checkout/{name}", self.options.public_url));
         Ok(CardOrder {
             environment: view.environment.id,
-            id: self.fresh(PaymentId::new)?,
+            id: self.new_id(PaymentId::new)?,
             flow: request.flow,
             provider: decision.target.provider.to_string(),
             adapter: String::new(),
@@ -276,9 +274,9 @@ impl Engine {
                 return Ok(recorded);
             }
             let again = self.store.payment(environment, id).await?;
-            seen = again.ok_or_else(|| StoreError::Broken("a payment has vanished".to_owned()))?;
+            seen = again.ok_or_else(|| StoreError::Broken("payment not found".to_owned()))?;
         }
-        Err(PrepareError::Unavailable { retry_after: USUAL_RETRY_AFTER })
+        Err(PrepareError::Unavailable { retry_after: DEFAULT_RETRY_AFTER })
     }
 }
 
@@ -328,5 +326,5 @@ fn unusable(order: &CardOrder) -> PrepareError {
 }
 
 fn unavailable(transient: &TransientError) -> PrepareError {
-    PrepareError::Unavailable { retry_after: transient.retry_after.unwrap_or(USUAL_RETRY_AFTER) }
+    PrepareError::Unavailable { retry_after: transient.retry_after.unwrap_or(DEFAULT_RETRY_AFTER) }
 }

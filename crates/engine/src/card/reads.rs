@@ -18,10 +18,10 @@ use crate::{
 /// Why nothing was read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// There is no such thing in this environment.
-    #[error("there is no such thing here")]
+    /// No such thing in this environment.
+    #[error("not found")]
     Missing,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -29,7 +29,6 @@ pub enum ReadError {
 /// A payment with all that is known of it.
 #[derive(Debug)]
 pub struct PaymentRead {
-    /// The payment.
     pub payment: CardPayment,
     /// Its timeline, oldest line first.
     pub timeline: Vec<Entry>,

@@ -41,7 +41,7 @@ impl Engine {
         let found = view.as_deref().map(|view| self.provider_of_order(view, &payment.order));
         let Some(Ok(provider)) = found else {
             let provider = &payment.order.provider;
-            let reason = format!("the provider {provider} is not configured completely");
+            let reason = format!("the provider {provider} is not fully configured");
             let mut update = PaymentUpdate::of(self, payment, None);
             update.try_again(&TransientError { reason, retry_after: None });
             update.commit().await?;
@@ -85,7 +85,7 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let mut payment = payment;
         if payment.progress.object.is_none() {
-            if !check.is_same(|| provider.cards.sees_account(provider.provider)).await {
+            if !check.is_same(|| provider.cards.can_access_account(provider.provider)).await {
                 return self.hold_payment(payment, check, &[]).await;
             }
             let call = provider.cards.prepare(provider.provider, &payment.order).await;
@@ -149,7 +149,9 @@ impl Engine {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
-        if shows_nothing(&call) && !check.is_same(|| provider.cards.sees_account(provider.provider)).await {
+        if shows_nothing(&call)
+            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
+        {
             return self.hold_payment(payment, check, &call.logs).await;
         }
         let (began, mut seen) = (payment.progress.preparation, payment);
@@ -181,9 +183,9 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let charge = self.open_source(&payment.order, attempt);
-        let is_same = check.is_same(|| provider.cards.sees_account(provider.provider)).await;
+        let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
-        // It may never have been sent, and nothing is charged any more once it has expired.
+        // It may never have been sent, and nothing is charged anymore once it has expired.
         let is_late = now >= payment.order.expires_at;
         if let Some(charge) = charge.filter(|_| key_is_trusted && !is_late) {
             let mut call = provider.cards.charge(provider.provider, &payment.order, &charge).await;
@@ -218,8 +220,7 @@ impl Engine {
                 update.schedule_next_check();
             }
             Err(CallError::Rejected(rejection)) => {
-                let reason =
-                    format!("the provider does not show its payments: {}", rejection.failure.message);
+                let reason = format!("the provider does not list payments: {}", rejection.failure.message);
                 update.try_again(&TransientError { reason, retry_after: None });
             }
             Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(&transient),
@@ -240,7 +241,7 @@ impl Engine {
             None => None,
         };
         if call.as_ref().is_some_and(shows_nothing)
-            && !check.is_same(|| provider.cards.sees_account(provider.provider)).await
+            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
         {
             return self.hold_payment(payment, check, &[]).await;
         }
@@ -275,7 +276,7 @@ impl Engine {
                 let transient = match error {
                     CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
                     CallError::Rejected(rejection) => TransientError {
-                        reason: format!("the provider does not show it: {}", rejection.failure.message),
+                        reason: format!("the provider does not return it: {}", rejection.failure.message),
                         retry_after: None,
                     },
                 };
@@ -326,7 +327,7 @@ fn note_withdrawal(
             update.schedule_next_check();
         }
         Err(CallError::Rejected(rejection)) => {
-            let reason = format!("the provider refuses to take it back: {}", rejection.failure.message);
+            let reason = format!("the provider refuses to cancel it: {}", rejection.failure.message);
             update.try_again(&TransientError { reason, retry_after: None });
         }
         Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
@@ -358,7 +359,7 @@ fn after_a_lost_answer(error: CallError) -> CallError {
 }
 
 fn in_doubt(rejection: &Rejection) -> TransientError {
-    let reason = format!("an answer was lost; then the provider refused: {}", rejection.failure.code);
+    let reason = format!("a response was lost; then the provider rejected it: {}", rejection.failure.code);
     TransientError { reason, retry_after: None }
 }
 

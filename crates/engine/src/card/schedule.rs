@@ -44,7 +44,7 @@ pub(super) fn next_check(
         return None;
     }
     let tries = payment.progress.tries;
-    // Whoever works on it has its time; what was learnt meanwhile has not settled it.
+    // Whoever works on it has its time; what was learned meanwhile has not settled it.
     if payment.progress.preparation == Preparation::Preparing || is_charging {
         let longest = now.saturating_add(MAX_RETRY.max(options.lease));
         let retry = now.saturating_add(exponential_backoff(options.first_retry, 2, tries, MAX_RETRY));

@@ -26,7 +26,7 @@ impl Engine {
         self.source_sealer.seal(&place, &Secret::new(text.to_string()))
     }
 
-    /// What to charge again; `None` where it is gone or does not open.
+    /// What to charge again; `None` if it is gone or does not open.
     pub(super) fn open_source(&self, order: &CardOrder, attempt: &Attempt) -> Option<Charge> {
         let place = place(order.environment, order.id, attempt.number);
         let opened = self.source_sealer.open(&place, attempt.sealed_source.as_deref()?).ok()?;

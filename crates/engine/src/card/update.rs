@@ -128,7 +128,7 @@ impl<'e> PaymentUpdate<'e> {
         self.lines.extend(
             timeline::moves(before, &state).into_iter().map(|(kind, detail)| (self.at, kind, detail)),
         );
-        // A transaction that moved is a new matter: what was tried before does not slow down the next look.
+        // A transaction that moved is a new matter: what was tried before does not slow down the next check.
         self.payment.progress.tries = 0;
         let id = before_id(&self.payment);
         let recorded = CardTransaction {
@@ -220,7 +220,7 @@ impl<'e> PaymentUpdate<'e> {
         self.payment.progress.follow_up = schedule::next_follow_up_try(&self.payment, self.at);
     }
 
-    /// The provider gave no answer that tells.
+    /// The provider did not respond that tells.
     pub(super) fn try_again(&mut self, transient: &TransientError) {
         if open_attempt(&self.payment).is_some() {
             self.in_doubt(None);
@@ -244,7 +244,7 @@ impl<'e> PaymentUpdate<'e> {
         self.payment.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
     }
 
-    /// Makes the decision stand, and returns the payment as it now is; `None` where the payment changed meanwhile. A commit
+    /// Makes the decision stand, and returns the payment as it now is; `None` if the payment changed meanwhile. A commit
     /// whose answer was lost is asked about for as long as a request may take.
     pub(super) async fn commit(self) -> Result<Option<CardPayment>, StoreError> {
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
@@ -252,7 +252,7 @@ impl<'e> PaymentUpdate<'e> {
         let exceptions = engine.exceptions_of(self.discrepancies, at)?;
         let transaction = match self.transaction {
             Some((id, state)) if id == UNRECORDED => {
-                let id = engine.fresh(TransactionId::new)?;
+                let id = engine.new_id(TransactionId::new)?;
                 if let Some(recorded) = &mut payment.transaction {
                     recorded.id = id;
                 }
@@ -266,7 +266,7 @@ impl<'e> PaymentUpdate<'e> {
         let kinds = self.new_events.into_iter().chain(again).chain(changed.into_iter().flatten());
         let new_events = kinds.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
         let change = PaymentChange {
-            id: engine.fresh(ChangeId::new)?,
+            id: engine.new_id(ChangeId::new)?,
             from_revision,
             at,
             progress: payment.progress.clone(),
@@ -292,7 +292,7 @@ impl<'e> PaymentUpdate<'e> {
                 Ok(Some(payment))
             }
             Changed::Stale => Ok(None),
-            Changed::Missing => Err(StoreError::Broken("a payment has vanished".to_owned())),
+            Changed::Missing => Err(StoreError::Broken("payment not found".to_owned())),
         }
     }
 }

@@ -17,13 +17,13 @@ use crate::{
 
 /// Longer than any provider's names, shorter than what would fill a database.
 const MAX_NAME_LENGTH: usize = 255;
-const NAMES_RULE: &str = "its id and type must be 1 to 255 bytes long and hold no NUL";
+const NAMES_RULE: &str = "its ID and type must be 1 to 255 bytes without NUL";
 
 /// Why a webhook was not taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookError {
-    /// There is no such environment, or no such provider in it.
-    #[error("there is no such environment or provider")]
+    /// No such environment, or no such provider in it.
+    #[error("environment or provider not found")]
     Missing,
     /// It is not believed.
     #[error(transparent)]
@@ -34,7 +34,7 @@ pub enum WebhookError {
     /// Its id or type is none that can be kept.
     #[error("{NAMES_RULE}")]
     InvalidName,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -105,7 +105,7 @@ impl Engine {
             }
             return Ok(());
         }
-        let note = "tells nothing that is kept here".to_owned();
+        let note = "not relevant here".to_owned();
         let (state, provider, id) = (ProviderEventState::Ignored, event.provider, event.id);
         self.store
             .settle_provider_event(
@@ -121,7 +121,7 @@ impl Engine {
         let engine = Arc::clone(self);
         self.spawn(async move {
             if let Err(error) = engine.apply_event_or_park(event).await {
-                warn!(%error, "an event is stored and could not be applied yet; it will be tried again");
+                warn!(%error, "provider event stored but not applied yet; it will be retried");
             }
             drop(turn);
         });

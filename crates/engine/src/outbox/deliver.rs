@@ -34,7 +34,7 @@ const TO_ONE_ENDPOINT: usize = 8;
 const TAKEN_WHILE_SOME_WAIT: u32 = 2;
 /// However often something is written, deliveries are looked for at most this often while there are none.
 const MIN_PAUSE: Duration = Duration::from_millis(20);
-/// How long the store is left alone after it gave no answer.
+/// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 const MAX_NOTE_LENGTH: usize = 300;
 
@@ -120,7 +120,7 @@ impl Round {
         UNDER_WAY.saturating_sub(self.work.len())
     }
 
-    /// Something was written on this node: no need to wait for the next look.
+    /// Something was written on this node: no need to wait for the next check.
     fn heard_news(&mut self) {
         if self.store_answers {
             self.next_claim = self.next_claim.min(self.last_claim + MIN_PAUSE);
@@ -150,7 +150,7 @@ impl Round {
                 self.work.len() > before
             }
             Err(error) => {
-                warn!(%error, "deliveries cannot be taken: the store does not answer");
+                warn!(%error, "cannot claim deliveries: store not responding");
                 self.next_claim = Instant::now() + STORE_PAUSE;
                 return;
             }
@@ -159,17 +159,17 @@ impl Round {
         self.next_claim = self.last_claim + pause;
     }
 
-    /// Begins what has waited for its endpoint to have room. Once nothing waits any more it is time to take more.
+    /// Begins what has waited for its endpoint to have room. Once nothing waits anymore it is time to take more.
     fn begin_waiting(&mut self) {
         if self.waiting.is_empty() {
             return;
         }
         let now = self.engine.clock.now();
         for waiting in std::mem::take(&mut self.waiting) {
-            // Somebody else may take it by now, so it is not ours any more.
+            // Somebody else may take it by now, so it is not ours anymore.
             if now >= waiting.begin_before {
                 let (event, endpoint) = (waiting.claimed.delivery.event.id, waiting.claimed.endpoint.id);
-                debug!(%event, %endpoint, "a delivery was taken and not begun in time; it will be taken again");
+                debug!(%event, %endpoint, "delivery claimed but not started in time; it will be retried");
                 continue;
             }
             let turn = if self.room() > 0 { self.turn(waiting.claimed.endpoint.id) } else { None };
@@ -210,13 +210,13 @@ impl Round {
                 });
             }
             Ok(Step::Over) => {}
-            Err(error) => warn!(%error, "a delivery stopped half way; it will be made again"),
+            Err(error) => warn!(%error, "delivery interrupted; it will be retried"),
         }
     }
 }
 
 impl Engine {
-    /// Makes one delivery and says what came of it; `None` where the store does not even tell what to deliver.
+    /// Makes one delivery and says its result; `None` if the store does not even tell what to deliver.
     async fn attempt(
         &self,
         claimed: &ClaimedDelivery,
@@ -227,18 +227,18 @@ impl Engine {
         let outcome = match self.outbound(claimed, bodies).await {
             Ok(outbound) => carried(courier.send(outbound).await),
             Err(Unwritten::Store(error)) => {
-                warn!(%error, "an event cannot be read; it will be delivered later");
+                warn!(%error, "event not readable; it will be delivered later");
                 return None;
             }
             Err(Unwritten::Broken(why)) => {
-                warn!(event = %claimed.delivery.event.id, endpoint = %claimed.endpoint.id, why, "an event cannot be put together");
-                Outcome { status: None, retry_after: None, note: format!("could not be put together: {why}") }
+                warn!(event = %claimed.delivery.event.id, endpoint = %claimed.endpoint.id, why, "event body not rendered");
+                Outcome { status: None, retry_after: None, note: format!("could not be rendered: {why}") }
             }
         };
         let drawn = u32::from(self.random::<2>().map_or(0, u16::from_be_bytes));
         let jitter = drawn % MAX_JITTER.saturating_add(1);
         let moment = Moment { now: self.clock.now(), took: began.elapsed(), jitter };
-        Some(schedule::judge(claimed, outcome, moment, &self.options.outbox))
+        Some(schedule::next_step(claimed, outcome, moment, &self.options.outbox))
     }
 
     /// Records what came of an attempt. Where that cannot be recorded the delivery is made again later: receivers know a
@@ -253,17 +253,17 @@ impl Engine {
             DeliveryState::Parked => DeliveryOutcome::Parked,
         };
         self.delivery_tally.add(outcome);
-        debug!(%environment, %endpoint, %event, tries, outcome = outcome.as_str(), note, "a delivery was tried");
+        debug!(%environment, %endpoint, %event, tries, outcome = outcome.as_str(), note, "delivery attempted");
         if let EndpointEffect::Disabled(reason) = &attempted.endpoint {
-            warn!(%environment, %endpoint, %event, reason, "an event endpoint is disabled");
+            warn!(%environment, %endpoint, %event, reason, "event endpoint disabled");
         } else if outcome == DeliveryOutcome::Parked {
-            info!(%environment, %endpoint, %event, tries, note, "a delivery is given up; it can be sent again");
+            info!(%environment, %endpoint, %event, tries, note, "delivery failed; it can be resent");
         }
         match self.store.settle_delivery(environment, endpoint, event, attempted).await {
             Ok(true) => {}
-            Ok(false) => debug!(%endpoint, %event, "the delivery was settled or removed meanwhile"),
+            Ok(false) => debug!(%endpoint, %event, "delivery already settled or removed"),
             Err(error) => {
-                warn!(%error, %endpoint, %event, "what came of a delivery cannot be recorded; it will be made again");
+                warn!(%error, %endpoint, %event, "delivery result not recorded; it will be retried");
             }
         }
     }
@@ -276,7 +276,7 @@ impl Engine {
     ) -> Result<OutboundRequest, Unwritten> {
         let event = &claimed.delivery.event;
         let subject = self.event_subject(claimed.environment, event).await?;
-        let subject = subject.ok_or_else(|| Unwritten::Broken("its payment is gone".to_owned()))?;
+        let subject = subject.ok_or_else(|| Unwritten::Broken("payment not found".to_owned()))?;
         let body = bodies.body(event, &subject).map_err(Unwritten::Broken)?;
         let secrets = self.signing_secrets(claimed.environment, &claimed.endpoint);
         let secrets = secrets.map_err(Unwritten::Broken)?;

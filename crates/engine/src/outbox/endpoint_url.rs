@@ -15,19 +15,19 @@ pub struct EndpointUrl(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUrl {
     /// It is too long.
-    #[error("must be of at most {LONGEST} characters")]
+    #[error("must be at most {LONGEST} characters")]
     TooLong,
     /// It is no address.
-    #[error("must be an absolute address such as https://shop.example/events")]
+    #[error("must be an absolute URL such as https://shop.example/events")]
     Malformed,
     /// It is not encrypted.
-    #[error("must begin with https://")]
+    #[error("must start with https://")]
     NotHttps,
     /// It has a user name or a password in it.
-    #[error("must not hold a user name or a password; receivers know our deliveries by their signature")]
+    #[error("must not contain a user name or password; receivers verify deliveries by signature")]
     Credentials,
     /// It has a fragment.
-    #[error("must not hold a fragment (#...)")]
+    #[error("must not contain a fragment (#...)")]
     Fragment,
     /// It is this machine or a private network.
     #[error("must be a public address; this server does not send events to private or loopback addresses")]

@@ -18,13 +18,12 @@ use crate::{
 const MAX_ENDPOINTS: u32 = 16;
 /// Signatures in one header. An operator who rotates more often than that within the grace loses the oldest.
 const MAX_SECRETS: usize = 4;
-/// How often a change is made anew because somebody else changed the endpoint meanwhile.
+/// How often a change is made again because somebody else changed the endpoint meanwhile.
 const MAX_ROUNDS: usize = 8;
 
 /// What an endpoint is made of.
 #[derive(Debug, Clone)]
 pub struct NewEndpoint {
-    /// Where.
     pub url: EndpointUrl,
     /// Which events.
     pub filter: EventFilter,
@@ -35,7 +34,6 @@ pub struct NewEndpoint {
 /// What changes about an endpoint; what is `None` stays.
 #[derive(Debug, Clone, Default)]
 pub struct EndpointChange {
-    /// Where.
     pub url: Option<EndpointUrl>,
     /// Which events.
     pub filter: Option<EventFilter>,
@@ -60,7 +58,6 @@ pub enum DescriptionChange {
 /// An endpoint and the only sight of its secret.
 #[derive(Debug, Clone)]
 pub struct CreatedEndpoint {
-    /// The endpoint.
     pub endpoint: Endpoint,
     /// What its deliveries are signed with.
     pub secret: Secret,
@@ -69,22 +66,22 @@ pub struct CreatedEndpoint {
 /// Why an endpoint was not added, read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// There is no such environment, or no such endpoint in it.
-    #[error("there is no such environment or endpoint")]
+    /// No such environment, or no such endpoint in it.
+    #[error("environment or endpoint not found")]
     Missing,
     /// The environment has as many as it may have.
     #[error("an environment has at most {MAX_ENDPOINTS} event endpoints")]
     TooMany,
     /// It is being changed by others all the time.
-    #[error("the endpoint is being changed by somebody else")]
+    #[error("the endpoint is being changed by another request")]
     Busy,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The secret cannot be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
 }
@@ -101,7 +98,7 @@ impl Engine {
         environment: EnvironmentId,
         new: NewEndpoint,
     ) -> Result<CreatedEndpoint, EndpointError> {
-        let id = self.fresh(EndpointId::new)?;
+        let id = self.new_id(EndpointId::new)?;
         let now = self.clock.now();
         let (secret, sealed) = self.new_secret(environment, id)?;
         let endpoint = Endpoint {
@@ -172,7 +169,7 @@ impl Engine {
         Ok(changed)
     }
 
-    /// Gives an endpoint a new secret; the one in force goes on signing beside it for `grace`.
+    /// Gives an endpoint a new secret; the current one goes on signing beside it for `grace`.
     pub async fn rotate_endpoint_secret(
         &self,
         environment: EnvironmentId,
@@ -205,7 +202,7 @@ impl Engine {
         Err(EndpointError::Missing)
     }
 
-    /// The secrets that sign a delivery made now, the one in force first.
+    /// The secrets that sign a delivery made now, the current one first.
     pub(super) fn signing_secrets(
         &self,
         environment: EnvironmentId,

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 const TAKEN: u32 = 100;
 /// While there is more to take, so many times as long is left to others as a unit took.
 const LEFT_TO_OTHERS: u32 = 4;
-/// How long the store is left alone after it gave no answer.
+/// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
 impl Engine {
@@ -26,7 +26,7 @@ impl Engine {
                 Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,
                 Err(error) => {
-                    warn!(%error, "events cannot be taken into the index; they will be later");
+                    warn!(%error, "events not indexed; will retry");
                     STORE_PAUSE
                 }
             };

@@ -23,7 +23,6 @@ const DELIVERIES_OF_ONE: u32 = 200;
 /// An event with all that is known of it.
 #[derive(Debug)]
 pub struct EventRead {
-    /// The event.
     pub event: Event,
     /// What it tells of.
     pub subject: EventSubject,
@@ -43,13 +42,13 @@ pub struct ResentEvents {
 /// Why nothing is sent again.
 #[derive(Debug, thiserror::Error)]
 pub enum ResendError {
-    /// There is no such event or endpoint in this environment.
-    #[error("there is no such event or endpoint")]
+    /// No such event or endpoint in this environment.
+    #[error("event or endpoint not found")]
     Missing,
     /// The endpoint is disabled.
     #[error("the endpoint is disabled")]
     Disabled,
-    /// The store gave no answer.
+    /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -102,7 +101,7 @@ impl Engine {
         Ok(resent)
     }
 
-    /// What an event tells of, as it was then. `None` where the payment is gone.
+    /// What an event tells of, as it was then. `None` if the payment is gone.
     pub(super) async fn event_subject(
         &self,
         environment: EnvironmentId,
@@ -112,7 +111,7 @@ impl Engine {
             let ServiceReference::Card(id) = event.reference else { return Ok(None) };
             let payment = self.store.payment(environment, id).await?;
             return Ok(payment.map(|mut payment| {
-                // What became of it afterwards is told by events of its own.
+                // Its outcome afterwards is told by events of its own.
                 payment.progress.preparation = Preparation::Prepared;
                 payment.transaction = None;
                 EventSubject::Payment(Box::new(payment))

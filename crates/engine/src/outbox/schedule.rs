@@ -33,7 +33,7 @@ pub(super) struct Outcome {
     pub(super) status: Option<u16>,
     /// How long the receiver asks to be left alone.
     pub(super) retry_after: Option<Duration>,
-    /// What came of it, in words for an operator.
+    /// Its result, for operators.
     pub(super) note: String,
 }
 
@@ -42,7 +42,7 @@ impl Outcome {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// The receiver wants nothing any more.
+    /// The receiver wants nothing anymore.
     fn is_gone(&self) -> bool {
         self.status == Some(410)
     }
@@ -58,7 +58,7 @@ pub(super) struct Moment {
 }
 
 /// What an attempt at this delivery means for it and for its endpoint.
-pub(super) fn judge(
+pub(super) fn next_step(
     claimed: &ClaimedDelivery,
     outcome: Outcome,
     moment: Moment,
@@ -78,7 +78,7 @@ pub(super) fn judge(
         return Attempted { state: DeliveryState::Delivered, due: None, last, endpoint };
     }
     if is_gone {
-        let reason = "it answered 410 Gone: it wants no more events".to_owned();
+        let reason = "endpoint returned 410 Gone".to_owned();
         let endpoint = EndpointEffect::Disabled(reason);
         return Attempted { state: DeliveryState::Parked, due: None, last, endpoint };
     }
@@ -174,7 +174,7 @@ mod tests {
         let retry_after = (retry_after > 0).then(|| Duration::from_secs(retry_after));
         let outcome = Outcome { status, retry_after, note: "a note".to_owned() };
         let moment = Moment { now: at(now), took: Duration::from_millis(7), jitter: MAX_JITTER / 2 };
-        judge(claimed, outcome, moment, &OutboxOptions::default())
+        next_step(claimed, outcome, moment, &OutboxOptions::default())
     }
 
     #[test]

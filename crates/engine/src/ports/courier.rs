@@ -10,7 +10,6 @@ use super::{CardPayment, Event};
 /// What is carried.
 #[derive(Debug, Clone)]
 pub struct OutboundRequest {
-    /// Whereto.
     pub url: String,
     /// The headers that belong to it.
     pub headers: Vec<(&'static str, String)>,
@@ -21,13 +20,12 @@ pub struct OutboundRequest {
 /// A receiver's answer: whatever else it said is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboundResponse {
-    /// The status.
     pub status: u16,
     /// How long the receiver asks to be left alone.
     pub retry_after: Option<Duration>,
 }
 
-/// Why there is no answer, in words for an operator that repeat nothing of the address but its host.
+/// Why there is no answer, for operators that repeat nothing of the address but its host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
     /// The address is not one that events are carried to; nothing was sent.

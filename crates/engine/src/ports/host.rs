@@ -22,7 +22,7 @@ pub trait Host: Send + Sync + 'static {
 
 /// Why work gave no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the work stopped before its end")]
+#[error("the task stopped early")]
 pub struct Stopped;
 
 impl dyn Host {
@@ -33,7 +33,7 @@ impl dyn Host {
     ) -> Result<T, Stopped> {
         let (made, result) = oneshot::channel();
         self.spawn(Box::pin(async move {
-            // Nobody may be waiting any more, which changes nothing.
+            // Nobody may be waiting anymore, which changes nothing.
             let _ = made.send(work.await);
         }));
         result.await.map_err(|_| Stopped)

@@ -12,7 +12,7 @@ pub struct Diagnosis {
     pub software: String,
     /// The newest migration that was applied.
     pub schema_version: u64,
-    /// What the database's own clock says; `None` where it uses this machine's.
+    /// What the database's own clock says; `None` if it uses this machine's.
     pub clock: Option<Timestamp>,
     /// Whether what was acknowledged survives.
     pub durability: Durability,

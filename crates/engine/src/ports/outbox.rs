@@ -1,4 +1,4 @@
-//! What callers are told: events, the endpoints that want them, and the deliveries between the two.
+//! Events for callers: events, the endpoints that want them, and the deliveries between the two.
 //!
 //! An event is written by the unit of work it tells of ([`NewEvent`] in an insertion, a reservation or a change), together
 //! with a delivery for every enabled endpoint of the environment that wants it. So nothing that happened goes untold, and
@@ -19,20 +19,16 @@ use super::StoreError;
 pub struct NewEvent {
     /// Its own id, which receivers know it by.
     pub id: EventId,
-    /// What happened.
     pub kind: EventKind,
 }
 
 /// An event as stored. Never changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its own id.
     pub id: EventId,
-    /// What happened.
     pub kind: EventKind,
     /// To which payment.
     pub reference: ServiceReference,
-    /// When.
     pub at: Timestamp,
     /// The transaction as it was then. `None` for an event about a preparation, and for what happened before events were
     /// kept: then the transaction is told of as it is.
@@ -44,28 +40,25 @@ pub struct Event {
 pub struct SealedSecret {
     /// Under the master key.
     pub sealed: String,
-    /// Until when it is used; `None` for the one in force.
+    /// Until when it is used; `None` for the current one.
     pub until: Option<Timestamp>,
 }
 
-/// An address that is told.
+/// A webhook endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its id.
     pub id: EndpointId,
     /// Counts the changes an operator made; 0 as created.
     pub revision: u64,
-    /// Where.
     pub url: String,
     /// What it is for, in the operator's words.
     pub description: Option<String>,
     /// Which events it wants.
     pub filter: EventFilter,
-    /// Why it is told nothing, in words for an operator; `None` while it is enabled.
+    /// Why it is disabled, for operators; `None` while it is enabled.
     pub disabled: Option<String>,
-    /// The secret in force first, and those that were rotated away and still sign for a while.
+    /// The current secret first, and those that were rotated away and still sign for a while.
     pub secrets: Vec<SealedSecret>,
-    /// When it was created.
     pub created_at: Timestamp,
     /// When an operator last changed it.
     pub updated_at: Timestamp,
@@ -75,14 +68,14 @@ pub struct Endpoint {
     pub rests_until: Option<Timestamp>,
 }
 
-/// What became of a new endpoint.
+/// The outcome of a new endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointAdded {
     /// It is there now (also when this very id was there before).
     Done,
     /// There are as many as an environment may have.
     TooMany,
-    /// There is no such environment.
+    /// No such environment.
     EnvironmentMissing,
 }
 
@@ -93,7 +86,7 @@ pub enum EndpointChanged {
     Done,
     /// The endpoint has changed meanwhile: nothing was done.
     Stale,
-    /// There is no such endpoint in this environment.
+    /// No such endpoint in this environment.
     Missing,
 }
 
@@ -109,7 +102,6 @@ pub enum DeliveryState {
 }
 
 impl DeliveryState {
-    /// Every state.
     pub const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::Parked];
 
     /// The name in the API and in the stores.
@@ -121,7 +113,6 @@ impl DeliveryState {
         }
     }
 
-    /// The state of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
@@ -136,18 +127,15 @@ pub struct LastTry {
     pub status: Option<u16>,
     /// How long it took, in milliseconds.
     pub took_millis: u32,
-    /// What came of it, in words for an operator.
+    /// Its result, for operators.
     pub note: String,
 }
 
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventDelivery {
-    /// What.
     pub event: Event,
-    /// Whereto.
     pub endpoint: EndpointId,
-    /// Where it stands.
     pub state: DeliveryState,
     /// Since when it has been tried: the event's own moment, or when it was asked for again.
     pub since: Timestamp,
@@ -162,15 +150,13 @@ pub struct EventDelivery {
 /// A delivery that somebody has taken, with all that is needed to make it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedDelivery {
-    /// Whose.
     pub environment: EnvironmentId,
     /// The delivery; this try is counted already.
     pub delivery: EventDelivery,
-    /// The endpoint.
     pub endpoint: Endpoint,
 }
 
-/// What came of an attempt at a delivery.
+/// The result of a attempt at a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempted {
     /// Where the delivery stands from now on.
@@ -190,7 +176,7 @@ pub enum EndpointEffect {
     Answers,
     /// It failed once more, and is left alone until then.
     Rests(Timestamp),
-    /// It is told nothing any more; what waits for it is parked. An operator may enable it again.
+    /// It is disabled; what waits for it is parked. An operator may enable it again.
     Disabled(String),
 }
 
@@ -247,7 +233,6 @@ pub struct DeliveryQuery {
 pub struct Resend {
     /// To this endpoint alone, whatever it usually wants; otherwise to every enabled one that wants the event.
     pub endpoint: Option<EndpointId>,
-    /// What.
     pub which: ResendWhich,
 }
 
@@ -274,7 +259,6 @@ pub enum ResendWhich {
 pub enum Resent {
     /// So many deliveries wait again.
     Done {
-        /// How many.
         deliveries: u32,
         /// Where there may be more, the last event among them: to go on after.
         next_after: Option<EventId>,
@@ -315,10 +299,10 @@ pub trait OutboxStore: Send + Sync + 'static {
         endpoint: &Endpoint,
     ) -> Result<EndpointChanged, StoreError>;
 
-    /// Removes an endpoint and its deliveries; the events stay. `false` where there is none.
+    /// Removes an endpoint and its deliveries; the events stay. `false` if there is none.
     async fn remove_endpoint(&self, environment: EnvironmentId, id: EndpointId) -> Result<bool, StoreError>;
 
-    /// Events of an environment in their sequence, the way `from` says; `None` where it names an event that is not there.
+    /// Events of an environment in their sequence, the way `from` says; `None` if it names an event that is not there.
     ///
     /// The sequence is that of commits, so that it only ever grows at its end: an event that is listed has all of its
     /// predecessors listed before it, now and ever after. Whatever was committed before the call is listed by it.
@@ -333,7 +317,7 @@ pub trait OutboxStore: Send + Sync + 'static {
     /// The event, if there is one.
     async fn find_event(&self, environment: EnvironmentId, id: EventId) -> Result<Option<Event>, StoreError>;
 
-    /// Deliveries, those of the newest events first and by endpoint within one event; below `before` where that is given.
+    /// Deliveries, those of the newest events first and by endpoint within one event; below `before` if given.
     async fn deliveries(
         &self,
         environment: EnvironmentId,

@@ -27,13 +27,13 @@ pub struct Progress {
     pub prepared_at: Option<Timestamp>,
     /// Whether the caller has confirmed at least once.
     pub confirmed: bool,
-    /// When the resolver looks at it next; `None` when there is nothing left to do.
+    /// When the resolver checks it next; `None` when there is nothing left to do.
     pub due: Option<Timestamp>,
     /// When a paid payment is next checked for refunds and disputes of which no webhook came; `None` when it is not.
     pub follow_up: Option<Timestamp>,
-    /// How often the resolver has looked since something last changed.
+    /// How often the resolver has checked since something last changed.
     pub tries: u32,
-    /// Why it waits, in words for an operator.
+    /// Why it waits, for operators.
     pub waiting: Option<String>,
 }
 
@@ -42,11 +42,8 @@ pub struct Progress {
 pub struct CardTransaction {
     /// Its place in lists.
     pub id: TransactionId,
-    /// What changes.
     pub state: TransactionState,
-    /// When it was recorded.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -57,9 +54,8 @@ pub struct CardPayment {
     pub revision: u64,
     /// What was asked for and decided.
     pub order: CardOrder,
-    /// Where it stands.
     pub progress: Progress,
-    /// Its transaction, once there is one.
+    /// Its transaction, once it exists.
     pub transaction: Option<CardTransaction>,
     /// Its charging attempts by number.
     pub attempts: Vec<Attempt>,
@@ -70,7 +66,6 @@ pub struct CardPayment {
 pub struct Entry {
     /// Its place: the order of ids is the order of lines.
     pub id: EntryId,
-    /// When.
     pub at: Timestamp,
     /// What kind of line: `provider_call`, `webhook`, `status`, …
     pub kind: String,
@@ -83,7 +78,6 @@ pub struct Entry {
 /// A discrepancy to be shown to an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewException {
-    /// Its own id.
     pub id: ExceptionId,
     /// What about.
     pub kind: DiscrepancyKind,
@@ -93,7 +87,6 @@ pub struct NewException {
     pub found: String,
     /// How it came to our notice: an event's id, `confirm`, `resolver`.
     pub source: String,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -104,11 +97,10 @@ pub struct PaymentChange {
     pub id: ChangeId,
     /// The revision it was decided on. Another revision in the store means the decision is out of date.
     pub from_revision: u64,
-    /// When.
     pub at: Timestamp,
     /// Where the payment stands from now on.
     pub progress: Progress,
-    /// The transaction from now on: inserted under this id where there is none, otherwise its state is replaced (its id
+    /// The transaction from now on: inserted under this id if there is none, otherwise its state is replaced (its id
     /// and moment of recording stay). `None` leaves it as it is.
     pub transaction: Option<(TransactionId, TransactionState)>,
     /// An attempt to add, or to replace by its number.
@@ -121,27 +113,27 @@ pub struct PaymentChange {
     pub exceptions: Vec<NewException>,
     /// The provider's event that led here, which is settled with it.
     pub event: Option<SettledProviderEvent>,
-    /// What callers are told by it, in order. An event about the transaction shows it as this change leaves it.
+    /// The events it emits, in order. An event about the transaction shows it as this change leaves it.
     pub new_events: Vec<NewEvent>,
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changed {
     /// It is made (also when this very change was made before, and nothing has changed since).
     Done,
     /// The payment has changed meanwhile: nothing was done.
     Stale,
-    /// There is no such payment in this environment.
+    /// No such payment in this environment.
     Missing,
 }
 
-/// What became of an insertion.
+/// The outcome of a insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inserted {
     /// It is there now (also when this very id was there before).
     Done,
-    /// There is no such environment.
+    /// No such environment.
     EnvironmentMissing,
 }
 
@@ -185,7 +177,6 @@ pub enum ProviderEventState {
 }
 
 impl ProviderEventState {
-    /// Every state.
     pub const ALL: [Self; 4] = [Self::Waiting, Self::Applied, Self::Ignored, Self::Parked];
 
     /// The name in the API and in the stores.
@@ -198,7 +189,6 @@ impl ProviderEventState {
         }
     }
 
-    /// The state of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
@@ -207,15 +197,13 @@ impl ProviderEventState {
 /// What is to become of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettledProviderEvent {
-    /// The provider.
     pub provider: String,
-    /// The event.
     pub id: String,
     /// Where it stands from now on. An event that was applied, ignored or parked before stays so.
     pub state: ProviderEventState,
-    /// When to look again; only with [`ProviderEventState::Waiting`].
+    /// When to check again; only with [`ProviderEventState::Waiting`].
     pub due: Option<Timestamp>,
-    /// In words for an operator.
+    /// A message for operators.
     pub note: String,
 }
 
@@ -231,17 +219,15 @@ pub struct ProviderEventCursor {
 /// An event as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredProviderEvent {
-    /// Whose.
     pub environment: EnvironmentId,
     /// What came in.
     pub event: ProviderEvent,
-    /// Where it stands.
     pub state: ProviderEventState,
     /// When it is looked at next.
     pub due: Option<Timestamp>,
     /// How often it has been claimed.
     pub tries: u32,
-    /// In words for an operator.
+    /// A message for operators.
     pub note: String,
 }
 
@@ -259,9 +245,7 @@ pub struct StoredException {
 /// An operator is done with a discrepancy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub actor: String,
     /// What they wrote.
     pub note: String,
@@ -294,7 +278,7 @@ pub struct PaymentFilter {
 /// The part of the store that keeps payments.
 #[async_trait]
 pub trait PaymentStore: Send + Sync + 'static {
-    /// Stores a new payment at revision 0 with its first lines and what callers are told by it.
+    /// Stores a new payment at revision 0 with its first lines and the events it emits.
     async fn insert_payment(
         &self,
         environment: EnvironmentId,
@@ -327,7 +311,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         change: &PaymentChange,
     ) -> Result<Changed, StoreError>;
 
-    /// Payments by id, newest first, below `before` where that is given.
+    /// Payments by id, newest first, below `before` if given.
     async fn payments(
         &self,
         environment: EnvironmentId,
@@ -361,7 +345,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         reference: ServiceReference,
     ) -> Result<Option<Transaction>, StoreError>;
 
-    /// Transactions newest first, below `before` where that is given.
+    /// Transactions newest first, below `before` if given.
     async fn transactions(
         &self,
         environment: EnvironmentId,
@@ -393,14 +377,14 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<StoredProviderEvent>, StoreError>;
 
-    /// Settles an event that changes no payment; `false` where there is none, or it does not wait.
+    /// Settles an event that changes no payment; `false` if there is none, or it does not wait.
     async fn settle_provider_event(
         &self,
         environment: EnvironmentId,
         settled: &SettledProviderEvent,
     ) -> Result<bool, StoreError>;
 
-    /// Makes a parked event wait again, due at `now` and with no tries; `false` where there is no such parked event.
+    /// Makes a parked event wait again, due at `now` and with no tries; `false` if there is no such parked event.
     async fn retry_stored_provider_event(
         &self,
         environment: EnvironmentId,
@@ -409,7 +393,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// An environment's events, newest first and by name within one moment: behind `before` where that is given, in
+    /// An environment's events, newest first and by name within one moment: behind `before` if given, in
     /// `state` where given.
     async fn provider_events(
         &self,
@@ -419,7 +403,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<StoredProviderEvent>, StoreError>;
 
-    /// An environment's discrepancies, newest first, below `before` where that is given; only unresolved ones with
+    /// An environment's discrepancies, newest first, below `before` if given; only unresolved ones with
     /// `open_only`.
     async fn exceptions(
         &self,
@@ -436,7 +420,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         reference: ServiceReference,
     ) -> Result<Vec<StoredException>, StoreError>;
 
-    /// Marks a discrepancy as done with; the first resolution stays. `false` where there is none.
+    /// Marks a discrepancy as done with; the first resolution stays. `false` if there is none.
     async fn resolve_exception(
         &self,
         environment: EnvironmentId,
@@ -445,7 +429,7 @@ pub trait PaymentStore: Send + Sync + 'static {
     ) -> Result<bool, StoreError>;
 
     /// Ties a payment or transfer to this account at its provider from now on, adds the line to its timeline and makes it
-    /// due at the line's moment. `false` where there is none.
+    /// due at the line's moment. `false` if there is none.
     async fn set_account(
         &self,
         environment: EnvironmentId,

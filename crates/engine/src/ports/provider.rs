@@ -13,15 +13,15 @@ use tollgate_domain::{
 };
 use tollgate_vault::Secret;
 
-/// The wires this service speaks, each as far as it goes.
+/// The adapters this service speaks, each as far as it goes.
 pub trait Adapters: Send + Sync + 'static {
-    /// The wire's card payments, if it carries any.
+    /// The provider's card payments, if it carries any.
     fn cards(&self, adapter: Adapter) -> Option<&dyn Cards>;
 
-    /// The wire's bank transfers, if it carries any.
+    /// The provider's bank transfers, if it carries any.
     fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers>;
 
-    /// The reader of the wire's webhooks, if it sends any.
+    /// The reader of the provider's webhooks, if it sends any.
     fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader>;
 }
 
@@ -64,16 +64,16 @@ pub enum RejectionKind {
 /// What went wrong on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransientError {
-    /// In words for an operator.
+    /// A message for operators.
     pub reason: String,
     /// When the provider wants to be asked again.
     pub retry_after: Option<Duration>,
 }
 
-/// What a provider was asked and what came of it, for the timeline: no secrets, no bodies.
+/// What a provider was asked and its result, for the timeline: no secrets, no bodies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLog {
-    /// The wire's name for it, such as `payment_intents.create`.
+    /// The provider's name for it, such as `payment_intents.create`.
     pub operation: &'static str,
     /// The key it was sent under, where it was a command.
     pub idempotency_key: Option<String>,
@@ -99,7 +99,7 @@ pub struct Try {
 /// A call's outcome together with its log.
 #[derive(Debug)]
 pub struct Call<T> {
-    /// What came of it.
+    /// Its result.
     pub outcome: Result<T, CallError>,
     /// What was asked, in order.
     pub logs: Vec<CallLog>,
@@ -114,7 +114,7 @@ pub struct Prepared {
     pub also: Vec<String>,
     /// Where the customer pays, for hosted flows.
     pub checkout_url: Option<String>,
-    /// What lets a browser pay, where the wire has such a thing. Handed out once and kept nowhere.
+    /// What lets a browser pay, where the provider has such a thing. Handed out once and kept nowhere.
     pub client_secret: Option<Secret>,
 }
 
@@ -132,9 +132,7 @@ pub enum Component {
     },
     /// The second variant, `card_provider_b_web_payments`.
     WebPayments {
-        /// The application.
         application_id: String,
-        /// The location.
         location_id: String,
         /// `sandbox` or `production`.
         environment: &'static str,
@@ -144,7 +142,7 @@ pub enum Component {
 /// How a wire's payments are confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
-    /// The browser has paid already: the provider is asked what became of it.
+    /// The browser has paid already: the provider is asked its outcome.
     Look,
     /// The browser has a token for the card: the provider is told to charge it.
     Charge,
@@ -172,7 +170,7 @@ pub enum Subject<'a> {
     Payment(&'a str),
 }
 
-/// Card payments over one wire.
+/// Card payments through one provider.
 ///
 /// Each method bounds its own tries and time. Commands carry an idempotency key made of the order's id (and the
 /// attempt's number), so that repeating one, also after a restart, does it once.
@@ -182,17 +180,17 @@ pub trait Cards: Send + Sync {
     fn confirmation(&self) -> Confirmation;
 
     /// Whether preparing this flow asks the provider anything; otherwise [`Cards::prepare`] is not called.
-    fn asks_to_prepare(&self, flow: Flow) -> bool;
+    fn prepares_at_provider(&self, flow: Flow) -> bool;
 
-    /// How long what the customer pays on can be paid at most; `None` where the provider sets no limit.
-    fn longest_life(&self, _flow: Flow) -> Option<Duration> {
+    /// How long what the customer pays on can be paid at most; `None` if the provider sets no limit.
+    fn max_lifetime(&self, _flow: Flow) -> Option<Duration> {
         None
     }
 
     /// Makes what the customer pays on.
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
 
-    /// What the browser needs; `prepared` is there exactly where preparing asked the provider. `None` where the
+    /// What the browser needs; `prepared` is there exactly where preparing asked the provider. `None` if the
     /// configuration lacks something, which [`Provider::missing`] names.
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component>;
 
@@ -216,16 +214,16 @@ pub trait Cards: Send + Sync {
         subject: Subject<'_>,
     ) -> Call<ProviderReport>;
 
-    /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
+    /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
-    async fn sees_account(&self, provider: &Provider) -> Call<bool>;
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
-    /// `None` where there is none, or the provider cannot be asked.
+    /// `None` if there is none, or the provider cannot be asked.
     async fn dispute(&self, provider: &Provider, payment: &str, known: Option<&str>)
     -> Call<Option<Dispute>>;
 
-    /// Takes back what was made at preparation, so that nobody can pay on it any more, and says where the payment then
+    /// Takes back what was made at preparation, so that nobody can pay on it anymore, and says where the payment then
     /// stands: also where it turns out to have been paid.
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport>;
 }
@@ -239,7 +237,7 @@ pub struct BankAccount {
     pub account_number: Secret,
 }
 
-/// Bank transfers over one wire.
+/// Bank transfers through one provider.
 ///
 /// Each method bounds its own tries and time. The order's id is the idempotency key of everything that is sent.
 #[async_trait]
@@ -258,9 +256,9 @@ pub trait AchTransfers: Send + Sync {
     /// Reads a transfer by the provider's name for it.
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport>;
 
-    /// Whether the credentials in force see the account that the configuration names: then they are the same owner's as
+    /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
-    async fn sees_account(&self, provider: &Provider) -> Call<bool>;
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
 
     /// What the provider's funding account has available.
     async fn funds(&self, provider: &Provider) -> Call<Minor>;
@@ -283,11 +281,11 @@ pub enum SignatureError {
     /// There is no secret to check it with.
     #[error("the provider's webhook secret is not configured")]
     NoSecret,
-    /// It has no signature in the form this wire uses.
+    /// It has no signature in the form this provider uses.
     #[error("the signature is missing or malformed")]
     Malformed,
     /// It is too old, or from the future.
-    #[error("the signature's time is more than five minutes away")]
+    #[error("the signature timestamp is more than five minutes off")]
     Stale,
     /// The signature is not this body's.
     #[error("the signature does not match")]
@@ -324,7 +322,7 @@ pub struct UnreadableEvent(pub String);
 
 /// Reads a wire's webhooks: first whether to believe them, then what they say.
 pub trait WebhookReader: Send + Sync {
-    /// Checks the signature on the raw bytes and, where the wire has one, its time.
+    /// Checks the signature on the raw bytes and, where the provider has one, its time.
     fn verify(
         &self,
         provider: &Provider,

@@ -19,7 +19,6 @@ pub type SearchCursor = [u8; 16];
 pub struct SearchHit {
     /// Its place.
     pub place: SearchCursor,
-    /// The payment.
     pub reference: ServiceReference,
 }
 
@@ -34,7 +33,6 @@ pub struct Activity {
     pub method: PaymentMethod,
     /// Through which provider.
     pub provider: String,
-    /// What.
     pub kind: EventKind,
     /// How often.
     pub count: u64,
@@ -49,9 +47,7 @@ pub struct Activity {
 /// A payment of the past as its routing and its fee were decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastPayment {
-    /// Which.
     pub reference: ServiceReference,
-    /// When.
     pub at: Timestamp,
     /// How the card was taken; `None` for a transfer.
     pub flow: Option<Flow>,
@@ -93,7 +89,7 @@ pub trait ReportingStore: Send + Sync + 'static {
     /// the index and counts them in their hour. Returns how many it took. Each is taken once, however many nodes do so.
     async fn index_events(&self, limit: u32) -> Result<u32, StoreError>;
 
-    /// Payments found by a term of [`tollgate_domain::search`], newest first, below `before` where that is given.
+    /// Payments found by a term of [`tollgate_domain::search`], newest first, below `before` if given.
     async fn find_payments(
         &self,
         environment: EnvironmentId,
@@ -110,8 +106,8 @@ pub trait ReportingStore: Send + Sync + 'static {
         until: Timestamp,
     ) -> Result<Vec<Activity>, StoreError>;
 
-    /// The latest payments of an environment whatever became of them, newest first: card payments from their preparation
-    /// on, and transfers; of one method where that is given.
+    /// The latest payments of an environment whatever their outcome, newest first: card payments from their preparation
+    /// on, and transfers; of one method if given.
     async fn past_payments(
         &self,
         environment: EnvironmentId,

@@ -13,7 +13,7 @@ use tollgate_domain::{
 
 use super::{InspectionStore, OutboxStore, PaymentStore, ReportingStore, TransferStore};
 
-/// Why a unit of work gave no answer.
+/// Why a unit of work did not respond.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The store could not be reached, or refused before anything happened. Nothing was changed.
@@ -21,7 +21,7 @@ pub enum StoreError {
     Unavailable(String),
     /// The connection broke while the store was committing: the unit may or may not have been done. Doing it again
     /// with the same ids is safe.
-    #[error("the store did not say whether it committed: {0}")]
+    #[error("the store did not confirm the commit: {0}")]
     Unknown(String),
     /// The store answered something that this version cannot read, or refused a statement. A defect, or a
     /// damaged database; trying again does not help.
@@ -42,7 +42,7 @@ pub struct Page<Id> {
     pub limit: u32,
 }
 
-/// What became of a creation.
+/// The outcome of a creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
     /// It is there now (also when this very id was there before).
@@ -53,30 +53,30 @@ pub enum Created {
     NameTaken,
 }
 
-/// What became of a new key.
+/// The outcome of a new key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issued {
     /// It is stored.
     Done(DirectoryVersion),
-    /// There is no such environment.
+    /// No such environment.
     EnvironmentMissing,
 }
 
-/// What became of a revocation.
+/// The outcome of a revocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revoked {
     /// The key is revoked; the moment of the first revocation stays.
     Done(DirectoryVersion),
-    /// There is no such key in this environment.
+    /// No such key in this environment.
     Missing,
 }
 
-/// What became of a rotation.
+/// The outcome of a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotated {
     /// The new key is stored and the old one has its end.
     Done(DirectoryVersion),
-    /// There is no such key in this environment.
+    /// No such key in this environment.
     Missing,
     /// The key is revoked, expired or was rotated before.
     NotLive,
@@ -91,15 +91,13 @@ pub struct ConfigChange {
     pub from_version: u64,
     /// The whole document, its secrets sealed.
     pub document: String,
-    /// Who.
     pub actor: String,
     /// In which request.
     pub request: String,
-    /// When.
     pub at: Timestamp,
 }
 
-/// What became of a configuration.
+/// The outcome of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigPut {
     /// It is in force under this version (also when this very change was put before).
@@ -111,10 +109,10 @@ pub enum ConfigPut {
     },
     /// Another version is in force than the one the change was made from.
     Stale {
-        /// The version in force.
+        /// The current version.
         current: u64,
     },
-    /// There is no such environment.
+    /// No such environment.
     EnvironmentMissing,
 }
 
@@ -130,13 +128,11 @@ pub struct ConfigVersion {
 /// A line of the configuration's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigVersionSummary {
-    /// The version.
     pub version: u64,
     /// Who made it.
     pub actor: String,
     /// In which request.
     pub request: String,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -147,7 +143,7 @@ pub struct EnvironmentState {
     pub environment: Environment,
     /// Its keys that are not revoked, expired ones included.
     pub keys: Vec<KeyRecord>,
-    /// The version of the configuration in force. The document of a version never changes, and is read by itself: what
+    /// The version of the current configuration. The document of a version never changes, and is read by itself: what
     /// changes a key must not read thousands of rules.
     pub config_version: u64,
 }
@@ -178,7 +174,7 @@ pub enum Moved {
     },
     /// The wallet would hold more than can be counted: nothing moved.
     TooMuch,
-    /// There is no such environment.
+    /// No such environment.
     EnvironmentMissing,
 }
 
@@ -204,7 +200,6 @@ pub struct LedgerLine {
     pub reference: String,
     /// Who asked.
     pub actor: String,
-    /// When.
     pub at: Timestamp,
     /// The account touched.
     pub account: Account,
@@ -299,24 +294,24 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + I
     async fn keys(&self, environment: EnvironmentId, page: Page<KeyId>)
     -> Result<Vec<KeyRecord>, StoreError>;
 
-    /// Puts a configuration in force and keeps it in the history, or does neither.
+    /// Applies a configuration and keeps it in the history, or does neither.
     async fn put_config(
         &self,
         environment: EnvironmentId,
         change: &ConfigChange,
     ) -> Result<ConfigPut, StoreError>;
 
-    /// The configuration in force; `None` where there is no such environment.
+    /// The current configuration; `None` if the environment does not exist.
     async fn config(&self, environment: EnvironmentId) -> Result<Option<ConfigVersion>, StoreError>;
 
-    /// A configuration of the history; `None` where there is no such version.
+    /// A configuration of the history; `None` if there is no such version.
     async fn config_version(
         &self,
         environment: EnvironmentId,
         version: u64,
     ) -> Result<Option<ConfigVersion>, StoreError>;
 
-    /// The history, newest first, below `before` where that is given.
+    /// The history, newest first, below `before` if given.
     async fn config_history(
         &self,
         environment: EnvironmentId,
@@ -327,7 +322,7 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + I
     /// Posts money into or out of a wallet, once per cause and reference.
     async fn move_funds(&self, environment: EnvironmentId, movement: &Movement) -> Result<Moved, StoreError>;
 
-    /// What a wallet holds; all zero for a currency never funded, `None` where there is no such environment.
+    /// What a wallet holds; all zero for a currency never funded, `None` if the environment does not exist.
     async fn balances(
         &self,
         environment: EnvironmentId,
@@ -337,7 +332,7 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + I
     /// The currencies an environment has a wallet in.
     async fn wallet_currencies(&self, environment: EnvironmentId) -> Result<Vec<Currency>, StoreError>;
 
-    /// The entries of a wallet, newest posting first, below the posting `before` where that is given; `limit`
+    /// The entries of a wallet, newest posting first, below the posting `before` if given; `limit`
     /// counts postings.
     async fn ledger(
         &self,

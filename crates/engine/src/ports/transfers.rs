@@ -23,11 +23,11 @@ pub struct TransferProgress {
     pub expected_on: Option<String>,
     /// What the receiving bank asked to be corrected, as a JSON list.
     pub corrections: String,
-    /// When the resolver looks at it next; `None` when there is nothing left to do.
+    /// When the resolver checks it next; `None` when there is nothing left to do.
     pub due: Option<Timestamp>,
-    /// How often the resolver has looked since something last changed.
+    /// How often the resolver has checked since something last changed.
     pub tries: u32,
-    /// Why it waits, in words for an operator.
+    /// Why it waits, for operators.
     pub waiting: Option<String>,
 }
 
@@ -42,11 +42,9 @@ pub struct Transfer {
     pub order: TransferOrder,
     /// By which a repeated request is told from another: a JSON object of keyed digests by field.
     pub fingerprints: String,
-    /// Where it stands.
     pub progress: TransferProgress,
     /// Its transaction's state; the provider's name for the transfer is its `provider_reference`.
     pub state: TransactionState,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -65,7 +63,7 @@ pub struct NewTransfer {
     pub posting: PostingId,
 }
 
-/// What became of a reservation.
+/// The outcome of a reservation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reserved {
     /// The funds are set aside and the transfer is recorded.
@@ -78,14 +76,13 @@ pub enum Reserved {
         /// What is there.
         available: Minor,
     },
-    /// There is no such environment.
+    /// No such environment.
     EnvironmentMissing,
 }
 
 /// A posting that goes with a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferPosting {
-    /// Its own id.
     pub id: PostingId,
     /// Why; its reference is the transfer's own.
     pub cause: PostingCause,
@@ -100,7 +97,6 @@ pub struct TransferChange {
     pub id: ChangeId,
     /// The revision it was decided on. Another revision in the store means the decision is out of date.
     pub from_revision: u64,
-    /// When.
     pub at: Timestamp,
     /// The transaction's state from now on; `None` leaves it.
     pub state: Option<TransactionState>,
@@ -117,7 +113,7 @@ pub struct TransferChange {
     /// The event that says the transfer is `pending`, written before `new_events`. A reservation announces nothing, so that it
     /// can be taken back; the first change after it does. Nothing is written where the transfer has an event already.
     pub pending_event: Option<EventId>,
-    /// What callers are told by it; it shows the transaction as this change leaves it.
+    /// The events it emits; it shows the transaction as this change leaves it.
     pub new_events: Option<NewEvent>,
 }
 
@@ -131,7 +127,6 @@ pub struct ReservationCancel {
     /// The posting that makes the funds available again. Both it and the one that set them aside are renamed to
     /// "<reference> (not sent, <posting>)", so that the reference can be reserved again.
     pub posting: TransferPosting,
-    /// When.
     pub at: Timestamp,
     /// Lines to add to the timeline, which stays under the reference.
     pub entries: Vec<Entry>,
@@ -140,7 +135,6 @@ pub struct ReservationCancel {
 /// Something in the books that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFinding {
-    /// Where.
     pub environment: EnvironmentId,
     /// What about: a wallet's currency, a posting, a transfer.
     pub subject: String,
@@ -213,7 +207,7 @@ pub trait TransferStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<(EnvironmentId, TransferId)>, StoreError>;
 
-    /// Transfers that say why they wait, newest first, below `before` where that is given.
+    /// Transfers that say why they wait, newest first, below `before` if given.
     async fn waiting_transfers(
         &self,
         environment: EnvironmentId,

@@ -50,6 +50,6 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, address: Uri) -> Self::Future {
         let connecting = tokio::time::timeout(self.timeout, self.inner.call(address));
-        Box::pin(async move { connecting.await.map_err(|_| "it took too long")? })
+        Box::pin(async move { connecting.await.map_err(|_| "timed out")? })
     }
 }

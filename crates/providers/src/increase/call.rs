@@ -1,4 +1,4 @@
-//! One request to the wire: where it goes, what it carries, and what its answer means.
+//! One request to the provider: where it goes, what it carries, and what its answer means.
 
 use std::time::Duration;
 
@@ -104,7 +104,7 @@ fn interpret_status<T>(answer: &Answer, read: impl Fn(&[u8]) -> serde_json::Resu
     match answer.status {
         status if status.is_success() => match read(&answer.body) {
             Ok(value) => AttemptResult::ok(value),
-            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
+            Err(_) => AttemptResult::retry(unknown("unreadable response"), "unreadable response"),
         },
         StatusCode::TOO_MANY_REQUESTS => {
             AttemptResult::retry(unsent("the provider is busy", retry_after(answer)), "rate limited")
@@ -126,9 +126,9 @@ pub(super) fn interpret_creation(
     answer: &Answer,
     read: impl Fn(&[u8]) -> serde_json::Result<AchProviderReport>,
 ) -> AttemptResult<CreationState> {
-    let judged = || interpret(answer, |body| read(body).map(CreationState::Now));
+    let interpreted = || interpret(answer, |body| read(body).map(CreationState::Now));
     if answer.status != StatusCode::CONFLICT {
-        let result = judged();
+        let result = interpreted();
         return match result.outcome {
             // A creation names nothing but our own account: that, or the address, is configured wrongly.
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => {
@@ -144,7 +144,7 @@ pub(super) fn interpret_creation(
             word: rejection::KEY_USED.to_owned(),
             ..AttemptResult::ok(CreationState::Before(id.to_owned()))
         },
-        None => judged(),
+        None => interpreted(),
     }
 }
 

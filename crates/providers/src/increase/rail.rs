@@ -1,4 +1,4 @@
-//! The wire's two kinds of transfer, which differ in address, names and words.
+//! The provider's two kinds of transfer, which differ in address, names and words.
 
 use tollgate_domain::{Channel, ach::AchProviderReport};
 

@@ -1,4 +1,4 @@
-//! The wire's errors in our words: what kind of no, and which failure.
+//! The provider's errors in our words: what kind of no, and which failure.
 //!
 //! What the provider says about bank details may repeat them, so that its sentences are shown without their numbers.
 
@@ -26,44 +26,47 @@ pub(super) fn result<T>(status: StatusCode, error: &ErrorBody) -> AttemptResult<
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => credentials(),
         StatusCode::NOT_FOUND => missing(),
         // The key may be in use by another request of ours, and then that one decides. Only looking tells.
-        StatusCode::CONFLICT => unknown("the provider is in no state for it, or still at it"),
+        StatusCode::CONFLICT => unknown("its state does not allow it, or it is still being processed"),
         _ if status.is_client_error() => invalid(error),
-        // A redirect, which is not followed: nothing that speaks this wire sends one.
+        // A redirect, which is not followed: no such provider sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
     AttemptResult::fail(rejection, word(&masked(&error.kind)))
 }
 
-/// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
+/// A refusal in no form of this provider's: something between us and the provider, which cannot say what was done.
 pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
     let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => credentials(),
-        _ => unknown(format!("the provider answered {code} and nothing that can be read")),
+        _ => unknown(format!("the provider answered {code} with an unreadable body")),
     };
     AttemptResult::fail(rejection, format!("unreadable {code}"))
 }
 
 /// The receiving bank takes no instant transfers.
 pub(super) fn instant_not_supported() -> CallError {
-    no(RejectionKind::Invalid, "instant_not_supported", "The receiving bank does not take instant transfers.")
+    no(
+        RejectionKind::Invalid,
+        "instant_not_supported",
+        "The receiving bank does not support instant transfers.",
+    )
 }
 
 /// The key belongs to something that is not this transfer, which no transfer of ours can cause.
 pub(super) fn key_reused() -> CallError {
-    let message =
-        "The transfer's idempotency key belongs to another transfer at the provider. Nothing was sent.";
+    let message = "The idempotency key belongs to another transfer at the provider. Nothing was sent.";
     no(RejectionKind::Invalid, "idempotency_key_reused", message)
 }
 
-/// The amount or its currency is none this wire can carry.
+/// The amount or its currency is none this provider can carry.
 pub(super) fn amount_not_carried(message: &str) -> CallError {
     no(RejectionKind::Invalid, Code::AmountLimit.as_str(), message)
 }
 
 /// There is no name to send, and none may be made up.
 pub(super) fn name_not_writable() -> CallError {
-    let message = "The account holder's name has no letters that an instant transfer can carry.";
+    let message = "The account holder's name has no characters allowed in instant transfers.";
     no(RejectionKind::Invalid, "account_name_not_supported", message)
 }
 
@@ -72,15 +75,15 @@ fn credentials() -> CallError {
 }
 
 fn missing() -> CallError {
-    let message = "The provider does not know this transfer, or an account it was told of.";
+    let message = "The provider does not know this transfer or one of its accounts.";
     no(RejectionKind::Missing, Code::ProviderObjectMissing.as_str(), message)
 }
 
 fn invalid(error: &ErrorBody) -> CallError {
     let (code, sentence) = if names_bank_details(&error.errors) {
-        ("bank_details_refused", "The provider does not accept these bank details.")
+        ("bank_details_refused", "The provider rejected these bank details.")
     } else {
-        (Code::ProviderRefused.as_str(), "The provider refused the transfer.")
+        (Code::ProviderRefused.as_str(), "The provider rejected the transfer.")
     };
     let said = quote(&masked(error.detail.as_str().unwrap_or_default()));
     let message = if said.is_empty() { sentence.to_owned() } else { format!("{sentence} It says: {said}") };
@@ -114,7 +117,7 @@ pub(super) fn ach_rejection() -> Failure {
 /// Why a real-time payment was rejected. What a bank adds in its own words is not repeated.
 pub(super) fn real_time_rejection(reason: Option<&str>) -> Failure {
     let known = REJECTIONS.iter().find(|(code, _)| Some(*code) == reason);
-    let (code, sentence) = known.copied().unwrap_or(("bank_rejected", "The receiving bank did not take it."));
+    let (code, sentence) = known.copied().unwrap_or(("bank_rejected", "The receiving bank rejected it."));
     failure(code, sentence)
 }
 
@@ -122,13 +125,13 @@ pub(super) fn real_time_rejection(reason: Option<&str>) -> Failure {
 const REJECTIONS: [(&str, &str); 19] = [
     ("account_closed", "The account is closed."),
     ("account_blocked", "The account is blocked."),
-    ("invalid_creditor_account_type", "The account cannot take instant transfers."),
-    ("invalid_creditor_account_number", "There is no such account."),
+    ("invalid_creditor_account_type", "The account cannot receive instant transfers."),
+    ("invalid_creditor_account_number", "The account does not exist."),
     ("invalid_creditor_financial_institution_identifier", "The routing number is not valid."),
-    ("end_customer_deceased", "The account's owner has died."),
+    ("end_customer_deceased", "The account owner has died."),
     ("transaction_forbidden", "Instant transfers to this account are not allowed."),
     ("transaction_type_not_supported", "The account is not enabled for instant transfers."),
-    ("unexpected_amount", "The receiver expects another amount."),
+    ("unexpected_amount", "The receiver expects a different amount."),
     ("amount_exceeds_bank_limits", "The amount is above the receiving bank's limit."),
     ("invalid_creditor_address", "The receiving bank needs the receiver's address."),
     ("unknown_end_customer", "The receiving bank does not know the receiver."),
@@ -137,7 +140,7 @@ const REJECTIONS: [(&str, &str); 19] = [
     ("unsupported_message_for_recipient", "The account is not enabled for instant transfers."),
     ("recipient_connection_not_available", "The receiving bank is not connected at the moment."),
     ("real_time_payments_suspended", "The network for instant transfers is not available at the moment."),
-    ("instructed_agent_signed_off", "The receiving bank takes no instant transfers at the moment."),
+    ("instructed_agent_signed_off", "The receiving bank is not accepting instant transfers at the moment."),
     ("processing_error", "The provider could not process it."),
 ];
 
@@ -147,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(status: u16, error: &Value) -> AttemptResult<()> {
+    fn interpreted(status: u16, error: &Value) -> AttemptResult<()> {
         let error: ErrorBody = serde_json::from_value(error.clone()).unwrap();
         result(StatusCode::from_u16(status).unwrap(), &error)
     }
@@ -170,7 +173,7 @@ mod tests {
             (302, "one_from_the_future", None),
         ] {
             let result =
-                judged(status, &json!({ "type": kind, "detail": null, "title": "", "status": status }));
+                interpreted(status, &json!({ "type": kind, "detail": null, "title": "", "status": status }));
             assert_eq!((result.again, result.word.as_str()), (false, kind));
             match (result.outcome, expected) {
                 (Err(CallError::Rejected(rejection)), Some(expected)) => {
@@ -189,14 +192,14 @@ mod tests {
             "detail": "routing_number: 021000021 with account 0001-2345-6789 is no bank",
             "errors": [{ "field": "routing_number", "message": "021000021" }],
         });
-        let Err(CallError::Rejected(rejection)) = judged(400, &error).outcome else { panic!() };
-        let message = "The provider does not accept these bank details. It says: routing_number: **** with account **** is no bank";
+        let Err(CallError::Rejected(rejection)) = interpreted(400, &error).outcome else { panic!() };
+        let message = "The provider rejected these bank details. It says: routing_number: **** with account **** is no bank";
         let expected = Failure { code: "bank_details_refused".to_owned(), message: message.to_owned() };
         assert_eq!((rejection.kind, rejection.failure), (RejectionKind::Invalid, expected));
 
         let about = |errors: Value| {
             let error = json!({ "type": "invalid_parameters_error", "errors": errors, "detail": [1] });
-            match judged(400, &error).outcome {
+            match interpreted(400, &error).outcome {
                 Err(CallError::Rejected(rejection)) => rejection.failure.code,
                 other => panic!("{other:?}"),
             }
@@ -205,7 +208,7 @@ mod tests {
         assert_eq!(about(json!([{ "field": "source_account_number_id" }])), "provider_refused");
         assert_eq!(about(json!("?")), "provider_refused");
         assert_eq!(about(Value::Null), "provider_refused");
-        let strange = judged(400, &json!({ "type": "account_000123456789" }));
+        let strange = interpreted(400, &json!({ "type": "account_000123456789" }));
         assert_eq!(strange.word, "unreadable code");
     }
 

@@ -72,13 +72,13 @@ pub(super) fn real_time(
 
 fn amount(order: &TransferOrder) -> Result<u64, CallError> {
     if order.currency != Currency::USD {
-        return Err(rejection::amount_not_carried("This provider transfers US dollars only."));
+        return Err(rejection::amount_not_carried("This provider only supports US dollars."));
     }
     let amount = order.fee.principal.minor();
     if (1..=AMOUNT_MAX).contains(&amount) {
         return Ok(amount);
     }
-    Err(rejection::amount_not_carried("The amount is more than the provider can transfer at once."))
+    Err(rejection::amount_not_carried("The amount exceeds the provider's limit."))
 }
 
 const fn funding(kind: BankAccountType) -> &'static str {

@@ -24,7 +24,7 @@ fn is_code(text: &str) -> bool {
         .is_some_and(|number| number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// As the wire's document has them.
+/// As the provider's document has them.
 const CODES: [(&str, &str); 70] = [
     ("R01", "insufficient_fund"),
     ("R02", "account_closed"),

@@ -1,4 +1,4 @@
-//! The table from the wire's states to ours.
+//! The table from the provider's states to ours.
 
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use crate::text::fit;
 /// A transfer by ACH as it stands.
 pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
     let provider_status =
-        ach_standing(&transfer.status, transfer.settlement.is_some(), transfer.returned.as_ref());
+        ach_status(&transfer.status, transfer.settlement.is_some(), transfer.returned.as_ref());
     let corrections = transfer.notifications_of_change.unwrap_or_default();
     AchProviderReport {
         transfer: transfer.id,
@@ -28,7 +28,7 @@ pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
 
 /// A real-time payment as it stands.
 pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
-    let provider_status = real_time_standing(&transfer.status, transfer.rejection.as_ref());
+    let provider_status = real_time_status(&transfer.status, transfer.rejection.as_ref());
     AchProviderReport {
         transfer: transfer.id,
         provider_status,
@@ -40,7 +40,7 @@ pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
 }
 
 /// A transfer stays `submitted` when it settles; only its settlement tells. One that came back keeps its settlement.
-fn ach_standing(status: &str, settled: bool, returned: Option<&Return>) -> AchProviderStatus {
+fn ach_status(status: &str, settled: bool, returned: Option<&Return>) -> AchProviderStatus {
     match status {
         "pending_approval"
         | "pending_transfer_session_confirmation"
@@ -56,7 +56,7 @@ fn ach_standing(status: &str, settled: bool, returned: Option<&Return>) -> AchPr
     }
 }
 
-fn real_time_standing(status: &str, rejection: Option<&Rejection>) -> AchProviderStatus {
+fn real_time_status(status: &str, rejection: Option<&Rejection>) -> AchProviderStatus {
     match status {
         "pending_approval" | "pending_reviewing" | "pending_submission" => AchProviderStatus::Accepted,
         "requires_attention" => AchProviderStatus::Attention,
@@ -143,8 +143,8 @@ mod tests {
             ("SUBMITTED", unrecognized("SUBMITTED"), unrecognized("SUBMITTED")),
             ("", unrecognized(""), unrecognized("")),
         ] {
-            assert_eq!(ach_standing(status, false, Some(&reason)), unsettled, "{status}");
-            assert_eq!(ach_standing(status, true, Some(&reason)), settled, "{status}, settled");
+            assert_eq!(ach_status(status, false, Some(&reason)), unsettled, "{status}");
+            assert_eq!(ach_status(status, true, Some(&reason)), settled, "{status}, settled");
         }
     }
 
@@ -166,7 +166,7 @@ mod tests {
             }),
             ("", AchProviderStatus::Unrecognized(String::new())),
         ] {
-            assert_eq!(real_time_standing(status, Some(&closed)), expected, "{status}");
+            assert_eq!(real_time_status(status, Some(&closed)), expected, "{status}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The wire's webhooks: Standard Webhooks signatures over id, time and body, and events that only name their object.
+//! The provider's webhooks: Standard Webhooks signatures over id, time and body, and events that only name their object.
 
 use data_encoding::BASE64;
 use tollgate_domain::Timestamp;
@@ -25,7 +25,7 @@ pub(super) fn verify(
         return Err(SignatureError::Malformed);
     }
     // The key is the secret as it is written. What other senders do, decoding one that begins with `whsec_`, is not
-    // done on this wire.
+    // done on this API.
     let signed = [id.as_bytes(), b".", at.as_bytes(), b".", inbound.body];
     if !signature::any_signs(&given, secret.as_bytes(), &signed) {
         return Err(SignatureError::Forged);

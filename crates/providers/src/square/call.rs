@@ -1,4 +1,4 @@
-//! One request to the wire: where it goes, what it carries, and what its answer means.
+//! One request to the provider: where it goes, what it carries, and what its answer means.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -50,7 +50,7 @@ impl<'a> ApiClient<'a> {
         self.without_body(operation, Method::GET, path)
     }
 
-    /// Removes something; on this wire that needs no key.
+    /// Removes something; on this API that needs no key.
     pub(super) fn delete(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         self.without_body(operation, Method::DELETE, path)
     }
@@ -84,25 +84,27 @@ fn unusable() -> CallError {
 
 /// What an answer means.
 pub(super) fn interpret<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
-    judge_as(answer, Operation::Anything)
+    interpret_as(answer, Operation::Anything)
 }
 
 /// What the answer to a charge means, where some refusals say more.
 pub(super) fn interpret_charge<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
-    judge_as(answer, Operation::Charge)
+    interpret_as(answer, Operation::Charge)
 }
 
-fn judge_as<T: DeserializeOwned>(answer: &Answer, asked: Operation) -> AttemptResult<T> {
+fn interpret_as<T: DeserializeOwned>(answer: &Answer, asked: Operation) -> AttemptResult<T> {
     match answer.status {
         status if status.is_success() => match serde_json::from_slice(&answer.body) {
             Ok(value) => AttemptResult::ok(value),
-            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
+            Err(_) => AttemptResult::retry(unknown("unreadable response"), "unreadable response"),
         },
         StatusCode::TOO_MANY_REQUESTS => {
             AttemptResult::retry(unsent("the provider is busy", None), "rate limited")
         }
         // Somebody is at it under the same key, and that may be an earlier try of ours.
-        StatusCode::CONFLICT => AttemptResult::retry(unknown("the provider is still at it"), "conflict"),
+        StatusCode::CONFLICT => {
+            AttemptResult::retry(unknown("the provider is still processing it"), "conflict")
+        }
         StatusCode::REQUEST_TIMEOUT => AttemptResult::retry(unknown("the provider timed out"), "timed out"),
         status if status.is_server_error() => {
             let code = status.as_u16();

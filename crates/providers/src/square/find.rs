@@ -60,7 +60,7 @@ pub(super) async fn by_reference(
         }
     }
     // Not having found it is no proof while there are pages left; having found it is.
-    best.map(Some).ok_or_else(|| unknown("there are more payments in that time than can be looked through"))
+    best.map(Some).ok_or_else(|| unknown("too many payments in that time range to search"))
 }
 
 fn is_before(payment: &Payment, moment: jiff::Timestamp) -> bool {

@@ -51,7 +51,7 @@ pub(super) async fn withdraw(
     order: &CardOrder,
     link: &str,
 ) -> Result<ProviderReport, CallError> {
-    // The order's id is read first: once the link is deleted and the answer lost, nothing leads there any more.
+    // The order's id is read first: once the link is deleted and the answer lost, nothing leads there anymore.
     let id = match order_of(calls, api, link).await {
         Err(error) if is_missing(&error) => return gone(calls, api, order).await,
         other => other?,
@@ -69,7 +69,7 @@ pub(super) async fn withdraw(
     match (after_deletion(calls, api, &id).await, rejection) {
         (Ok((_, Some(paid))), _) => Ok(paid),
         (Ok((_, None)), Some(rejection)) => Err(rejection),
-        // Its order may be canceled only a moment later, but nobody can pay it any more.
+        // Its order may be canceled only a moment later, but nobody can pay it anymore.
         (Ok((sold, None)), None) => {
             Ok(ProviderReport { provider_status: ProviderStatus::Canceled, ..unpaid(&sold) })
         }
@@ -139,7 +139,7 @@ fn unpaid(order: &Order) -> ProviderReport {
     let total = order.total_money.as_ref();
     ProviderReport {
         payment: None,
-        provider_status: status::order_standing(&order.state),
+        provider_status: status::order_status(&order.state),
         amount: total.map(|money| money.amount),
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
         reference: order.reference_id.clone(),
@@ -148,7 +148,7 @@ fn unpaid(order: &Order) -> ProviderReport {
     }
 }
 
-/// A link that is not there cannot be paid on any more; whether it was before is found by our reference.
+/// A link that is not there cannot be paid on anymore; whether it was before is found by our reference.
 async fn gone(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,

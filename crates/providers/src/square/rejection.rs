@@ -1,4 +1,4 @@
-//! The wire's errors in our words: what kind of no, and which of our failure codes.
+//! The provider's errors in our words: what kind of no, and which of our failure codes.
 //!
 //! They are told apart by category and code. The HTTP status alone says little: declines come with 400 as well as 402.
 
@@ -63,19 +63,19 @@ fn rejection(status: StatusCode, error: &Error, asked: Operation) -> CallError {
         (_, "VERSION_MISMATCH" | "CONFLICT") => refused(RejectionKind::State, Code::ProviderState),
         (_, "VALUE_TOO_LOW" | "VALUE_TOO_HIGH") if is_about_amount(error) => invalid(Code::AmountLimit, said),
         _ if status.is_client_error() => invalid(Code::ProviderRefused, said),
-        // A redirect, which is not followed: nothing that speaks this wire sends one.
+        // A redirect, which is not followed: no such provider sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     }
 }
 
-/// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
+/// A refusal in no form of this provider's: something between us and the provider, which cannot say what was done.
 pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
     let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
-        _ => unknown(format!("the provider answered {code} and nothing that can be read")),
+        _ => unknown(format!("the provider answered {code} with an unreadable body")),
     };
     AttemptResult::fail(rejection, format!("unreadable {code}"))
 }

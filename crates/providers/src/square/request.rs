@@ -81,7 +81,7 @@ pub(super) fn list(
     query.finish()
 }
 
-/// A moment as the wire writes it, held at the ends of what can be written.
+/// A moment as the provider writes it, held at the ends of what can be written.
 pub(super) fn time(moment: Timestamp) -> jiff::Timestamp {
     let bound = if moment.unix_millis() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
     jiff::Timestamp::from_millisecond(moment.unix_millis()).unwrap_or(bound)

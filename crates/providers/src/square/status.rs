@@ -1,4 +1,4 @@
-//! The table from the wire's states to ours.
+//! The table from the provider's states to ours.
 
 use tollgate_domain::{
     Minor,
@@ -13,7 +13,7 @@ pub(super) fn report(payment: &Payment) -> ProviderReport {
     let errors = payment.card_details.as_ref().map(|details| details.errors.as_slice()).unwrap_or_default();
     ProviderReport {
         payment: Some(payment.id.clone()),
-        provider_status: payment_standing(&payment.status, rejection::failure(errors)),
+        provider_status: payment_status(&payment.status, rejection::failure(errors)),
         amount: Some(payment.amount_money.amount),
         currency: Some(payment.amount_money.currency.to_ascii_uppercase()),
         reference: payment.reference_id.clone(),
@@ -24,7 +24,7 @@ pub(super) fn report(payment: &Payment) -> ProviderReport {
 }
 
 /// Payments. `failure` is why, should it have failed.
-fn payment_standing(status: &str, failure: Failure) -> ProviderStatus {
+fn payment_status(status: &str, failure: Failure) -> ProviderStatus {
     match status {
         // Payments are completed by themselves here, so an approved one is on its way.
         "APPROVED" | "PENDING" => ProviderStatus::Processing,
@@ -36,7 +36,7 @@ fn payment_standing(status: &str, failure: Failure) -> ProviderStatus {
 }
 
 /// Orders that no payment has been made for.
-pub(super) fn order_standing(state: &str) -> ProviderStatus {
+pub(super) fn order_status(state: &str) -> ProviderStatus {
     match state {
         "OPEN" | "DRAFT" => ProviderStatus::NotStarted,
         "CANCELED" => ProviderStatus::Canceled,
@@ -73,7 +73,7 @@ mod tests {
             ("DANCING", ProviderStatus::Unrecognized("DANCING".to_owned())),
             ("", ProviderStatus::Unrecognized(String::new())),
         ] {
-            assert_eq!(payment_standing(status, Code::CardDeclined.failure()), expected, "{status}");
+            assert_eq!(payment_status(status, Code::CardDeclined.failure()), expected, "{status}");
         }
     }
 
@@ -86,7 +86,7 @@ mod tests {
             ("COMPLETED", ProviderStatus::Unrecognized("COMPLETED".to_owned())),
             ("NEW", ProviderStatus::Unrecognized("NEW".to_owned())),
         ] {
-            assert_eq!(order_standing(state), expected, "{state}");
+            assert_eq!(order_status(state), expected, "{state}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the wire answers, as far as it is read here. Fields nobody reads are not named, and unknown ones are ignored.
+//! What the provider answers, as far as it is read here. Fields nobody reads are not named, and unknown ones are ignored.
 
 use serde::Deserialize;
 use tollgate_domain::Minor;

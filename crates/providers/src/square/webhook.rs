@@ -1,4 +1,4 @@
-//! The wire's webhooks: a signature over address and body, and events that carry their object.
+//! The provider's webhooks: a signature over address and body, and events that carry their object.
 
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;

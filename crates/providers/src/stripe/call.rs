@@ -1,4 +1,4 @@
-//! One request to the wire: where it goes, what it carries, and what its answer means.
+//! One request to the provider: where it goes, what it carries, and what its answer means.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -96,13 +96,15 @@ fn interpret_status<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T> {
     match answer.status {
         status if status.is_success() => match serde_json::from_slice(&answer.body) {
             Ok(value) => AttemptResult::ok(value),
-            Err(_) => AttemptResult::retry(unknown("the answer cannot be read"), "unreadable answer"),
+            Err(_) => AttemptResult::retry(unknown("unreadable response"), "unreadable response"),
         },
         StatusCode::TOO_MANY_REQUESTS => {
             AttemptResult::retry(unsent("the provider is busy", None), "rate limited")
         }
         // The key is in use, or the object is locked: somebody is at it, and that may be an earlier try of ours.
-        StatusCode::CONFLICT => AttemptResult::retry(unknown("the provider is still at it"), "conflict"),
+        StatusCode::CONFLICT => {
+            AttemptResult::retry(unknown("the provider is still processing it"), "conflict")
+        }
         StatusCode::REQUEST_TIMEOUT => AttemptResult::retry(unknown("the provider timed out"), "timed out"),
         status if status.is_server_error() => {
             let code = status.as_u16();

@@ -1,4 +1,4 @@
-//! The wire's form bodies: nested names in square brackets, an empty value means "unset".
+//! The provider's form bodies: nested names in square brackets, an empty value means "unset".
 
 use form_urlencoded::Serializer;
 

@@ -1,4 +1,4 @@
-//! The wire's errors in our words: what kind of no, and which of our failure codes.
+//! The provider's errors in our words: what kind of no, and which of our failure codes.
 
 use http::StatusCode;
 use tollgate_domain::transaction::Failure;
@@ -55,20 +55,20 @@ pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
         }
         _ if matches!(code, "amount_too_small" | "amount_too_large") => invalid(Code::AmountLimit, said),
         _ if status.is_client_error() => invalid(Code::ProviderRefused, said),
-        // A redirect, which is not followed: nothing that speaks this wire sends one.
+        // A redirect, which is not followed: no such provider sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
     AttemptResult::fail(rejection, told)
 }
 
-/// A refusal in no form of this wire's: something between us and the provider, which cannot say what was done.
+/// A refusal in no form of this provider's: something between us and the provider, which cannot say what was done.
 pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
     let code = status.as_u16();
     let rejection = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
-        _ => unknown(format!("the provider answered {code} and nothing that can be read")),
+        _ => unknown(format!("the provider answered {code} with an unreadable body")),
     };
     AttemptResult::fail(rejection, format!("unreadable {code}"))
 }
@@ -78,7 +78,7 @@ pub(super) fn failure(error: &Error) -> Failure {
     decline(error).failure()
 }
 
-/// The bank's word is more particular than the provider's, where there is one.
+/// The bank's word is more particular than the provider's, if there is one.
 fn decline(error: &Error) -> Code {
     let by_bank = error.decline_code.as_deref().map(decline_code).filter(|code| *code != Code::CardDeclined);
     let by_provider = error.code.as_deref().map_or(Code::CardDeclined, card_code);

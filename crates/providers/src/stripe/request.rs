@@ -28,10 +28,10 @@ const SESSION_SECONDS_MAX: i64 = (24 * 60 - 1) * 60 + 1;
 /// little.
 const OTHER_UNITS: [&str; 3] = ["ISK", "MGA", "UGX"];
 
-/// Refuses currencies whose amounts mean something else on this wire.
+/// Refuses currencies whose amounts mean something else on this API.
 pub(super) fn check_currency(order: &CardOrder) -> Result<(), CallError> {
     if OTHER_UNITS.contains(&order.currency.code()) {
-        return Err(not_offered("This provider counts the currency in other units; route it elsewhere."));
+        return Err(not_offered("This provider uses different units for this currency; route it elsewhere."));
     }
     Ok(())
 }
@@ -50,7 +50,7 @@ pub(super) fn intent(order: &CardOrder) -> Form {
 /// A session for the hosted page.
 pub(super) fn session(order: &CardOrder) -> Result<Form, CallError> {
     let Some(success_url) = &order.success_url else {
-        return Err(not_offered("A hosted checkout needs an address to return to after paying."));
+        return Err(not_offered("A hosted checkout needs a successUrl."));
     };
     let name = order.description.as_deref().map(|text| fit(text, NAME_BYTES_MAX));
     let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| NEUTRAL_NAME.to_owned());
@@ -80,7 +80,7 @@ pub(super) fn cancel() -> Form {
     Form::new().with("cancellation_reason", "abandoned").with("expand[]", "latest_charge")
 }
 
-/// An intent with its charge, which alone knows what was paid back.
+/// An intent with its charge, which alone knows what was refunded.
 pub(super) fn intent_query() -> Form {
     Form::new().with("expand[]", "latest_charge")
 }

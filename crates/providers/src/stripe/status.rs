@@ -1,4 +1,4 @@
-//! The table from the wire's states to ours.
+//! The table from the provider's states to ours.
 
 use tollgate_domain::{
     Minor,
@@ -12,11 +12,11 @@ use super::{
 };
 
 /// An intent as the domain sees it.
-pub(super) fn intent_sighting(intent: &Intent) -> ProviderReport {
+pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
     let failure = intent.last_payment_error.as_ref().map(rejection::failure);
     ProviderReport {
         payment: Some(intent.id.clone()),
-        provider_status: intent_standing(&intent.status, failure),
+        provider_status: intent_status(&intent.status, failure),
         amount: Some(intent.amount),
         currency: Some(intent.currency.to_ascii_uppercase()),
         reference: reference(intent.metadata.as_ref()),
@@ -25,12 +25,12 @@ pub(super) fn intent_sighting(intent: &Intent) -> ProviderReport {
     }
 }
 
-/// A session as the domain sees it: by its intent once there is one.
-pub(super) fn session_sighting(session: &Session) -> ProviderReport {
-    let intent = session.payment_intent.as_ref().map(intent_sighting);
+/// A session as the domain sees it: by its intent once it exists.
+pub(super) fn session_report(session: &Session) -> ProviderReport {
+    let intent = session.payment_intent.as_ref().map(intent_report);
     let status = session.status.as_deref().unwrap_or_default();
     let provider_status =
-        session_standing(status, &session.payment_status, intent.as_ref().map(|it| &it.provider_status));
+        session_status(status, &session.payment_status, intent.as_ref().map(|it| &it.provider_status));
     let own_reference = session.client_reference_id.clone().or_else(|| reference(session.metadata.as_ref()));
     match intent {
         Some(intent) => {
@@ -49,7 +49,7 @@ pub(super) fn session_sighting(session: &Session) -> ProviderReport {
 }
 
 /// Payment intents. `failure` is why the last try failed, where one did.
-fn intent_standing(status: &str, failure: Option<Failure>) -> ProviderStatus {
+fn intent_status(status: &str, failure: Option<Failure>) -> ProviderStatus {
     match (status, failure) {
         ("requires_payment_method", None) | ("requires_confirmation", _) => ProviderStatus::NotStarted,
         ("requires_payment_method", Some(failure)) => ProviderStatus::Failed(failure),
@@ -63,7 +63,7 @@ fn intent_standing(status: &str, failure: Option<Failure>) -> ProviderStatus {
 }
 
 /// Checkout sessions, by their status, their payment's status, and where their intent stands.
-fn session_standing(status: &str, payment_status: &str, intent: Option<&ProviderStatus>) -> ProviderStatus {
+fn session_status(status: &str, payment_status: &str, intent: Option<&ProviderStatus>) -> ProviderStatus {
     match (status, payment_status, intent) {
         // What an intent says is the truth about money, whatever became of the page.
         (_, _, Some(paid @ (ProviderStatus::Succeeded | ProviderStatus::Processing))) => paid.clone(),
@@ -114,7 +114,7 @@ mod tests {
             ("requires_a_dance", None, ProviderStatus::Unrecognized("requires_a_dance".to_owned())),
             ("", None, ProviderStatus::Unrecognized(String::new())),
         ] {
-            assert_eq!(intent_standing(status, failure), expected, "{status}");
+            assert_eq!(intent_status(status, failure), expected, "{status}");
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
             ("expired", "paid", Some(Succeeded), Succeeded),
             ("strange", "unpaid", None, strange()),
         ] {
-            let found = session_standing(status, payment_status, intent.as_ref());
+            let found = session_status(status, payment_status, intent.as_ref());
             assert_eq!(found, expected, "{status} {payment_status} {intent:?}");
         }
     }

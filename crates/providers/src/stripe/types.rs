@@ -1,4 +1,4 @@
-//! What the wire answers, as far as it is read here. Fields nobody reads are not named, and unknown ones are ignored.
+//! What the provider answers, as far as it is read here. Fields nobody reads are not named, and unknown ones are ignored.
 //!
 //! Nothing here can be printed: an intent holds the secret that lets a browser pay.
 
@@ -21,7 +21,7 @@ pub(super) struct NewSession {
     pub(super) url: String,
 }
 
-/// An intent. `latest_charge` was asked for whole; its bare id would hide what was paid back.
+/// An intent. `latest_charge` was asked for whole; its bare id would hide what was refunded.
 #[derive(Deserialize)]
 pub(super) struct Intent {
     pub(super) id: String,

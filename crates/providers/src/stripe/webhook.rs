@@ -1,4 +1,4 @@
-//! The wire's webhooks: `Stripe-Signature` over time and body, and events that carry their object.
+//! The provider's webhooks: `Stripe-Signature` over time and body, and events that carry their object.
 
 use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};

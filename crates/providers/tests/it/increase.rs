@@ -1,4 +1,4 @@
-//! Bank transfers over the Increase wire, against the simulator.
+//! Bank transfers over the Increase API, against the simulator.
 
 use serde_json::{Value, json};
 use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, BankAccountType};

@@ -1,5 +1,5 @@
 //! Every request of the Increase adapter against the provider's published OpenAPI document, as `validators` has it for
-//! the card wires.
+//! the card adapters.
 
 use serde_json::{Value, json};
 use tollgate_domain::Channel;
@@ -47,7 +47,7 @@ async fn every_increase_request_fits_the_published_document() {
     }
     wire.funds(&provider).await.outcome.unwrap();
 
-    let judged = judge.faultless();
+    let interpreted = judge.faultless();
     for (pattern, times) in [
         ("POST /ach_transfers", 8),
         ("GET /ach_transfers", 6),
@@ -58,9 +58,9 @@ async fn every_increase_request_fits_the_published_document() {
         ("GET /routing_numbers", 4),
         ("GET /accounts/*/balance", 1),
     ] {
-        assert_eq!(count(&judged, pattern), times, "{pattern} in {judged:#?}");
+        assert_eq!(count(&interpreted, pattern), times, "{pattern} in {interpreted:#?}");
     }
-    assert_eq!(judged.len(), 34, "{judged:#?}");
+    assert_eq!(interpreted.len(), 34, "{interpreted:#?}");
 
     // The validator can say no.
     let bearer = format!("Bearer {API_KEY}");

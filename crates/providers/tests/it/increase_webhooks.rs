@@ -1,4 +1,4 @@
-//! Webhooks of the Increase wire: the official library's signature, every way to bend it, every event, and what the
+//! Webhooks of the Increase API: the official library's signature, every way to bend it, every event, and what the
 //! simulator really sends.
 
 use std::sync::{Arc, Mutex};

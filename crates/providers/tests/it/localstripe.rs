@@ -1,4 +1,4 @@
-//! The Stripe adapter's reading against localstripe, a fake of the wire that this project did not write.
+//! The Stripe adapter's reading against localstripe, a fake of the provider that this project did not write.
 //!
 //! It is partial, so that this is a smoke test and no more. Known gaps of version 1.15.10: it refuses
 //! `automatic_payment_methods` and `cancellation_reason`, so intents are made and canceled here by plain HTTP; it has no

@@ -180,7 +180,7 @@ async fn answers_that_cannot_be_read_are_no_answers() {
     let torn = r#"{"id":"pi_1","client_secret":"pi_1_se"#;
     for body in ["", "{}", "[]", "null", torn, r#"{"id":7,"client_secret":"x"}"#, r#"{"id":"pi_1"}"#] {
         let (call, _) = prepare(&vec![answer(200, body); 3]).await;
-        assert_eq!(tries(&call), ["unreadable answer"; 3], "{body}");
+        assert_eq!(tries(&call), ["unreadable response"; 3], "{body}");
         assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{body}");
     }
     let (call, _) = prepare(&[answer(200, torn), answer(200, INTENT)]).await;
@@ -193,7 +193,7 @@ async fn answers_that_cannot_be_read_are_no_answers() {
     // More than any answer is.
     let (call, _) = prepare(&vec![answer(200, &" ".repeat(2 << 20)); 3]).await;
     assert!(matches!(call.outcome, Err(CallError::Unknown(_))));
-    assert!(tries(&call)[0].starts_with("torn answer"), "{:?}", tries(&call));
+    assert!(tries(&call)[0].starts_with("incomplete response"), "{:?}", tries(&call));
 }
 
 #[tokio::test]

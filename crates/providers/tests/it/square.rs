@@ -27,7 +27,10 @@ async fn a_component_payment_from_charge_to_refund() {
     let world = start().await;
     let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
     assert_eq!(cards.confirmation(), Confirmation::Charge);
-    assert!(!cards.asks_to_prepare(Flow::PaymentComponent) && cards.asks_to_prepare(Flow::HostedCheckout));
+    assert!(
+        !cards.prepares_at_provider(Flow::PaymentComponent)
+            && cards.prepares_at_provider(Flow::HostedCheckout)
+    );
     refused(cards.prepare(&world.square, &order).await, RejectionKind::Invalid);
     let Some(Component::WebPayments { application_id, location_id, environment }) =
         cards.component(&world.square, None)

@@ -22,7 +22,7 @@ async fn a_component_payment_from_preparation_to_refund() {
     let world = start().await;
     let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
     assert_eq!(cards.confirmation(), Confirmation::Look);
-    assert!(Flow::ALL.into_iter().all(|flow| cards.asks_to_prepare(flow)));
+    assert!(Flow::ALL.into_iter().all(|flow| cards.prepares_at_provider(flow)));
 
     let call = cards.prepare(&world.stripe, &order).await;
     assert_eq!(asked(&call), [("payment_intents.create", 1)]);
@@ -186,9 +186,9 @@ async fn preparing_again_gives_the_same() {
 #[tokio::test]
 async fn a_session_ends_within_what_the_wire_allows() {
     let world = start().await;
-    let longest = world.stripe_cards().longest_life(Flow::HostedCheckout).unwrap();
+    let longest = world.stripe_cards().max_lifetime(Flow::HostedCheckout).unwrap();
     assert!(longest < Duration::from_hours(24), "and a little for the way there");
-    assert_eq!(world.stripe_cards().longest_life(Flow::PaymentComponent), None);
+    assert_eq!(world.stripe_cards().max_lifetime(Flow::PaymentComponent), None);
     for minutes in [0, 45, 60 * 24 * 30] {
         let mut order = order(Flow::HostedCheckout);
         order.expires_at = order.created_at.saturating_add(Duration::from_mins(minutes));
@@ -196,7 +196,7 @@ async fn a_session_ends_within_what_the_wire_allows() {
         let url = format!("{}/stripe/v1/checkout/sessions/{id}", world.origin);
         let headers = [("authorization", "Bearer sk_test_simulator")];
         let session = crate::support::send("GET", &url, &headers, String::new()).await.unwrap().expect(200);
-        // Not before the end of what a caller is promised, and not a second longer unless the wire wants it.
+        // Not before the end of what a caller is promised, and not a second longer unless the provider wants it.
         let created = order.created_at.unix_millis();
         let shortest = Duration::from_mins(31);
         let lives = Duration::from_mins(minutes).clamp(shortest, longest);
@@ -257,7 +257,7 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     let call = world.stripe_cards().prepare(&world.stripe, &order).await;
     assert_eq!(call.logs[0].tries[0].outcome, "email_invalid");
     let Err(tollgate_engine::ports::CallError::Rejected(rejection)) = call.outcome else { panic!() };
-    assert!(rejection.failure.message.starts_with("The provider refused the request. It says: "));
+    assert!(rejection.failure.message.starts_with("The provider rejected the request. It says: "));
     assert!(!rejection.failure.message.contains("sk_test"));
     assert!(!rejection.failure.message.contains("not-an-address"), "{}", rejection.failure.message);
 

@@ -40,7 +40,7 @@ pub(crate) fn hasty() -> ProviderSettings {
     ProviderSettings { attempt_timeout: Duration::from_millis(800), ..quick() }
 }
 
-/// The wires, for tests that call nobody.
+/// The adapters, for tests that call nobody.
 pub(crate) fn providers() -> Providers {
     Providers::new(ProviderSettings::default()).unwrap()
 }

@@ -112,7 +112,7 @@ pub(crate) struct Judge {
     client: Plain,
     validator: String,
     simulator: String,
-    judged: Arc<Mutex<Vec<Judged>>>,
+    interpreted: Arc<Mutex<Vec<Judged>>>,
 }
 
 impl Judge {
@@ -121,7 +121,7 @@ impl Judge {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let client = Client::builder(TokioExecutor::new()).build_http();
-        let judge = Self { client, validator, simulator, judged: Arc::default() };
+        let judge = Self { client, validator, simulator, interpreted: Arc::default() };
         let router = Router::new().fallback(hear).with_state(judge.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         (judge, address)
@@ -129,10 +129,10 @@ impl Judge {
 
     /// What was asked so far, after checking that nothing was wrong with it.
     pub(crate) fn faultless(&self) -> Vec<String> {
-        let judged = self.judged.lock().unwrap().clone();
-        let wrong: Vec<_> = judged.iter().filter(|(_, fault)| fault.is_some()).collect();
+        let interpreted = self.interpreted.lock().unwrap().clone();
+        let wrong: Vec<_> = interpreted.iter().filter(|(_, fault)| fault.is_some()).collect();
         assert!(wrong.is_empty(), "{wrong:#?}");
-        judged.into_iter().map(|(request, _)| request).collect()
+        interpreted.into_iter().map(|(request, _)| request).collect()
     }
 }
 
@@ -155,12 +155,12 @@ async fn hear(State(judge): State<Judge>, request: Request) -> Response {
         let sent = String::from_utf8_lossy(&body).into_owned();
         format!("{status} {} {sent}", String::from_utf8_lossy(&text))
     });
-    judge.judged.lock().unwrap().push((format!("{} {}", parts.method, parts.uri.path()), fault));
+    judge.interpreted.lock().unwrap().push((format!("{} {}", parts.method, parts.uri.path()), fault));
     ask(&judge.simulator).await.unwrap().map(Body::new)
 }
 
 /// How often a request of this method and path was judged; `*` stands for an id.
-pub(crate) fn count(judged: &[String], pattern: &str) -> usize {
+pub(crate) fn count(interpreted: &[String], pattern: &str) -> usize {
     let parts: Vec<_> = pattern.split('*').collect();
     let fits = |request: &String| match parts[..] {
         [whole] => request == whole,
@@ -170,7 +170,7 @@ pub(crate) fn count(judged: &[String], pattern: &str) -> usize {
         }
         _ => panic!("{pattern}"),
     };
-    judged.iter().filter(|request| fits(request)).count()
+    interpreted.iter().filter(|request| fits(request)).count()
 }
 
 /// The validators are slow at first.
@@ -210,7 +210,7 @@ async fn every_stripe_request_fits_the_published_document() {
     let again = cards.read(&provider, &paid, Subject::Payment(late.payment.as_ref().unwrap())).await;
     assert_eq!(again.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 
-    let judged = judge.faultless();
+    let interpreted = judge.faultless();
     for (pattern, times) in [
         ("POST /v1/payment_intents", 2),
         ("GET /v1/payment_intents/*", 3),
@@ -219,9 +219,9 @@ async fn every_stripe_request_fits_the_published_document() {
         ("GET /v1/checkout/sessions/*", 3),
         ("POST /v1/checkout/sessions/*/expire", 3),
     ] {
-        assert_eq!(count(&judged, pattern), times, "{pattern} in {judged:#?}");
+        assert_eq!(count(&interpreted, pattern), times, "{pattern} in {interpreted:#?}");
     }
-    assert_eq!(judged.len(), 16, "{judged:#?}");
+    assert_eq!(interpreted.len(), 16, "{interpreted:#?}");
 
     // The validator can say no.
     let headers = [
@@ -272,7 +272,7 @@ async fn every_square_request_fits_the_published_document() {
         assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
     }
 
-    let judged = judge.faultless();
+    let interpreted = judge.faultless();
     for (pattern, times) in [
         ("POST /v2/payments", 2),
         ("GET /v2/payments/*", 1),
@@ -282,9 +282,9 @@ async fn every_square_request_fits_the_published_document() {
         ("DELETE /v2/online-checkout/payment-links/*", 2),
         ("GET /v2/orders/*", 4),
     ] {
-        assert_eq!(count(&judged, pattern), times, "{pattern} in {judged:#?}");
+        assert_eq!(count(&interpreted, pattern), times, "{pattern} in {interpreted:#?}");
     }
-    assert_eq!(judged.len(), 16, "{judged:#?}");
+    assert_eq!(interpreted.len(), 16, "{interpreted:#?}");
 
     // The validator can say no.
     let headers = [("authorization", "Bearer x"), ("content-type", "application/json")];

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::timestamp::rfc3339,
@@ -37,7 +37,7 @@ pub(crate) struct ReplacedResponse<'a> {
 #[serde(rename_all = "camelCase")]
 #[schema(as = CheckedConfiguration)]
 pub(crate) struct CheckedResponse {
-    /// The version in force, which the document was checked against.
+    /// The current version, which the document was checked against.
     version: u64,
     /// As it would be read back, secrets masked.
     #[schema(value_type = Object)]
@@ -142,13 +142,13 @@ fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
 impl From<ConfigureError> for ApiError {
     fn from(error: ConfigureError) -> Self {
         match error {
-            ConfigureError::Missing => nothing_here(),
-            ConfigureError::Faulty(faults) => {
-                let count = faults.count();
+            ConfigureError::Missing => not_found_here(),
+            ConfigureError::Faulty(errors) => {
+                let count = errors.count();
                 let noun = if count == 1 { "fault" } else { "faults" };
                 let message =
                     format!("The configuration has {count} {noun}; nothing was changed. See error.details.");
-                let details = faults
+                let details = errors
                     .into_iter()
                     .map(|fault| Detail { field: fault.field.into(), message: fault.message.into() });
                 Self::malformed(message).with_details(details.collect())
@@ -156,14 +156,14 @@ impl From<ConfigureError> for ApiError {
             ConfigureError::Stale { current } => Self::new(
                 ErrorCode::VersionConflict,
                 format!(
-                    "Version {current} is in force, not the one you read; read it, and make your change again."
+                    "Version {current} is current, not the one you read; read it and make your change again."
                 ),
             ),
             ConfigureError::Store(error) => error.into(),
             ConfigureError::Stored(error) => Self::internal(error.to_string()),
             ConfigureError::Seal(error) => Self::internal(error.to_string()),
             ConfigureError::Randomness(error) => Self::internal(error.to_string()),
-            ConfigureError::CutOff => Self::internal("the work was cut off"),
+            ConfigureError::CutOff => Self::internal("the task was interrupted"),
         }
     }
 }

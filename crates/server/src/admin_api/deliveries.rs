@@ -1,4 +1,4 @@
-//! `GET /admin/v1/environments/<id>/deliveries`: which event is on its way whereto, and what came of it.
+//! `GET /admin/v1/environments/<id>/deliveries`: which event is on its way to which endpoint, and its result.
 
 use serde::Serialize;
 use tollgate_domain::id::{EndpointId, EventId};
@@ -39,7 +39,7 @@ pub(crate) struct DeliveryResponse {
 pub(crate) struct LastTryResponse {
     #[schema(value_type = scalars::Moment)]
     at: String,
-    /// The receiver's status; null where it gave no answer.
+    /// The receiver's status; null where it did not respond.
     #[schema(required)]
     status: Option<u16>,
     took_ms: u32,
@@ -75,7 +75,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         event: operator.query("eventId")?,
         state: operator.location.query_as("state", rule, DeliveryState::parse)?,
     };
-    let before = operator.location.query_as("before", "must be a cursor of this list", place)?;
+    let before = operator.location.query_as("before", "must be a cursor returned by this list", place)?;
     let found = operator.app.engine.deliveries(environment, query, before, limit).await?;
     let last = found.last().map(|delivery| format!("{},{}", delivery.event.id, delivery.endpoint));
     respond::ok(&ListResponse::new(found.iter().map(DeliveryResponse::of).collect(), limit, last))

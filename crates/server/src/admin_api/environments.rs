@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::{text::JsonText, timestamp::rfc3339},
@@ -71,17 +71,17 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {
     let environment = operator.app.engine.environment(operator.path("environment")?).await?;
-    respond::ok(&EnvironmentResponse::from(environment.ok_or_else(nothing_here)?))
+    respond::ok(&EnvironmentResponse::from(environment.ok_or_else(not_found_here)?))
 }
 
 fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
-    const RULE: &str = "must be 1 to 32 of a-z and 0-9, beginning with a letter, such as test or live";
+    const RULE: &str = "must be 1 to 32 characters a-z and 0-9, starting with a letter, such as test or live";
     let body: EnvironmentBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
+    let mut errors = FieldErrors::default();
     let name = match body.name.map(JsonText::of) {
-        None => faults.add("name", "is required"),
-        Some(JsonText::String(text)) => EnvironmentName::parse(&text).or_else(|| faults.add("name", RULE)),
-        Some(_) => faults.add("name", RULE),
+        None => errors.add("name", "is required"),
+        Some(JsonText::String(text)) => EnvironmentName::parse(&text).or_else(|| errors.add("name", RULE)),
+        Some(_) => errors.add("name", RULE),
     };
-    fields::complete(faults, name)
+    fields::complete(errors, name)
 }

@@ -21,7 +21,7 @@ use utoipa::{
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::{text::JsonText, timestamp::rfc3339},
@@ -42,7 +42,7 @@ const MAX_DESCRIPTION_LENGTH: usize = 500;
 type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
 /// A day, in which every instance of the receiver can be given the new secret.
-const USUAL_GRACE_SECONDS: u64 = 86_400;
+const DEFAULT_GRACE_SECONDS: u64 = 86_400;
 const MAX_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
 const MAX_NAMES: usize = 64;
@@ -169,7 +169,7 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let new = read_new(&body, &operator.app.engine)?;
     let made = operator.app.engine.add_endpoint(environment, new).await?;
-    noted(&operator, made.endpoint.id, "an event endpoint was added");
+    noted(&operator, made.endpoint.id, "event endpoint added");
     respond::created(&shown_once(&operator, &made))
 }
 
@@ -192,14 +192,14 @@ pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
     let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin.actor).await?;
-    noted(&operator, endpoint, "an event endpoint was changed");
+    noted(&operator, endpoint, "event endpoint changed");
     respond::ok(&EndpointResponse::of(&changed, engine))
 }
 
 pub(crate) async fn remove(operator: Operator) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     operator.app.engine.remove_endpoint(environment, endpoint).await?;
-    noted(&operator, endpoint, "an event endpoint was removed");
+    noted(&operator, endpoint, "event endpoint removed");
     respond::ok(&RemovedResponse { removed: true })
 }
 
@@ -208,7 +208,7 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let grace = read_grace(&body)?;
     let made = operator.app.engine.rotate_endpoint_secret(environment, endpoint, grace).await?;
-    noted(&operator, endpoint, "an event endpoint's secret was rotated");
+    noted(&operator, endpoint, "event endpoint secret rotated");
     respond::created(&shown_once(&operator, &made))
 }
 
@@ -229,70 +229,70 @@ fn shown_once<'a>(operator: &Operator, made: &'a CreatedEndpoint) -> EndpointMad
 
 fn read_new(body: &[u8], engine: &Engine) -> Result<NewEndpoint, ApiError> {
     let body: EndpointBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
+    let mut errors = FieldErrors::default();
     let url = match body.url {
-        None => faults.add("url", "is required"),
-        Some(raw) => url(raw, engine, &mut faults),
+        None => errors.add("url", "is required"),
+        Some(raw) => url(raw, engine, &mut errors),
     };
     let filter = match body.events {
-        None => faults.add("events", "is required: the events to be sent, or [\"*\"] for all"),
-        Some(raw) => filter(raw, &mut faults),
+        None => errors.add("events", "is required: the event types to send, or [\"*\"] for all"),
+        Some(raw) => filter(raw, &mut errors),
     };
-    let description = match description(body.description, &mut faults) {
+    let description = match description(body.description, &mut errors) {
         DescriptionChange::Set(text) => Some(text),
         DescriptionChange::Keep | DescriptionChange::Clear => None,
     };
     let new = url.zip(filter).map(|(url, filter)| NewEndpoint { url, filter, description });
-    fields::complete(faults, new)
+    fields::complete(errors, new)
 }
 
 fn read_change(body: &[u8], engine: &Engine) -> Result<EndpointChange, ApiError> {
     let body: EndpointBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
+    let mut errors = FieldErrors::default();
     let enabled = match body.enabled.map(JsonText::of) {
         None => None,
         Some(JsonText::Boolean(enabled)) => Some(enabled),
-        Some(_) => faults.add("enabled", "must be true or false"),
+        Some(_) => errors.add("enabled", "must be true or false"),
     };
     let change = EndpointChange {
-        url: body.url.and_then(|raw| url(raw, engine, &mut faults)),
-        filter: body.events.and_then(|raw| filter(raw, &mut faults)),
-        description: description(body.description, &mut faults),
+        url: body.url.and_then(|raw| url(raw, engine, &mut errors)),
+        filter: body.events.and_then(|raw| filter(raw, &mut errors)),
+        description: description(body.description, &mut errors),
         enabled,
     };
-    fields::complete(faults, Some(change))
+    fields::complete(errors, Some(change))
 }
 
-fn url(raw: &RawValue, engine: &Engine, faults: &mut FieldErrors) -> Option<EndpointUrl> {
+fn url(raw: &RawValue, engine: &Engine, errors: &mut FieldErrors) -> Option<EndpointUrl> {
     let JsonText::String(text) = JsonText::of(raw) else {
-        return faults.add("url", "must be a text such as https://shop.example/events");
+        return errors.add("url", "must be a string such as https://shop.example/events");
     };
     match engine.endpoint_url(&text) {
         Ok(url) => Some(url),
-        Err(error) => faults.add("url", error.to_string()),
+        Err(error) => errors.add("url", error.to_string()),
     }
 }
 
-fn filter(raw: &RawValue, faults: &mut FieldErrors) -> Option<EventFilter> {
-    const RULE: &str = "must be a list of events' names, or [\"*\"] for all";
+fn filter(raw: &RawValue, errors: &mut FieldErrors) -> Option<EventFilter> {
+    const RULE: &str = "must be a list of event types, or [\"*\"] for all";
     let names: Option<Vec<String>> = match JsonText::of(raw) {
         JsonText::Array(text) => serde_json::from_str(text).ok(),
         _ => None,
     };
     let Some(names) = names.filter(|names| names.len() <= MAX_NAMES) else {
-        return faults.add("events", RULE);
+        return errors.add("events", RULE);
     };
     match EventFilter::parse(names.iter().map(String::as_str)) {
         Ok(filter) => Some(filter),
-        Err(error) => faults.add("events", error.to_string()),
+        Err(error) => errors.add("events", error.to_string()),
     }
 }
 
 /// Left out it stays; null or empty takes it away.
-fn description(raw: Option<&RawValue>, faults: &mut FieldErrors) -> DescriptionChange {
+fn description(raw: Option<&RawValue>, errors: &mut FieldErrors) -> DescriptionChange {
     let Some(raw) = raw else { return DescriptionChange::Keep };
     let text = Some(raw).filter(|raw| JsonText::of(raw) != JsonText::Null);
-    let text = fields::optional_text("description", text, MAX_DESCRIPTION_LENGTH, faults);
+    let text = fields::optional_text("description", text, MAX_DESCRIPTION_LENGTH, errors);
     text.map_or(DescriptionChange::Clear, DescriptionChange::Set)
 }
 
@@ -303,23 +303,24 @@ fn given<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'de RawVa
 
 fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
     let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
-    let (usual, longest) = (USUAL_GRACE_SECONDS, MAX_GRACE_SECONDS);
-    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut faults);
-    fields::complete(faults, seconds.map(Duration::from_secs))
+    let mut errors = FieldErrors::default();
+    let (usual, longest) = (DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS);
+    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut errors);
+    fields::complete(errors, seconds.map(Duration::from_secs))
 }
 
 impl From<EndpointError> for ApiError {
     fn from(error: EndpointError) -> Self {
         match error {
-            EndpointError::Missing => nothing_here(),
+            EndpointError::Missing => not_found_here(),
             EndpointError::TooMany => Self::new(
                 ErrorCode::TooManyEndpoints,
-                "This environment has as many event endpoints as it may have; remove one first.",
+                "This environment has reached its limit of event endpoints; remove one first.",
             ),
-            EndpointError::Busy => {
-                Self::new(ErrorCode::EndpointBusy, "Somebody else is changing this endpoint; try again.")
-            }
+            EndpointError::Busy => Self::new(
+                ErrorCode::EndpointBusy,
+                "This endpoint is being changed by another request; try again.",
+            ),
             EndpointError::Store(error) => error.into(),
             EndpointError::Seal(error) => Self::internal(error.to_string()),
             EndpointError::Randomness(error) => Self::internal(error.to_string()),

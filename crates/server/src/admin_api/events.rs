@@ -1,4 +1,4 @@
-//! `/admin/v1/environments/<id>/events`: what callers are told, and telling it again.
+//! `/admin/v1/environments/<id>/events`: what callers are notified, and telling it again.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         deliveries::DeliveryResponse,
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::{text::JsonText, timestamp::rfc3339},
@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-const MOMENT_RULE: &str = "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z";
+const MOMENT_RULE: &str = "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z";
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
                          transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
                          refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed";
@@ -143,12 +143,12 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         (Some(before), None) => EventsFrom::Before(before),
         (None, Some(after)) => EventsFrom::after(after),
         (Some(_), Some(_)) => {
-            let mut faults = FieldErrors::default();
-            faults.add::<()>(
+            let mut errors = FieldErrors::default();
+            errors.add::<()>(
                 "after",
-                "goes with no `before`: the one lists the oldest first, the other the newest",
+                "cannot be combined with `before`: one lists oldest first, the other newest first",
             );
-            return Err(faults.into_error());
+            return Err(errors.into_error());
         }
     };
     let found = operator.app.engine.list_events(environment, query, from, limit).await;
@@ -163,9 +163,9 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 /// A follower that has lost its place must not mistake that for silence.
 fn unknown_cursor(from: EventsFrom) -> ApiError {
     let field = if matches!(from, EventsFrom::Before(_)) { "before" } else { "after" };
-    let mut faults = FieldErrors::default();
-    faults.add::<()>(field, "is not the id of an event of this environment");
-    faults.into_error()
+    let mut errors = FieldErrors::default();
+    errors.add::<()>(field, "is not the ID of an event in this environment");
+    errors.into_error()
 }
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {
@@ -182,9 +182,9 @@ pub(crate) async fn resend(operator: Operator, body: Body) -> ApiResult {
     let event = operator.path("event")?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let body: ResendBody<'_> = body::parse_object(&body)?;
-    let mut faults = FieldErrors::default();
-    let endpoint = endpoint(body.endpoint_id, &mut faults);
-    let endpoint = fields::complete(faults, Some(endpoint))?;
+    let mut errors = FieldErrors::default();
+    let endpoint = endpoint(body.endpoint_id, &mut errors);
+    let endpoint = fields::complete(errors, Some(endpoint))?;
     send_again(&operator, Resend { endpoint, which: ResendWhich::Event(event) }).await
 }
 
@@ -197,76 +197,76 @@ pub(crate) async fn resend_range(operator: Operator, body: Body) -> ApiResult {
 async fn send_again(operator: &Operator, resend: Resend) -> ApiResult {
     let resent = operator.app.engine.resend(operator.known_environment()?, resend).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
-    info!(request_id, actor, deliveries = resent.deliveries, "events are sent again");
+    info!(request_id, actor, deliveries = resent.deliveries, "events resent");
     respond::ok(&ResentResponse::from(resent))
 }
 
 fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
     let body: ResendRangeBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
-    let endpoint = endpoint(body.endpoint_id, &mut faults);
+    let mut errors = FieldErrors::default();
+    let endpoint = endpoint(body.endpoint_id, &mut errors);
     let from = match body.from {
-        None => faults.add("from", "is required"),
-        Some(_) => moment("from", body.from, &mut faults),
+        None => errors.add("from", "is required"),
+        Some(_) => moment("from", body.from, &mut errors),
     };
     let until = match body.until {
         // Up to now: the moment itself is not included.
         None => Some(Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))),
-        Some(_) => moment("until", body.until, &mut faults),
+        Some(_) => moment("until", body.until, &mut errors),
     };
     let parked_only = match body.parked_only.map(JsonText::of) {
         None => Some(false),
         Some(JsonText::Boolean(parked_only)) => Some(parked_only),
-        Some(_) => faults.add("parkedOnly", "must be true or false"),
+        Some(_) => errors.add("parkedOnly", "must be true or false"),
     };
     if let (Some(from), Some(until)) = (from, until)
         && from >= until
     {
-        faults.add::<()>("until", "must be later than from");
+        errors.add::<()>("until", "must be later than from");
     }
-    let after = identifier("after", body.after, "must be the id of an event", &mut faults);
+    let after = identifier("after", body.after, "must be the ID of an event", &mut errors);
     let range = from.zip(until).zip(parked_only);
     let resend = range.map(|((from, until), parked_only)| Resend {
         endpoint,
         which: ResendWhich::Between { from, until, parked_only, after },
     });
-    fields::complete(faults, resend)
+    fields::complete(errors, resend)
 }
 
-fn endpoint(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<EndpointId> {
-    identifier("endpointId", raw, "must be the id of an event endpoint", faults)
+fn endpoint(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<EndpointId> {
+    identifier("endpointId", raw, "must be the ID of an event endpoint", errors)
 }
 
-/// `None` where it is left out, and where it is faulty.
+/// `None` if it is left out, and where it is faulty.
 fn identifier<T: FromStr>(
     field: &'static str,
     raw: Raw<'_>,
     rule: &'static str,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<T> {
     let read = match JsonText::of(raw?) {
         JsonText::String(text) => text.parse().ok(),
         _ => None,
     };
-    read.or_else(|| faults.add(field, rule))
+    read.or_else(|| errors.add(field, rule))
 }
 
-fn moment(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<Timestamp> {
+fn moment(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Timestamp> {
     let read = match raw.map(JsonText::of) {
         Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),
         _ => None,
     };
     let read = read.map(|moment| Timestamp::from_unix_millis(moment.as_millisecond()));
-    read.or_else(|| faults.add(field, MOMENT_RULE))
+    read.or_else(|| errors.add(field, MOMENT_RULE))
 }
 
 impl From<ResendError> for ApiError {
     fn from(error: ResendError) -> Self {
         match error {
-            ResendError::Missing => nothing_here(),
+            ResendError::Missing => not_found_here(),
             ResendError::Disabled => Self::new(
                 ErrorCode::EndpointDisabled,
-                "The endpoint is disabled; enable it before something is sent there again.",
+                "The endpoint is disabled; enable it before resending events.",
             ),
             ResendError::Store(error) => error.into(),
         }

@@ -96,9 +96,9 @@ pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
     let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let body: ResolveBody<'_> = body::parse_object(&body)?;
-    let mut faults = FieldErrors::default();
-    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut faults);
-    let note = fields::complete(faults, note)?;
+    let mut errors = FieldErrors::default();
+    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut errors);
+    let note = fields::complete(errors, note)?;
     let engine = &operator.app.engine;
     engine.resolve_exception(environment, exception, operator.origin.actor, note).await?;
     respond::ok(&ResolvedResponse { resolved: true })

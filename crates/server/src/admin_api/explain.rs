@@ -1,4 +1,4 @@
-//! `POST /admin/v1/environments/<id>/explain`: a quote with its reasons, by the configuration in force.
+//! `POST /admin/v1/environments/<id>/explain`: a quote with its reasons, by the current configuration.
 
 use axum::body::Body;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use tollgate_engine::{Quote, QuoteRequest};
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::operator::{Operator, nothing_here},
+    admin_api::operator::{Operator, not_found_here},
     client_api::quote,
     json::minor::digits,
     reference::{scalars, words},
@@ -88,7 +88,7 @@ pub(crate) async fn handle(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let request = quote::read(&body)?;
     let snapshot = operator.app.engine.directory().snapshot();
-    let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
+    let view = snapshot.environment(environment).ok_or_else(not_found_here)?;
     let explanation = tollgate_engine::explain(&view.configuration, &request);
     let (written, unavailable) = match explanation.quote() {
         Ok(quote) => (Some(written(&request, &quote)?), None),

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::{text::JsonText, timestamp::rfc3339},
@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// A day, in which every instance of the caller's backend can be given the new key.
-const USUAL_GRACE_SECONDS: u64 = 86_400;
+const DEFAULT_GRACE_SECONDS: u64 = 86_400;
 const MAX_GRACE_SECONDS: u64 = 90 * 86_400;
 
 #[derive(Serialize, ToSchema)]
@@ -142,30 +142,30 @@ fn shown_once(operator: &Operator, new: &NewKey) -> ApiResult {
 
 fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {
     let body: IssueBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
+    let mut errors = FieldErrors::default();
     let kind = match body.kind.map(JsonText::of) {
         Some(JsonText::String(text)) => KeyKind::parse(&text),
         _ => None,
     };
-    let kind = kind.or_else(|| faults.add("kind", "must be one of: secret, publishable"));
-    fields::complete(faults, kind)
+    let kind = kind.or_else(|| errors.add("kind", "must be one of: secret, publishable"));
+    fields::complete(errors, kind)
 }
 
 fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
     let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
-    let (usual, longest) = (USUAL_GRACE_SECONDS, MAX_GRACE_SECONDS);
-    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut faults);
-    fields::complete(faults, seconds.map(Duration::from_secs))
+    let mut errors = FieldErrors::default();
+    let (usual, longest) = (DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS);
+    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut errors);
+    fields::complete(errors, seconds.map(Duration::from_secs))
 }
 
 impl From<KeyError> for ApiError {
     fn from(error: KeyError) -> Self {
         match error {
-            KeyError::Missing => nothing_here(),
+            KeyError::Missing => not_found_here(),
             KeyError::NotLive => Self::new(
                 ErrorCode::KeyNotLive,
-                "The key is revoked, has expired or was rotated before; issue a new one instead.",
+                "The key is revoked, expired or already rotated; issue a new one instead.",
             ),
             KeyError::Store(error) => error.into(),
             KeyError::Randomness(error) => Self::internal(error.to_string()),

@@ -13,7 +13,7 @@ use crate::{
     response::error::ApiError,
 };
 
-pub(crate) use crate::response::error::nothing_here;
+pub(crate) use crate::response::error::not_found_here;
 
 /// Who operators say they are; recorded with what they change.
 const ACTOR_HEADER: &str = "tollgate-actor";
@@ -53,7 +53,7 @@ impl Operator {
     pub(crate) fn known_environment(&self) -> Result<EnvironmentId, ApiError> {
         let environment = self.path("environment")?;
         let snapshot = self.app.engine.directory().snapshot();
-        snapshot.environment(environment).map(|_| environment).ok_or_else(nothing_here)
+        snapshot.environment(environment).map(|_| environment).ok_or_else(not_found_here)
     }
 
     /// A part of the query, if it was given.

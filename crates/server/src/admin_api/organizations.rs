@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::timestamp::rfc3339,
@@ -70,17 +70,17 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 /// Reads `{"name": "…"}`.
 pub(crate) fn read_name(body: &[u8]) -> Result<String, ApiError> {
     let body: NameBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
-    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut faults);
-    fields::complete(faults, name)
+    let mut errors = FieldErrors::default();
+    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
+    fields::complete(errors, name)
 }
 
 impl From<TenantError> for ApiError {
     fn from(error: TenantError) -> Self {
         match error {
-            TenantError::ParentMissing => nothing_here(),
+            TenantError::ParentMissing => not_found_here(),
             TenantError::NameTaken => {
-                Self::new(ErrorCode::NameTaken, "There is one of this name already; choose another.")
+                Self::new(ErrorCode::NameTaken, "This name is already taken; choose another.")
             }
             TenantError::Store(error) => error.into(),
             TenantError::Randomness(error) => Self::internal(error.to_string()),

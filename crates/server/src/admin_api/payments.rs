@@ -1,4 +1,4 @@
-//! `/admin/v1/environments/<id>/payments`: preparations, whatever became of them, and one with its whole timeline.
+//! `/admin/v1/environments/<id>/payments`: preparations, whatever their outcome, and one with its whole timeline.
 
 use serde::Serialize;
 use tollgate_domain::{ServiceReference, card::Preparation};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::{
     admin_api::{
         exceptions::ExceptionResponse,
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
         timeline, transfers,
     },
@@ -35,7 +35,7 @@ pub(crate) struct PaymentSummary<'a> {
     #[schema(required)]
     provider_object: Option<String>,
     confirmed: bool,
-    /// When the resolver looks at it next; null when there is nothing left to do.
+    /// When the resolver checks it next; null when there is nothing left to do.
     #[schema(value_type = Option<scalars::Moment>, required)]
     next_look_at: Option<String>,
     looks: u32,
@@ -75,7 +75,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     };
     let before = match operator.query::<ServiceReference>("before")? {
         Some(ServiceReference::Card(id)) => Some(id),
-        Some(ServiceReference::Ach(_)) => return Err(nothing_here()),
+        Some(ServiceReference::Ach(_)) => return Err(not_found_here()),
         None => None,
     };
     let found = operator.app.engine.payments(environment, filter, before, limit).await?;
@@ -98,11 +98,11 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
         state: attempt.state.as_str(),
         created_at: rfc3339(attempt.created_at),
     });
-    let story = timeline::Story::of_payment(&read.payment.order, configuration.as_ref());
+    let history = timeline::PaymentHistory::of_payment(&read.payment.order, configuration.as_ref());
     respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
-        timeline: timeline::lines(&story, &read.timeline)?,
+        timeline: timeline::lines(&history, &read.timeline)?,
         summary: summary(&read.payment),
     })
 }
@@ -120,7 +120,7 @@ pub(crate) async fn use_configured_account(operator: Operator) -> ApiResult {
     let Origin { actor, request } = &operator.origin;
     let decided = operator.app.engine.use_configured_account(environment, reference, actor, request).await;
     decided.map_err(|error| match error {
-        UseAccountError::Missing => nothing_here(),
+        UseAccountError::Missing => not_found_here(),
         UseAccountError::NotConfigured(provider) => {
             ApiError::provider_not_configured(&provider, &[format!("providers.{provider}")])
         }

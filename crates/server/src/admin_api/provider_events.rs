@@ -1,4 +1,4 @@
-//! `GET /admin/v1/environments/<id>/provider-events`: what providers sent, and what became of it.
+//! `GET /admin/v1/environments/<id>/provider-events`: what providers sent, and its outcome.
 
 use serde::Serialize;
 use tollgate_domain::Timestamp;
@@ -35,7 +35,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (environment, limit) = (operator.known_environment()?, operator.limit()?);
     let rule = "must be one of: waiting, applied, ignored, parked";
     let state = operator.location.query_as("state", rule, ProviderEventState::parse)?;
-    let before = operator.location.query_as("before", "must be a moment in RFC 3339, or a cursor", place)?;
+    let before = operator.location.query_as("before", "must be an RFC 3339 timestamp or a cursor", place)?;
     let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
     let found = found?;
     let last = found.last().map(|stored| cursor(&stored.event));
@@ -54,7 +54,7 @@ pub(crate) async fn retry(operator: Operator) -> ApiResult {
     let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
     operator.app.engine.retry_provider_event(environment, &provider, &event).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
-    info!(request_id, actor, provider, event, "a provider's event is tried again");
+    info!(request_id, actor, provider, event, "provider event queued for retry");
     respond::ok(&RetriedResponse { retried: true })
 }
 

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     reference::words,
@@ -33,7 +33,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let environment = operator.path("environment")?;
     let engine = &operator.app.engine;
     let snapshot = engine.directory().snapshot();
-    let view = snapshot.environment(environment).ok_or_else(nothing_here)?;
+    let view = snapshot.environment(environment).ok_or_else(not_found_here)?;
     let providers = view.configuration.providers.iter().map(|provider| ProviderResponse {
         name: provider.name.to_string(),
         adapter: provider.adapter.as_str(),

@@ -29,7 +29,7 @@ pub(crate) struct LineResponse {
 }
 
 /// What the first lines are told from: the payment itself, and the configuration that decided.
-pub(crate) struct Story<'a> {
+pub(crate) struct PaymentHistory<'a> {
     at: Timestamp,
     request: &'a str,
     asked: serde_json::Value,
@@ -40,7 +40,7 @@ pub(crate) struct Story<'a> {
     fee: &'a FeeSnapshot,
 }
 
-impl<'a> Story<'a> {
+impl<'a> PaymentHistory<'a> {
     pub(crate) fn of_payment(order: &'a CardOrder, configuration: Option<&'a Configuration>) -> Self {
         Self {
             at: order.created_at,
@@ -114,7 +114,7 @@ impl<'a> Story<'a> {
         json!({
             "configVersion": self.config_version,
             "decision": self.decision,
-            // Null where that configuration cannot be opened any more.
+            // Null where that configuration cannot be opened anymore.
             "rules": rules,
         })
     }
@@ -133,11 +133,11 @@ impl<'a> Story<'a> {
 
 /// The first three lines are told from the story, by the configuration that decided; the rest was written down as it
 /// happened.
-pub(crate) fn lines(story: &Story<'_>, entries: &[Entry]) -> Result<Vec<LineResponse>, ApiError> {
+pub(crate) fn lines(history: &PaymentHistory<'_>, entries: &[Entry]) -> Result<Vec<LineResponse>, ApiError> {
     let mut lines = vec![
-        story.line("request", &story.asked)?,
-        story.line("routing", &story.routing())?,
-        story.line("fee", &story.fee())?,
+        history.line("request", &history.asked)?,
+        history.line("routing", &history.routing())?,
+        history.line("fee", &history.fee())?,
     ];
     lines.extend(entries.iter().map(|entry| LineResponse {
         at: rfc3339(entry.at),

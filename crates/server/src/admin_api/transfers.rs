@@ -70,16 +70,19 @@ pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: Tr
     let read = engine.transfer_with_timeline(environment, id).await?;
     let version = read.transfer.order.config_version;
     let configuration = engine.config_version(environment, version).await.ok().map(|it| it.configuration);
-    let story = story(&read.transfer.order, configuration.as_ref());
+    let history = history(&read.transfer.order, configuration.as_ref());
     respond::ok(&TransferRead {
         service_reference: id.to_string(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
-        timeline: timeline::lines(&story, &read.timeline)?,
+        timeline: timeline::lines(&history, &read.timeline)?,
         postings: wallets::postings(&read.postings).into_iter().rev().collect(),
         summary: summary(&read.transfer),
     })
 }
 
-fn story<'a>(order: &'a TransferOrder, configuration: Option<&'a Configuration>) -> timeline::Story<'a> {
-    timeline::Story::of_transfer(order, configuration)
+fn history<'a>(
+    order: &'a TransferOrder,
+    configuration: Option<&'a Configuration>,
+) -> timeline::PaymentHistory<'a> {
+    timeline::PaymentHistory::of_transfer(order, configuration)
 }

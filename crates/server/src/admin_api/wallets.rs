@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        operator::{Operator, nothing_here},
+        operator::{Operator, not_found_here},
         paging::ListResponse,
     },
     json::{minor::digits, timestamp::rfc3339},
@@ -173,10 +173,10 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
 
 fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
     let body: MoveBody<'_> = body::parse_object(body)?;
-    let mut faults = FieldErrors::default();
-    let amount = fields::amount("amountMinor", body.amount_minor, &mut faults);
-    let reference = fields::required_text("reference", body.reference, MAX_REFERENCE_LENGTH, &mut faults);
-    fields::complete(faults, amount.map(Minor::from).zip(reference))
+    let mut errors = FieldErrors::default();
+    let amount = fields::amount("amountMinor", body.amount_minor, &mut errors);
+    let reference = fields::required_text("reference", body.reference, MAX_REFERENCE_LENGTH, &mut errors);
+    fields::complete(errors, amount.map(Minor::from).zip(reference))
 }
 
 pub(crate) async fn ledger(operator: Operator) -> ApiResult {
@@ -211,21 +211,18 @@ fn posting(lines: &[LedgerLine]) -> Option<PostingResponse> {
 impl From<MoveError> for ApiError {
     fn from(error: MoveError) -> Self {
         match error {
-            MoveError::Missing => nothing_here(),
+            MoveError::Missing => not_found_here(),
             MoveError::ReferenceReused { amount } => Self::new(
                 ErrorCode::IdempotencyConflict,
-                format!(
-                    "This reference was used for {amount} before; use a new reference for another movement."
-                ),
+                format!("This reference was already used for {amount}; use a new reference."),
             ),
             MoveError::Insufficient { available } => Self::new(
                 ErrorCode::InsufficientWalletBalance,
-                format!("Only {available} is available in this wallet; nothing was taken."),
+                format!("Only {available} is available in this wallet; nothing was withdrawn."),
             ),
-            MoveError::TooMuch => Self::new(
-                ErrorCode::WalletFull,
-                "The wallet would hold more than can be counted; nothing was added.",
-            ),
+            MoveError::TooMuch => {
+                Self::new(ErrorCode::WalletFull, "The balance would exceed the maximum; nothing was added.")
+            }
             MoveError::Store(error) => error.into(),
             MoveError::Randomness(error) => Self::internal(error.to_string()),
         }

@@ -78,7 +78,7 @@ impl Caller {
 }
 
 /// Runs to its end what must not stop half way when the caller hangs up.
-pub(crate) async fn to_the_end<T: Send + 'static>(
+pub(crate) async fn run_to_completion<T: Send + 'static>(
     engine: &Engine,
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, ApiError> {

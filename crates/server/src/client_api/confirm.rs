@@ -17,7 +17,7 @@ use utoipa::{
 
 use crate::{
     client_api::{
-        caller::{Backend, to_the_end},
+        caller::{Backend, run_to_completion},
         payments::no_such_payment,
     },
     reference::scalars,
@@ -106,7 +106,7 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let confirming =
         Box::pin(async move { engine.confirm(&caller.view, confirmable, body, &caller.request).await });
-    let Confirmed { payment, replayed } = to_the_end(&app.engine, confirming).await??;
+    let Confirmed { payment, replayed } = run_to_completion(&app.engine, confirming).await??;
     let transaction = TransactionResponse::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;
     let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
@@ -115,36 +115,34 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
 
 fn read(bytes: &[u8], confirmation: Confirmation) -> Result<ConfirmBody, ApiError> {
     let body: Fields<'_> = body::parse_object(bytes)?;
-    let mut faults = FieldErrors::default();
+    let mut errors = FieldErrors::default();
     let read = match confirmation {
-        Confirmation::Look => read_look(&body, &mut faults),
-        Confirmation::Charge => read_charge(&body, &mut faults),
+        Confirmation::Look => read_look(&body, &mut errors),
+        Confirmation::Charge => read_charge(&body, &mut errors),
     };
-    fields::complete(faults, read)
+    fields::complete(errors, read)
 }
 
-fn read_look(body: &Fields<'_>, faults: &mut FieldErrors) -> Option<ConfirmBody> {
+fn read_look(body: &Fields<'_>, errors: &mut FieldErrors) -> Option<ConfirmBody> {
     if body.payment_intent_id.is_none() && body.source_id.is_some() {
-        return faults.add(
+        return errors.add(
             "paymentIntentId",
-            "is required: this payment was prepared with a provider whose component gives a paymentIntentId, not a sourceId",
+            "is required: the provider of this payment uses paymentIntentId, not sourceId",
         );
     }
-    let intent = fields::required_text("paymentIntentId", body.payment_intent_id, MAX_NAME_LENGTH, faults);
-    let status = fields::optional_text("clientStatus", body.client_status, MAX_STATUS_LENGTH, faults);
+    let intent = fields::required_text("paymentIntentId", body.payment_intent_id, MAX_NAME_LENGTH, errors);
+    let status = fields::optional_text("clientStatus", body.client_status, MAX_STATUS_LENGTH, errors);
     Some(ConfirmBody::Look { payment_intent: intent?, client_status: status })
 }
 
-fn read_charge(body: &Fields<'_>, faults: &mut FieldErrors) -> Option<ConfirmBody> {
+fn read_charge(body: &Fields<'_>, errors: &mut FieldErrors) -> Option<ConfirmBody> {
     if body.source_id.is_none() && body.payment_intent_id.is_some() {
-        return faults.add(
-            "sourceId",
-            "is required: this payment was prepared with a provider whose component gives a sourceId, not a paymentIntentId",
-        );
+        return errors
+            .add("sourceId", "is required: the provider of this payment uses sourceId, not paymentIntentId");
     }
-    let source = fields::required_text("sourceId", body.source_id, MAX_TOKEN_LENGTH, faults);
-    let proof = fields::optional_text("verificationToken", body.verification_token, MAX_TOKEN_LENGTH, faults);
-    let email = fields::email("buyerEmail", body.buyer_email, faults);
+    let source = fields::required_text("sourceId", body.source_id, MAX_TOKEN_LENGTH, errors);
+    let proof = fields::optional_text("verificationToken", body.verification_token, MAX_TOKEN_LENGTH, errors);
+    let email = fields::email("buyerEmail", body.buyer_email, errors);
     Some(ConfirmBody::Charge {
         source: Secret::new(source?),
         verification: proof.map(Secret::new),
@@ -158,19 +156,19 @@ impl From<ConfirmError> for ApiError {
             ConfirmError::Missing => no_such_payment(),
             ConfirmError::NotConfirmable(why) => Self::new(ErrorCode::PaymentNotConfirmable, why),
             ConfirmError::OtherIntent => {
-                let mut faults = FieldErrors::default();
-                faults.add::<()>("paymentIntentId", "is not the one this payment was prepared with");
-                faults.into_error()
+                let mut errors = FieldErrors::default();
+                errors.add::<()>("paymentIntentId", "is not the one this payment was prepared with");
+                errors.into_error()
             }
             ConfirmError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }
             ConfirmError::Rejected(failure) => {
-                Self::provider_rejected(format!("The provider refused: {}", failure.message))
+                Self::provider_rejected(format!("The provider rejected the request: {}", failure.message))
             }
             ConfirmError::Seal(error) => Self::internal(error.to_string()),
             ConfirmError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
-                "It is not known whether the request was recorded; send the same confirmation again, which charges once.",
+                "It is unknown whether the request was recorded; send the same confirmation again. The card is charged at most once.",
                 why,
             ),
             ConfirmError::Store(error) => error.into(),

@@ -69,9 +69,9 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
     let issued = caller.app.engine.issue_token(&caller.view, &customer);
     let issued = issued.map_err(|error| match error {
         SealError::TooLarge => {
-            let mut faults = FieldErrors::default();
-            faults.add::<()>("metadata", "is too large for a token");
-            faults.into_error()
+            let mut errors = FieldErrors::default();
+            errors.add::<()>("metadata", "is too large for a token");
+            errors.into_error()
         }
         error => ApiError::internal(error.to_string()),
     })?;
@@ -84,14 +84,14 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
 
 fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
     let body: TokenBody<'_> = body::parse_object(bytes)?;
-    let mut faults = FieldErrors::default();
+    let mut errors = FieldErrors::default();
     let external_id =
-        fields::required_text("externalCustomerId", body.external_customer_id, MAX_ID_LENGTH, &mut faults);
-    let email = fields::required_email("email", body.email, &mut faults);
-    let first_name = fields::required_text("firstName", body.first_name, MAX_NAME_LENGTH, &mut faults);
-    let last_name = fields::required_text("lastName", body.last_name, MAX_NAME_LENGTH, &mut faults);
-    let phone = read_phone(body.phone, &mut faults);
-    metadata_field::read(body.metadata, bytes, &mut faults);
+        fields::required_text("externalCustomerId", body.external_customer_id, MAX_ID_LENGTH, &mut errors);
+    let email = fields::required_email("email", body.email, &mut errors);
+    let first_name = fields::required_text("firstName", body.first_name, MAX_NAME_LENGTH, &mut errors);
+    let last_name = fields::required_text("lastName", body.last_name, MAX_NAME_LENGTH, &mut errors);
+    let phone = read_phone(body.phone, &mut errors);
+    metadata_field::read(body.metadata, bytes, &mut errors);
     let read = (|| {
         Some(Customer {
             external_id: external_id?,
@@ -102,11 +102,11 @@ fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
             metadata: metadata_text(body.metadata),
         })
     })();
-    fields::complete(faults, read)
+    fields::complete(errors, read)
 }
 
-/// E.164 or national digits, with the signs people put between them.
-fn read_phone(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
+/// E.164 or national format, separators allowed.
+fn read_phone(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     let is_number = |text: &str| {
         let digits = text.chars().filter(char::is_ascii_digit).count();
         let plain = |letter: char| letter.is_ascii_digit() || " -().".contains(letter);
@@ -116,6 +116,6 @@ fn read_phone(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
     };
     match JsonText::of(raw?) {
         JsonText::String(text) if is_number(&text) => Some(text.into_owned()),
-        _ => faults.add("phone", "must be a telephone number of at most 32 characters"),
+        _ => errors.add("phone", "must be a phone number of at most 32 characters"),
     }
 }

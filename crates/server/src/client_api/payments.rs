@@ -8,7 +8,7 @@ use tollgate_engine::ReadError;
 
 use crate::{
     client_api::{
-        caller::{Backend, Caller, Preparer, to_the_end},
+        caller::{Backend, Caller, Preparer, run_to_completion},
         prepare_body,
     },
     request::body,
@@ -30,7 +30,7 @@ pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiR
     let request = prepare_body::read(&body, flow, &caller.view.configuration.settings)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let preparing = Box::pin(async move { engine.prepare(&caller.view, request, &caller.request).await });
-    let prepared = to_the_end(&app.engine, preparing).await??;
+    let prepared = run_to_completion(&app.engine, preparing).await??;
     respond::created(&payment_response::prepared(&prepared))
 }
 
@@ -38,15 +38,15 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let reference: ServiceReference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let ServiceReference::Card(id) = reference else { return Err(no_such_payment()) };
     let payment = caller.app.engine.prepared_payment(caller.view.environment.id, id).await;
-    respond::ok(&payment_response::read_back(&payment.map_err(of_reading)?))
+    respond::ok(&payment_response::read_back(&payment.map_err(from_read_error)?))
 }
 
 /// A reference of another environment looks like one that never was.
 pub(crate) fn no_such_payment() -> ApiError {
-    ApiError::not_found("There is no payment with this serviceReference in this key's environment.")
+    ApiError::not_found("No payment with this serviceReference in this key's environment.")
 }
 
-pub(crate) fn of_reading(error: ReadError) -> ApiError {
+pub(crate) fn from_read_error(error: ReadError) -> ApiError {
     match error {
         ReadError::Missing => no_such_payment(),
         ReadError::Store(error) => error.into(),

@@ -73,28 +73,28 @@ pub(crate) fn read(
     settings: &EnvironmentSettings,
 ) -> Result<PrepareRequest, ApiError> {
     let body: PrepareBody<'_> = body::parse_object(bytes)?;
-    let mut faults = FieldErrors::default();
-    let principal = fields::amount("amountMinor", body.amount_minor, &mut faults);
+    let mut errors = FieldErrors::default();
+    let principal = fields::amount("amountMinor", body.amount_minor, &mut errors);
     let method = fields::word(
         "paymentMethod",
         body.payment_method,
         PaymentMethod::WebCard,
         |text| PaymentMethod::parse(text).filter(|method| *method == PaymentMethod::WebCard),
         "web_card",
-        &mut faults,
+        &mut errors,
     );
-    let currency = fields::currency(body.currency, method, &mut faults);
+    let currency = fields::currency(body.currency, method, &mut errors);
     let description =
-        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut faults);
-    let (customer_name, customer_email) = read_customer(body.customer, &mut faults);
-    let pairs = metadata_field::read(body.metadata, bytes, &mut faults);
+        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut errors);
+    let (customer_name, customer_email) = read_customer(body.customer, &mut errors);
+    let pairs = metadata_field::read(body.metadata, bytes, &mut errors);
     // An embedded component sends nobody anywhere.
     let (success_url, cancel_url) = match flow {
         Flow::HostedCheckout => (body.success_url, body.cancel_url),
         Flow::PaymentComponent => (None, None),
     };
-    let success_url = fields::return_url("successUrl", success_url, settings, &mut faults);
-    let cancel_url = fields::return_url("cancelUrl", cancel_url, settings, &mut faults);
+    let success_url = fields::return_url("successUrl", success_url, settings, &mut errors);
+    let cancel_url = fields::return_url("cancelUrl", cancel_url, settings, &mut errors);
     let read = (|| {
         Some(PrepareRequest {
             quote: QuoteRequest {
@@ -113,21 +113,21 @@ pub(crate) fn read(
             cancel_url,
         })
     })();
-    fields::complete(faults, read)
+    fields::complete(errors, read)
 }
 
-fn read_customer(raw: Raw<'_>, faults: &mut FieldErrors) -> (Option<String>, Option<String>) {
+fn read_customer(raw: Raw<'_>, errors: &mut FieldErrors) -> (Option<String>, Option<String>) {
     let Some(raw) = raw else { return (None, None) };
     let JsonText::Object(text) = JsonText::of(raw) else {
-        faults.add::<()>("customer", "must be a JSON object");
+        errors.add::<()>("customer", "must be a JSON object");
         return (None, None);
     };
     let Ok(customer) = serde_json::from_str::<CustomerBody<'_>>(text) else {
-        faults.add::<()>("customer", "has a field twice");
+        errors.add::<()>("customer", "has a duplicate field");
         return (None, None);
     };
-    let name = fields::optional_text("customer.name", customer.name, MAX_NAME_LENGTH, faults);
-    (name, fields::email("customer.email", customer.email, faults))
+    let name = fields::optional_text("customer.name", customer.name, MAX_NAME_LENGTH, errors);
+    (name, fields::email("customer.email", customer.email, errors))
 }
 
 impl From<PrepareError> for ApiError {
@@ -138,20 +138,20 @@ impl From<PrepareError> for ApiError {
                 Self::provider_not_configured(&provider, &missing)
             }
             PrepareError::Rejected(failure) => {
-                Self::provider_rejected(format!("The provider refused the payment: {}", failure.message))
+                Self::provider_rejected(format!("The provider rejected the payment: {}", failure.message))
             }
             PrepareError::Unavailable { retry_after } => Self::provider_unavailable(retry_after),
             PrepareError::Unrecorded => Self::outcome_unknown(
-                "The provider prepared the payment, but that could not be recorded. It cannot be paid and is taken back; \
-                 prepare it again.",
-                "a preparation could not be recorded".to_owned(),
+                "The payment could not be recorded after the provider prepared it. It is being canceled; prepare it \
+                 again.",
+                "preparation not recorded".to_owned(),
             ),
             PrepareError::Recorded { reference, error } => match *error {
                 error @ PrepareError::Rejected(_) => error.into(),
                 error => Self::from(error).about(&reference),
             },
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
-                "It is not known whether the payment was recorded; nobody can pay it. Prepare it again.",
+                "It is unknown whether the payment was recorded, but it cannot be paid. Prepare it again.",
                 why,
             ),
             PrepareError::Store(error) => error.into(),

@@ -144,21 +144,21 @@ struct LayerResponse {
 /// Reads a quote's body, naming every faulty field.
 pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     let body: QuoteBody<'_> = body::parse_object(bytes)?;
-    let mut faults = FieldErrors::default();
-    let principal = fields::amount("amountMinor", body.amount_minor, &mut faults);
+    let mut errors = FieldErrors::default();
+    let principal = fields::amount("amountMinor", body.amount_minor, &mut errors);
     let method = fields::word(
         "paymentMethod",
         body.payment_method,
         PaymentMethod::WebCard,
         PaymentMethod::parse,
         "web_card, ach",
-        &mut faults,
+        &mut errors,
     );
-    let currency = fields::currency(body.currency, method, &mut faults);
+    let currency = fields::currency(body.currency, method, &mut errors);
     let flow = match (method, body.flow) {
         (Some(PaymentMethod::Ach), None) => Some(None),
         (Some(PaymentMethod::Ach), Some(_)) => {
-            faults.add("flow", "goes with web_card only; leave it out for ach")
+            errors.add("flow", "is only allowed with web_card; omit it for ach")
         }
         (_, raw) => fields::word(
             "flow",
@@ -166,11 +166,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
             Flow::PaymentComponent,
             Flow::parse,
             "payment_component, hosted_checkout",
-            &mut faults,
+            &mut errors,
         )
         .map(Some),
     };
-    let metadata = metadata(body.metadata, bytes, &mut faults);
+    let metadata = metadata(body.metadata, bytes, &mut errors);
     let read = (|| {
         Some(QuoteRequest {
             principal: principal?,
@@ -180,7 +180,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
             metadata: metadata?,
         })
     })();
-    fields::complete(faults, read)
+    fields::complete(errors, read)
 }
 
 /// Writes the quote as callers see it.

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     client_api::{
         caller::Backend,
-        payments::{no_such_payment, of_reading},
+        payments::{from_read_error, no_such_payment},
     },
     request::location::Location,
     response::{
@@ -36,13 +36,13 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let (engine, environment) = (&caller.app.engine, caller.view.environment.id);
     if let ServiceReference::Ach(id) = reference {
-        let transfer = engine.transfer(environment, id).await.map_err(of_reading)?;
+        let transfer = engine.transfer(environment, id).await.map_err(from_read_error)?;
         return respond::ok(&TransactionReadResponse {
             transaction: TransactionResponse::of_transfer(&transfer),
             transfer: Some(TransferDetail::of(&transfer)),
         });
     }
-    let transaction = engine.transaction(environment, reference).await.map_err(of_reading)?;
+    let transaction = engine.transaction(environment, reference).await.map_err(from_read_error)?;
     respond::ok(&TransactionReadResponse {
         transaction: TransactionResponse::of(&transaction),
         transfer: None,
@@ -54,7 +54,7 @@ pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
     let before = caller.location.query("before")?;
     let environment = caller.view.environment.id;
     let found = caller.app.engine.transactions(environment, &filter, before, limit).await;
-    let found = found.map_err(of_reading)?;
+    let found = found.map_err(from_read_error)?;
     let last = found.last().map(|transaction| transaction.id);
     respond::ok(&ListResponse::new(found.iter().map(TransactionResponse::of).collect(), limit, last))
 }

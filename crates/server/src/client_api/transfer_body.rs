@@ -93,44 +93,44 @@ pub(crate) struct PreviewBody<'a> {
 /// Reads a preview's body.
 pub(crate) fn read_preview(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
     let body: PreviewBody<'_> = body::parse_object(bytes)?;
-    let mut faults = FieldErrors::default();
-    let read = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
-    fields::complete(faults, read)
+    let mut errors = FieldErrors::default();
+    let read = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut errors);
+    fields::complete(errors, read)
 }
 
-/// Reads a transfer's body, naming every faulty field; `open` opens the customer token. One that does not open any more
+/// Reads a transfer's body, naming every faulty field; `open` opens the customer token. One that does not open anymore
 /// is a fault only beside others: by itself, it may still repeat an earlier request.
 pub(crate) fn read(
     bytes: &[u8],
     open: impl FnOnce(&str) -> CustomerToken,
 ) -> Result<TransferRequest, ApiError> {
     let body: TransferBody<'_> = body::parse_object(bytes)?;
-    let mut faults = FieldErrors::default();
-    let key = read_key(body.idempotency_key, &mut faults);
-    let quote = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut faults);
-    let token = read_token(body.customer_token, open, &mut faults);
-    let routing_number = read_routing_number(body.routing_number, &mut faults);
-    let account_number = fields::digits("accountNumber", body.account_number, 4..=17, &mut faults);
+    let mut errors = FieldErrors::default();
+    let key = read_key(body.idempotency_key, &mut errors);
+    let quote = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut errors);
+    let token = read_token(body.customer_token, open, &mut errors);
+    let routing_number = read_routing_number(body.routing_number, &mut errors);
+    let account_number = fields::digits("accountNumber", body.account_number, 4..=17, &mut errors);
     let account_type = match body.bank_account_type {
-        None => faults.add("bankAccountType", "is required"),
+        None => errors.add("bankAccountType", "is required"),
         raw => fields::word(
             "bankAccountType",
             raw,
             BankAccountType::Checking,
             BankAccountType::parse,
             "checking, savings",
-            &mut faults,
+            &mut errors,
         ),
     };
-    let bank_name = fields::required_text("bankName", body.bank_name, MAX_NAME_LENGTH, &mut faults);
-    let account_name = fields::required_text("accountName", body.account_name, MAX_NAME_LENGTH, &mut faults);
+    let bank_name = fields::required_text("bankName", body.bank_name, MAX_NAME_LENGTH, &mut errors);
+    let account_name = fields::required_text("accountName", body.account_name, MAX_NAME_LENGTH, &mut errors);
     let description =
-        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut faults);
-    let remittance = read_remittance(body.remittance_data, &mut faults);
-    if !faults.is_empty()
+        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut errors);
+    let remittance = read_remittance(body.remittance_data, &mut errors);
+    if !errors.is_empty()
         && let Some(Err(error)) = token.as_ref().map(CustomerToken::customer)
     {
-        faults.add::<()>(TOKEN_FIELD, error.to_string());
+        errors.add::<()>(TOKEN_FIELD, error.to_string());
     }
     let read = (|| {
         let account = BankAccount {
@@ -152,7 +152,7 @@ pub(crate) fn read(
             remittance,
         })
     })();
-    fields::complete(faults, read)
+    fields::complete(errors, read)
 }
 
 fn quote(
@@ -160,53 +160,53 @@ fn quote(
     currency: Raw<'_>,
     pairs: Raw<'_>,
     bytes: &[u8],
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<QuoteRequest> {
     let method = PaymentMethod::Ach;
-    let principal = fields::amount("amountMinor", amount, faults);
-    let currency = fields::currency(currency, Some(method), faults);
-    let metadata = metadata_field::read(pairs, bytes, faults);
+    let principal = fields::amount("amountMinor", amount, errors);
+    let currency = fields::currency(currency, Some(method), errors);
+    let metadata = metadata_field::read(pairs, bytes, errors);
     Some(QuoteRequest { principal: principal?, currency: currency?, method, flow: None, metadata: metadata? })
 }
 
 /// 8 to 160 characters, whatever they are; control characters included it would be a poor key.
-fn read_key(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
+fn read_key(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     const FIELD: &str = "idempotencyKey";
-    let Some(raw) = raw else { return faults.add(FIELD, "is required") };
+    let Some(raw) = raw else { return errors.add(FIELD, "is required") };
     let is_right = |text: &str| {
         (MIN_KEY_LENGTH..=MAX_KEY_LENGTH).contains(&text.chars().count())
             && !text.chars().any(char::is_control)
     };
     match JsonText::of(raw) {
-        JsonText::String(text) if contains_secret_key(&text) => faults.add(FIELD, SECRET_KEY_RULE),
+        JsonText::String(text) if contains_secret_key(&text) => errors.add(FIELD, SECRET_KEY_RULE),
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
-        _ => faults.add(FIELD, "must be a text of 8 to 160 characters, none of them control characters"),
+        _ => errors.add(FIELD, "must be a string of 8 to 160 characters without control characters"),
     }
 }
 
-fn read_routing_number(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
+fn read_routing_number(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     const FIELD: &str = "routingNumber";
-    let digits = fields::digits(FIELD, raw, 9..=9, faults)?;
+    let digits = fields::digits(FIELD, raw, 9..=9, errors)?;
     if is_routing_number(&digits) {
         return Some(digits);
     }
-    faults.add(FIELD, "is not a routing number: its check digit is wrong")
+    errors.add(FIELD, "is not a valid routing number: the check digit is wrong")
 }
 
 fn read_token(
     raw: Raw<'_>,
     open: impl FnOnce(&str) -> CustomerToken,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<CustomerToken> {
-    let Some(raw) = raw else { return faults.add(TOKEN_FIELD, "is required") };
+    let Some(raw) = raw else { return errors.add(TOKEN_FIELD, "is required") };
     match JsonText::of(raw) {
         JsonText::String(text) if text.len() <= MAX_TOKEN_LENGTH => Some(open(&text)),
-        _ => faults.add(TOKEN_FIELD, "must be a token from /client/v1/ach/customer-tokens"),
+        _ => errors.add(TOKEN_FIELD, "must be a token from /client/v1/ach/customer-tokens"),
     }
 }
 
 /// A text of at most 1,000 characters or an object of at most 4 KiB, kept as JSON.
-fn read_remittance(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
+fn read_remittance(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     const FIELD: &str = "remittanceData";
     let raw = raw?;
     let most = match JsonText::of(raw) {
@@ -216,10 +216,10 @@ fn read_remittance(raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
         _ => 0,
     };
     match compact(raw.get()) {
-        Err(fault) => faults.add(FIELD, fault.to_string()),
-        Ok(compact) if compact.holds_secret => faults.add(FIELD, SECRET_KEY_RULE),
+        Err(fault) => errors.add(FIELD, fault.to_string()),
+        Ok(compact) if compact.holds_secret => errors.add(FIELD, SECRET_KEY_RULE),
         Ok(compact) if compact.text.len() <= most => Some(compact.text),
-        Ok(_) => faults
-            .add(FIELD, "must be a text of at most 1000 characters or a JSON object of at most 4096 bytes"),
+        Ok(_) => errors
+            .add(FIELD, "must be a string of at most 1000 characters or a JSON object of at most 4096 bytes"),
     }
 }

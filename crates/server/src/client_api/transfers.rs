@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::{
     client_api::{
-        caller::{Payer, to_the_end},
+        caller::{Payer, run_to_completion},
         transfer_body,
     },
     request::body,
@@ -38,7 +38,7 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
     let app = Arc::clone(&caller.app);
     let making =
         async move { Box::pin(engine.create_transfer(&caller.view, request, &caller.request)).await };
-    let TransferCreated { transfer, replayed } = to_the_end(&app.engine, making).await??;
+    let TransferCreated { transfer, replayed } = run_to_completion(&app.engine, making).await??;
     let answer = TransferResponse {
         transaction: TransactionResponse::of_transfer(&transfer),
         replayed,
@@ -65,29 +65,29 @@ impl From<TransferError> for ApiError {
                 });
                 Self::new(
                     ErrorCode::IdempotencyConflict,
-                    "This idempotencyKey was used for another request; use a new key for another transfer.",
+                    "This idempotencyKey was already used for a different request; use a new key.",
                 )
                 .with_details(details.collect())
             }
             TransferError::Insufficient { available } => Self::new(
                 ErrorCode::InsufficientWalletBalance,
-                format!("The wallet has {available} available, which is less than the total debit; nothing was sent."),
+                format!("The wallet has only {available} available, less than the total debit; nothing was sent."),
             ),
             TransferError::ProviderFunds { retry_after } => Self::new(
                 ErrorCode::ProviderUnavailable,
-                "The provider's funding account lacks the funds for this transfer, and nothing was sent; try again later.",
+                "The provider's funding account has insufficient funds, and nothing was sent; try again later.",
             )
             .retry_after(retry_after),
             TransferError::Rejected { reference, failure, replayed } => {
                 // What a provider says may end without a full stop.
                 let said = failure.message.trim_end_matches('.');
-                let error = Self::provider_rejected(format!("The provider refused the transfer: {said}."))
+                let error = Self::provider_rejected(format!("The provider rejected the transfer: {said}."))
                     .about(&reference);
                 if replayed { error.replayed() } else { error }
             }
             TransferError::Seal(error) => Self::internal(error.to_string()),
             TransferError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
-                "It is not known whether the request was recorded; retry with the same idempotency key.",
+                "It is unknown whether the request was recorded; retry with the same idempotency key.",
                 why,
             ),
             TransferError::Store(error) => error.into(),

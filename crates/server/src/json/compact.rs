@@ -29,8 +29,8 @@ impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RepeatedKey => "has the same key twice in one object",
-            Self::Number => "holds a number that is out of range",
-            Self::Unicode => "holds text that is not valid Unicode (half of a surrogate pair)",
+            Self::Number => "contains a number that is out of range",
+            Self::Unicode => "contains invalid Unicode (an unpaired surrogate)",
             Self::TooDeep => "is nested more than 100 levels deep",
         })
     }

@@ -85,14 +85,14 @@ fn tenants(schemas: &mut Schemas) -> [Described; 7] {
 fn keys(schemas: &mut Schemas) -> [Described; 4] {
     [
         operation("key_issue", TENANTS, AdminToken, "Issue a key")
-            .says("The key is shown in this answer only; a hash is all that is kept.")
+            .says("The key is shown only in this response; only a hash is stored.")
             .takes::<IssueBody<'_>>(schemas, json!({"kind": "secret"}))
             .answers::<NewKeyResponse<'_>>(schemas, StatusCode::CREATED),
         operation("key_list", TENANTS, AdminToken, "List an environment's keys")
             .with(parameters::after(KeyId::PREFIX))
             .lists::<KeyResponse>(schemas),
         operation("key_rotate", TENANTS, AdminToken, "Rotate a key")
-            .says("Issues its successor and lets the old key go on opening for a grace period.")
+            .says("Issues a replacement; the old key stays valid for a grace period.")
             .may_take::<RotateBody<'_>>(schemas, json!({"graceSeconds": 86400}))
             .answers::<NewKeyResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::KeyNotLive]),
@@ -105,11 +105,11 @@ fn keys(schemas: &mut Schemas) -> [Described; 4] {
 fn configuration(schemas: &mut Schemas) -> [Described; 7] {
     [
         operation("config_read", CONFIGURATION, AdminToken, "Read the configuration")
-            .says("Secrets are masked; a masked secret sent back keeps what is stored.")
+            .says("Secrets are masked; sending back a masked secret keeps the stored value.")
             .answers::<Configuration>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag"),
         operation("config_replace", CONFIGURATION, AdminToken, "Replace the configuration")
-            .says("Whole and at once. A document that does not hold together is 400 with every fault, and nothing changes.")
+            .says("Replaces the whole document atomically. An invalid document returns 400 with every error, and nothing changes.")
             .with([parameters::if_match()])
             .with_actor()
             .takes::<Configuration>(schemas, example())
@@ -117,7 +117,7 @@ fn configuration(schemas: &mut Schemas) -> [Described; 7] {
             .carrying("ETag", "ETag")
             .fails(&[ErrorCode::VersionConflict]),
         operation("config_validate", CONFIGURATION, AdminToken, "Check a configuration")
-            .says("Reads a document exactly as replacing would, and changes nothing.")
+            .says("Validates a document exactly as replacing would, without changing anything.")
             .takes::<Configuration>(schemas, example())
             .answers::<CheckedResponse>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag"),
@@ -128,12 +128,12 @@ fn configuration(schemas: &mut Schemas) -> [Described; 7] {
             .answers::<Configuration>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag"),
         operation("quote_explain", CONFIGURATION, AdminToken, "Explain a quote")
-            .says("Every rule with what became of it, and every step of the fee.")
+            .says("Every rule with its result, and every step of the fee.")
             .takes::<QuoteBody<'_>>(schemas, json!({"amountMinor": "1999", "currency": "USD"}))
             .answers::<ExplainResponse<'_>>(schemas, StatusCode::OK)
             .without_store(),
         operation("provider_list", CONFIGURATION, AdminToken, "List the providers")
-            .says("What is configured, what is missing, where webhooks go.")
+            .says("Configured providers, missing settings and webhook URLs.")
             .lists::<ProviderResponse>(schemas)
             .without_store(),
     ]
@@ -146,14 +146,14 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
         operation("wallet_read", WALLETS, AdminToken, "Read a wallet")
             .answers::<WalletResponse>(schemas, StatusCode::OK),
         operation("wallet_fund", WALLETS, AdminToken, "Fund a wallet")
-            .says("Once per `reference`; the same again answers 200 and `replayed: true`.")
+            .says("Idempotent by `reference`: repeating it returns 200 and `replayed: true`.")
             .with_actor()
             .takes::<MoveBody<'_>>(schemas, movement.clone())
             .answers::<MovedResponse>(schemas, StatusCode::CREATED)
             .answers::<MovedResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::IdempotencyConflict, ErrorCode::WalletFull]),
         operation("wallet_withdraw", WALLETS, AdminToken, "Withdraw from a wallet")
-            .says("Once per `reference`; the same again answers 200 and `replayed: true`.")
+            .says("Idempotent by `reference`: repeating it returns 200 and `replayed: true`.")
             .with_actor()
             .takes::<MoveBody<'_>>(schemas, movement)
             .answers::<MovedResponse>(schemas, StatusCode::CREATED)
@@ -171,8 +171,8 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
 }
 
 fn payments(schemas: &mut Schemas) -> [Described; 6] {
-    let whole_story = "A card payment or a bank transfer with its whole timeline: what was asked, why it went where it \
-                       went, what it cost, and everything since.";
+    let whole_story = "A card payment or a bank transfer with its full timeline: the request, the routing decision, \
+                       the fee and everything since.";
     let either = "PaymentOrTransfer";
     [
         operation("admin_transaction_list", OPERATIONS, AdminToken, "Search transactions")
@@ -191,16 +191,16 @@ fn payments(schemas: &mut Schemas) -> [Described; 6] {
             .answers_either::<PaymentDetail<'_>, TransferRead>(schemas, either),
         operation("admin_payment_account", OPERATIONS, AdminToken, "Continue a payment at the configured account")
             .says(
-                "For a payment in doubt whose account at the provider left the configuration (an `account_changed` \
-                 exception). Ties it to the account configured now and resumes it there. Only safe once the earlier \
-                 account is known not to have it: otherwise it can be paid twice. Restoring the configuration resumes \
-                 it by itself.",
+                "For an unresolved payment whose provider account is no longer configured (an `account_changed` \
+                 exception). Binds it to the account configured now and resumes it there. Only safe once the original \
+                 account is known not to have it: otherwise it can be paid twice. Restoring the configuration \
+                 also resumes it.",
             )
             .with_actor()
             .answers::<AccountDecided>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::ProviderNotConfigured]),
-        operation("waiting_transfer_list", OPERATIONS, AdminToken, "List transfers that wait")
-            .says("Those whose outcome is still being looked for, newest first.")
+        operation("waiting_transfer_list", OPERATIONS, AdminToken, "List pending transfers")
+            .says("Transfers whose outcome is not confirmed yet, newest first.")
             .with(parameters::before(TransactionId::PREFIX))
             .lists::<TransferSummary>(schemas),
     ]
@@ -209,7 +209,7 @@ fn payments(schemas: &mut Schemas) -> [Described; 6] {
 fn event_endpoints(schemas: &mut Schemas) -> [Described; 6] {
     [
         operation("event_endpoint_create", EVENTS, AdminToken, "Add an event endpoint")
-            .says("The secret is shown in this answer only. Events are signed as Standard Webhooks has it.")
+            .says("The secret is shown only in this response. Events are signed following Standard Webhooks.")
             .with_actor()
             .takes::<NewEndpointBody>(
                 schemas,
@@ -222,7 +222,7 @@ fn event_endpoints(schemas: &mut Schemas) -> [Described; 6] {
         operation("event_endpoint_read", EVENTS, AdminToken, "Read an event endpoint")
             .answers::<EndpointResponse>(schemas, StatusCode::OK),
         operation("event_endpoint_change", EVENTS, AdminToken, "Change an event endpoint")
-            .says("Fields that are left out stay as they are; `description` is taken away by null.")
+            .says("Omitted fields keep their values; null removes `description`.")
             .with_actor()
             .takes::<EndpointBody<'_>>(schemas, json!({"events": ["*"], "enabled": true}))
             .answers::<EndpointResponse>(schemas, StatusCode::OK)
@@ -247,15 +247,15 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
             .with(parameters::events())
             .lists::<EventResponse>(schemas),
         operation("event_read", EVENTS, AdminToken, "Read an event")
-            .says("With its body as receivers get it, and where it was sent.")
+            .says("With the body as delivered, and its deliveries.")
             .answers::<EventDetail<'_>>(schemas, StatusCode::OK),
-        operation("event_resend", EVENTS, AdminToken, "Send an event again")
+        operation("event_resend", EVENTS, AdminToken, "Resend an event")
             .with_actor()
             .may_take::<ResendBody<'_>>(schemas, json!({}))
             .answers::<ResentResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointDisabled]),
-        operation("event_resend_range", EVENTS, AdminToken, "Send the events of a time again")
-            .says("In slices: where `hasMore`, go on with `nextAfter` as `after`.")
+        operation("event_resend_range", EVENTS, AdminToken, "Resend events by time range")
+            .says("In pages: while `hasMore`, continue with `nextAfter` as `after`.")
             .with_actor()
             .takes::<ResendRangeBody<'_>>(
                 schemas,
@@ -264,7 +264,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
             .answers::<ResentResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::EndpointDisabled]),
         operation("delivery_list", EVENTS, AdminToken, "List deliveries")
-            .says("Which event is on its way whereto, and what came of it, newest first.")
+            .says("Deliveries of events to endpoints with their results, newest first.")
             .with(parameters::deliveries())
             .lists::<DeliveryResponse>(schemas),
     ]
@@ -273,27 +273,27 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
 fn oversight(schemas: &mut Schemas) -> [Described; 6] {
     [
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
-            .says("Where a provider and our books disagree, newest first.")
+            .says("Discrepancies between a provider and our ledger, newest first.")
             .with(parameters::exceptions())
             .lists::<ExceptionResponse>(schemas),
         operation("exception_resolve", OPERATIONS, AdminToken, "Resolve an exception")
-            .says("Notes that somebody has looked; nothing else changes by it.")
+            .says("Marks the exception as resolved; nothing else changes.")
             .with_actor()
             .takes::<ResolveBody<'_>>(schemas, json!({"note": "Refunded by hand, ticket 1001."}))
             .answers::<ResolvedResponse>(schemas, StatusCode::OK),
-        operation("provider_event_list", OPERATIONS, AdminToken, "List providers' events")
-            .says("What providers sent, and what became of it, newest first.")
+        operation("provider_event_list", OPERATIONS, AdminToken, "List provider events")
+            .says("Events received from providers and their state, newest first.")
             .with(parameters::provider_events())
             .lists::<ProviderEventResponse>(schemas),
         operation("provider_event_retry", OPERATIONS, AdminToken, "Retry a parked provider event")
-            .says("An event that failed too often is parked; it waits again and is applied within seconds, or says why not.")
+            .says("A parked event failed too often. It is queued again and applied within seconds, or records why not.")
             .with_actor()
             .answers::<ProviderEventRetried>(schemas, StatusCode::OK),
-        operation("audit", OPERATIONS, AdminToken, "Audit the books")
+        operation("audit", OPERATIONS, AdminToken, "Audit the ledger")
             .says("Recomputes every balance from its entries and checks every invariant.")
             .answers::<AuditResponse>(schemas, StatusCode::OK),
-        operation("doctor", OPERATIONS, AdminToken, "Examine the installation")
-            .says("Disk, clocks, providers and what waits, each with a verdict and what to do.")
+        operation("doctor", OPERATIONS, AdminToken, "Check the installation")
+            .says("Checks disk, clocks, providers and pending work, with advice for each.")
             .answers::<DoctorResponse>(schemas, StatusCode::OK),
     ]
 }

@@ -49,8 +49,8 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
 fn quote(schemas: &mut Schemas) -> Described {
     operation("fee_quote", FEES, SecretKey, "Quote a fee")
         .says(
-            "Where a payment would go and what it would cost, by the routing rules and fees in force. Nothing is \
-             recorded. With `ach`, `currency` is USD and `flow` is left out.",
+            "The route and fees of a payment under the current configuration. Nothing is \
+             recorded. With `ach`, `currency` is USD and `flow` is omitted.",
         )
         .takes::<QuoteBody<'_>>(
             schemas,
@@ -66,7 +66,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
     let refused = [ErrorCode::ProviderRejected, ErrorCode::ProviderUnavailable];
     [
         operation("payment_prepare", CARDS, AnyKey, "Prepare a hosted checkout")
-            .says("Send the customer to `checkoutUrl`. An environment can demand a secret key here.")
+            .says("Send the customer to `checkoutUrl`. An environment can require a secret key here.")
             .takes::<PrepareBody<'_>>(
                 schemas,
                 json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer,
@@ -77,8 +77,8 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
             .fails(&refused),
         operation("component_prepare", CARDS, AnyKey, "Prepare an embedded component")
             .says(
-                "Draw the provider's component in the browser with `component`, then confirm from your backend. \
-                 An environment can demand a secret key here.",
+                "Render the provider's component in the browser with `component`, then confirm from your backend. \
+                 An environment can require a secret key here.",
             )
             .takes_without::<PrepareBody<'_>>(
                 schemas,
@@ -89,10 +89,10 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
             .answers::<PaymentResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(UNROUTED)
             .fails(&refused),
-        operation("component_confirm", CARDS, SecretKey, "Confirm a component's payment")
+        operation("component_confirm", CARDS, SecretKey, "Confirm a component payment")
             .says(
-                "Asks the provider, or charges it, and records the transaction. A decline is 200 with \
-                 `status: \"failed\"`; another `sourceId` may then be tried. Confirming again replays.",
+                "Reads or charges the payment at the provider and records the transaction. A decline is 200 with \
+                 `status: \"failed\"`; another `sourceId` may then be used. Confirming again returns the same result.",
             )
             .takes::<Fields<'_>>(
                 schemas,
@@ -106,7 +106,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                 ErrorCode::ProviderRejected,
             ]),
         operation("payment_read", CARDS, SecretKey, "Read a prepared payment")
-            .says("The preparation, with its transaction once there is one.")
+            .says("The preparation, with its transaction once it exists.")
             .answers::<PaymentReadResponse<'_>>(schemas, StatusCode::OK),
     ]
 }
@@ -114,7 +114,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
 fn transfers(schemas: &mut Schemas) -> [Described; 3] {
     [
         operation("customer_token_issue", TRANSFERS, SecretKey, "Issue a customer token")
-            .says("Seals who a transfer is for. Without any credential the answer is 403, as for all bank transfers.")
+            .says("An encrypted token for the customer a transfer is for. Without a credential the response is 403, as for all bank transfers.")
             .takes::<TokenBody<'_>>(
                 schemas,
                 json!({"externalCustomerId": "customer-1001", "email": "ada@example.com", "firstName": "Ada",
@@ -123,15 +123,15 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
             .answers::<TokenResponse>(schemas, StatusCode::CREATED)
             .without_store(),
         operation("transfer_preview", TRANSFERS, SecretKey, "Preview a transfer")
-            .says("Which way a transfer would go and what it would cost.")
+            .says("The route and cost of a transfer.")
             .takes::<PreviewBody<'_>>(schemas, json!({"amountMinor": "125000", "currency": "USD"}))
             .answers::<PreviewResponse>(schemas, StatusCode::OK)
             .fails(UNROUTED)
             .without_store(),
-        operation("transfer_make", TRANSFERS, SecretKey, "Make a transfer")
+        operation("transfer_make", TRANSFERS, SecretKey, "Create a transfer")
             .says(
-                "Once per `idempotencyKey`: the same request again answers the same transfer with 200 and \
-                 `replayed: true`. Where the outcome is not known yet the transfer is `pending` and resolved later.",
+                "Idempotent by `idempotencyKey`: repeating the request returns the same transfer with 200 and \
+                 `replayed: true`. If the outcome is unknown, the transfer is `pending` and resolved later.",
             )
             .takes::<TransferBody<'_>>(
                 schemas,
@@ -160,10 +160,10 @@ fn reading(schemas: &mut Schemas) -> [Described; 3] {
             .with(parameters::transactions())
             .lists::<TransactionResponse>(schemas),
         operation("transaction_read", TRANSACTIONS, SecretKey, "Read a transaction")
-            .says("Not found until a transaction is recorded: at confirm, or at the provider's first word.")
+            .says("Not found until a transaction is recorded: on confirm, or on the provider's first report.")
             .answers::<TransactionReadResponse>(schemas, StatusCode::OK),
         operation("client_wallet", TRANSACTIONS, SecretKey, "Read the wallets")
-            .says("One for each currency that was ever funded.")
+            .says("One per funded currency.")
             .lists::<WalletResponse>(schemas),
     ]
 }

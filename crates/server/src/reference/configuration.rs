@@ -122,7 +122,7 @@ fn provider() -> Value {
         json!({
             "adapter": at("Adapter"),
             "credentials": fields,
-            "baseUrl": {"type": "string", "maxLength": 2000, "description": "Where it is reached, if not at its usual address."},
+            "baseUrl": {"type": "string", "maxLength": 2000, "description": "The base URL, if not the default."},
             "environment": {"type": "string", "enum": ["sandbox", "production"]},
             "funding": fields,
         }),
@@ -163,7 +163,7 @@ fn condition() -> Value {
             },
             "op": at("ConditionOp"),
             "value": {
-                "description": "What to compare with: a list for `in` and `notIn`, true or false for `exists`.",
+                "description": "The value to compare with: a list for `in` and `notIn`, a boolean for `exists`.",
                 "oneOf": [
                     {"type": "string"},
                     {"type": "number"},

@@ -102,14 +102,14 @@ pub(crate) fn described(schemas: &mut Schemas) -> Vec<Described> {
 fn headers() -> Value {
     let header = |description: &str, schema: &Value| json!({"description": description, "schema": schema});
     let request_id = json!({
-        "description": "Names the request, here and in the log.",
+        "description": "The request ID, also in the log.",
         "required": true,
         "schema": {"type": "string", "pattern": "^req_[0-9a-z]{26}$"},
     });
     json!({
         "RequestId": request_id,
-        "IdempotentReplayed": header("On an answer that was given before.", &json!({"type": "string", "enum": ["true"]})),
-        "RetryAfter": header("How many seconds to wait.", &json!({"type": "integer", "minimum": 1})),
+        "IdempotentReplayed": header("Set on a replayed response.", &json!({"type": "string", "enum": ["true"]})),
+        "RetryAfter": header("Seconds to wait before retrying.", &json!({"type": "integer", "minimum": 1})),
         "ETag": header("The version, for `If-Match`.", &json!({"type": "string", "pattern": "^\"[0-9]+\"$"})),
     })
 }
@@ -118,7 +118,7 @@ fn security_schemes() -> Value {
     let scheme = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
     json!({
         "secretKey": scheme("A secret key of an environment (`sk_…`). For backends only."),
-        "publishableKey": scheme("A publishable key of an environment (`pk_…`): prepares card payments and nothing else."),
-        "adminToken": scheme("The operator's token."),
+        "publishableKey": scheme("A publishable key of an environment (`pk_…`): can only prepare card payments."),
+        "adminToken": scheme("The admin token."),
     })
 }

@@ -15,7 +15,7 @@ pub(crate) fn schema() -> Value {
         "properties": {
             "success": {"type": "boolean", "const": false},
             "data": {"type": "null"},
-            "message": {"type": "string", "description": "One clear sentence for people."},
+            "message": {"type": "string", "description": "A human-readable message."},
             "error": {"$ref": "#/components/schemas/FailureDetail"},
         },
     })
@@ -31,12 +31,12 @@ pub(crate) fn detail_schema() -> Value {
             "requestId": {"type": "string", "description": "As in the `Request-Id` header."},
             "details": {
                 "type": "array",
-                "description": "Every faulty field; empty where no field is at fault.",
+                "description": "Every invalid field; empty if none.",
                 "items": {"$ref": "#/components/schemas/FaultyField"},
             },
             "serviceReference": {
                 "type": "string",
-                "description": "The payment it is about, where one is recorded: a refused transfer, or a preparation that cannot be paid.",
+                "description": "The related payment, if one is recorded: a rejected transfer, or a preparation that cannot be paid.",
             },
         },
     })

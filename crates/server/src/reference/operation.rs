@@ -12,16 +12,16 @@ use crate::{
 
 /// The groups of the document, in their order.
 pub(crate) const TAGS: &[(&str, &str)] = &[
-    ("Fees", "What a payment would cost, before it is made."),
+    ("Fees", "The cost of a payment before it is made."),
     ("Card payments", "Hosted checkout and embedded components."),
     ("Bank transfers", "ACH: customer tokens, previews, transfers."),
-    ("Transactions", "What became of payments, and what the wallet holds."),
+    ("Transactions", "Transactions and wallet balances."),
     ("Tenants", "Organizations, applications, environments and their keys. For operators."),
     ("Configuration", "Providers, routing, fees and settings of an environment. For operators."),
     ("Wallets", "Funds of an environment and their ledger. For operators."),
-    ("Events", "What callers are told, whereto, and telling it again. For operators."),
+    ("Events", "Webhook events, endpoints and deliveries. For operators."),
     ("Operations", "Payments with their timelines, exceptions, provider events, audit. For operators."),
-    ("Service", "What providers, customers and monitoring ask for."),
+    ("Service", "Endpoints for providers, customers and monitoring."),
 ];
 
 /// What a caller has to present.

@@ -31,7 +31,7 @@ impl Reference {
     }
 }
 
-/// The page, with a key filled in where there is one.
+/// The page, with a key filled in if there is one.
 pub(crate) fn html(key: Option<&Secret>) -> String {
     PAGE.replace("VERSION", env!("CARGO_PKG_VERSION"))
         .replace("CONFIGURATION", &escaped(&configuration(key).to_string()))

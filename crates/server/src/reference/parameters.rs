@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
     reference::{scalars, words},
-    request::location::{MAX_LIMIT, USUAL_LIMIT},
+    request::location::{DEFAULT_LIMIT, MAX_LIMIT},
 };
 
 /// The digits of an id: 26 of base 32, the first of which has three bits.
@@ -73,29 +73,29 @@ fn query(name: &str, description: &str, schema: Value) -> Value {
 
 /// How many at most.
 pub(crate) fn limit() -> Value {
-    let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": USUAL_LIMIT});
-    query("limit", "How many at most.", schema)
+    let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
+    query("limit", "Maximum number of results.", schema)
 }
 
 /// For lists that begin with the oldest.
 pub(crate) fn after(prefix: &str) -> [Value; 2] {
-    [query("after", "The last slice's `nextCursor`.", id(&[prefix])), limit()]
+    [query("after", "The previous page's `nextCursor`.", id(&[prefix])), limit()]
 }
 
 /// For lists that begin with the newest.
 pub(crate) fn before(prefix: &str) -> [Value; 2] {
-    [query("before", "The last slice's `nextCursor`.", id(&[prefix])), limit()]
+    [query("before", "The previous page's `nextCursor`.", id(&[prefix])), limit()]
 }
 
 /// What transactions can be picked by.
 pub(crate) fn transactions() -> Vec<Value> {
     let moment = || json!({"type": "string", "format": "date-time"});
     let mut parameters = vec![
-        query("status", "Only those of this status.", inline::<words::TransactionStatus>()),
-        query("paymentMethod", "Only those of this method.", inline::<words::PaymentMethod>()),
-        query("provider", "Only those of this provider.", json!({"type": "string"})),
-        query("createdFrom", "Only those of this moment or later.", moment()),
-        query("createdBefore", "Only those before this moment.", moment()),
+        query("status", "Only this status.", inline::<words::TransactionStatus>()),
+        query("paymentMethod", "Only this method.", inline::<words::PaymentMethod>()),
+        query("provider", "Only this provider.", json!({"type": "string"})),
+        query("createdFrom", "Only from this time on.", moment()),
+        query("createdBefore", "Only before this time.", moment()),
     ];
     parameters.extend(before(TransactionId::PREFIX));
     parameters
@@ -104,8 +104,8 @@ pub(crate) fn transactions() -> Vec<Value> {
 /// What prepared payments can be picked by.
 pub(crate) fn payments() -> Vec<Value> {
     let mut parameters = vec![
-        query("status", "Only those of this status.", inline::<words::PreparationStatus>()),
-        query("waiting", "Only those that something is still to be done for.", json!({"type": "boolean"})),
+        query("status", "Only this status.", inline::<words::PreparationStatus>()),
+        query("waiting", "Only pending ones.", json!({"type": "boolean"})),
     ];
     parameters.extend(before(PaymentId::PREFIX));
     parameters
@@ -113,16 +113,16 @@ pub(crate) fn payments() -> Vec<Value> {
 
 /// What exceptions can be picked by.
 pub(crate) fn exceptions() -> Vec<Value> {
-    let mut parameters = vec![query("open", "Only those nobody has resolved.", json!({"type": "boolean"}))];
+    let mut parameters = vec![query("open", "Only open ones.", json!({"type": "boolean"}))];
     parameters.extend(before(ExceptionId::PREFIX));
     parameters
 }
 
 /// What providers' events can be picked by.
 pub(crate) fn provider_events() -> Vec<Value> {
-    let cursor = "The last slice's `nextCursor`, or a moment in RFC 3339.";
+    let cursor = "The previous page's `nextCursor`, or an RFC 3339 timestamp.";
     vec![
-        query("state", "Only those in this state.", inline::<words::ProviderEventState>()),
+        query("state", "Only this state.", inline::<words::ProviderEventState>()),
         query("before", cursor, json!({"type": "string", "format": "event-cursor"})),
         limit(),
     ]
@@ -130,10 +130,10 @@ pub(crate) fn provider_events() -> Vec<Value> {
 
 /// What events can be picked by.
 pub(crate) fn events() -> Vec<Value> {
-    let forwards = "The last slice's `nextCursor`, oldest first; not together with `before`.";
+    let forwards = "The previous page's `nextCursor`, oldest first; not together with `before`.";
     let mut parameters = vec![
-        query("type", "Only those of this kind.", inline::<words::EventKind>()),
-        query("reference", "Only those of this payment.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
+        query("type", "Only this type.", inline::<words::EventKind>()),
+        query("reference", "Only this payment.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
         query("after", forwards, id(&[EventId::PREFIX])),
     ];
     parameters.extend(before(EventId::PREFIX));
@@ -146,10 +146,10 @@ pub(crate) fn deliveries() -> Vec<Value> {
         "type": "string", "pattern": format!("^{}_{ID_DIGITS},{}_{ID_DIGITS}$", EventId::PREFIX, EndpointId::PREFIX),
     });
     vec![
-        query("endpointId", "Only those to this endpoint.", id(&[EndpointId::PREFIX])),
-        query("eventId", "Only those of this event.", id(&[EventId::PREFIX])),
-        query("state", "Only those in this state.", inline::<words::DeliveryState>()),
-        query("before", "The last slice's `nextCursor`.", cursor),
+        query("endpointId", "Only this endpoint.", id(&[EndpointId::PREFIX])),
+        query("eventId", "Only this event.", id(&[EventId::PREFIX])),
+        query("state", "Only this state.", inline::<words::DeliveryState>()),
+        query("before", "The previous page's `nextCursor`.", cursor),
         limit(),
     ]
 }
@@ -162,7 +162,7 @@ pub(crate) fn postings() -> [Value; 2] {
 /// For lists numbered by version.
 pub(crate) fn versions() -> [Value; 2] {
     let number = version();
-    [query("before", "The last slice's `nextCursor`.", number), limit()]
+    [query("before", "The previous page's `nextCursor`.", number), limit()]
 }
 
 fn inline<T: PartialSchema>() -> Value {
@@ -171,13 +171,13 @@ fn inline<T: PartialSchema>() -> Value {
 
 /// Makes a change conditional.
 pub(crate) fn if_match() -> Value {
-    let description = "The `ETag` of the version the change was made from; `*`, or nothing, for any.";
+    let description = "The `ETag` of the version the change is based on; `*` or omitted for any.";
     let schema = json!({"type": "string", "pattern": r#"^(\*|"[0-9]{1,18}")$"#});
     json!({"name": "If-Match", "in": "header", "description": description, "schema": schema})
 }
 
 /// Who changes something.
 pub(crate) fn actor() -> Value {
-    let description = "Who makes the change, for the records: at most 120 characters.";
+    let description = "Who makes the change, for the audit trail: at most 120 characters.";
     json!({"name": "Tollgate-Actor", "in": "header", "description": description, "schema": {"type": "string"}})
 }

@@ -48,7 +48,7 @@ macro_rules! scalars {
 scalars! {
     /// `amountMinor` as callers send it.
     AmountInput {
-        "description": "A whole number of minor units from 1 to 10^18. Digits in a string are exact everywhere; a JSON integer is taken too.",
+        "description": "An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer.",
         "oneOf": [
             {"type": "string", "pattern": "^([1-9][0-9]{0,17}|1000000000000000000)$"},
             {"type": "integer", "format": "int64", "minimum": 1, "maximum": 1_000_000_000_000_000_000_u64}
@@ -56,12 +56,12 @@ scalars! {
     }
     /// An amount as it is answered.
     MinorUnits {
-        "description": "A whole number of minor units, as a string of digits.",
+        "description": "An integer of minor units, as a string of digits.",
         "type": "string", "pattern": "^[0-9]+$", "examples": ["1999"]
     }
     /// An entry of the ledger.
     SignedMinorUnits {
-        "description": "A whole number of minor units with its sign, as a string.",
+        "description": "A signed integer of minor units, as a string.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["-1999"]
     }
     /// A currency as it is answered.
@@ -71,17 +71,17 @@ scalars! {
     }
     /// A currency as callers send it.
     CurrencyInput {
-        "description": "An active ISO 4217 code, in capitals or not.",
+        "description": "An active ISO 4217 code, case-insensitive.",
         "type": "string", "format": "iso-4217", "pattern": "^[A-Za-z]{3}$", "examples": ["USD"]
     }
     /// The one currency of bank transfers.
     DollarInput {
-        "description": "Bank transfers are made in US dollars.",
+        "description": "Bank transfers are in US dollars.",
         "type": "string", "pattern": "^[Uu][Ss][Dd]$", "examples": ["USD"]
     }
     /// The one method of card preparations.
     CardMethodInput {
-        "description": "`web_card`, also where it is left out.",
+        "description": "`web_card`, also the default.",
         "type": "string", "enum": ["web_card"]
     }
     /// A moment.
@@ -96,12 +96,12 @@ scalars! {
     }
     /// `metadata` as callers send it.
     MetadataInput {
-        "description": "Any JSON object of at most 16 KiB. Routing rules can look at it. One of this service's secret keys in it is refused.",
+        "description": "Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys.",
         "type": "object", "additionalProperties": true
     }
     /// `remittanceData`, both ways.
     RemittanceData {
-        "description": "A text of at most 1,000 characters, or a JSON object of at most 4 KiB.",
+        "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB.",
         "oneOf": [
             {"type": "string", "maxLength": 1000},
             {"type": "object", "additionalProperties": true}
@@ -113,19 +113,19 @@ scalars! {
     }
     /// A telephone number.
     PhoneInput {
-        "description": "E.164 or national digits, with the signs people put between them.",
+        "description": "E.164 or national format, separators allowed.",
         "type": "string", "maxLength": 32, "pattern": r"^\+?[ ().-]*([0-9][ ().-]*){3,}$", "examples": ["+1 415 555 0123"]
     }
     /// Where a hosted checkout sends the customer.
     ReturnUrlInput {
-        "description": "An https address; http only on loopback.",
+        "description": "An https URL; http only on loopback.",
         "type": "string", "maxLength": 2000,
         "pattern": r"^(https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|http://(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,4})?(/[A-Za-z0-9/._~%?=&#{}-]*)?$",
         "examples": ["https://shop.example/thanks"]
     }
     /// A bank's routing number.
     RoutingNumberInput {
-        "description": "Nine digits, of which the last is a check digit.",
+        "description": "Nine digits including the check digit.",
         "type": "string", "format": "aba-routing-number", "pattern": "^[0-9]{9}$", "examples": ["021000021"]
     }
     /// A bank account's number.
@@ -139,13 +139,13 @@ scalars! {
     }
     /// Where events are sent.
     EndpointUrlInput {
-        "description": "An https address. Private and loopback addresses, and http, only where the operator allows them.",
+        "description": "An https URL. Private and loopback addresses, and http, only if the operator allows them.",
         "type": "string", "format": "endpoint-url", "maxLength": 2000, "pattern": "^https?://[!-~]+$",
         "examples": ["https://shop.example/events"]
     }
     /// Which events are sent.
     EventNamesInput {
-        "description": "The events to be sent, or `[\"*\"]` for all.",
+        "description": "The event types to send, or `[\"*\"]` for all.",
         "type": "array", "minItems": 1, "maxItems": 64,
         "items": {"type": "string", "enum": [
             "payment.prepared", "transaction.pending", "transaction.processing", "transaction.succeeded",

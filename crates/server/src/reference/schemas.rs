@@ -70,7 +70,7 @@ impl Schemas {
                     "items": {"type": "array", "items": item},
                     "nextCursor": {
                         "type": ["string", "null"],
-                        "description": "Where the next slice begins; null at the end.",
+                        "description": "The cursor of the next page; null at the end.",
                     },
                 },
             }),

@@ -20,21 +20,21 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
     let open = |name, summary| operation(name, SERVICE, Credential::None, summary);
     vec![
         open("webhook", "Receive a provider's webhook")
-            .says("Give this address to the provider, as `provider_list` has it. The raw body's signature is checked first.")
+            .says("Register this URL with the provider; `provider_list` shows it. The signature of the raw body is verified first.")
             .takes_raw()
             .answers::<WebhookResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::Unauthenticated, ErrorCode::ProviderNotConfigured]),
-        open("checkout_paid", "Thank a customer")
-            .says("Where a hosted checkout ends without a `successUrl`.")
+        open("checkout_paid", "Checkout success page")
+            .says("Shown after a hosted checkout without a `successUrl`.")
             .answers_bare("text/html", page())
             .without_store(),
-        open("checkout_canceled", "Tell a customer that nothing was paid")
-            .says("Where a hosted checkout ends without a `cancelUrl`.")
+        open("checkout_canceled", "Checkout cancel page")
+            .says("Shown after a hosted checkout without a `cancelUrl`.")
             .answers_bare("text/html", page())
             .without_store(),
-        open("health", "Is it alive?").answers::<StatusResponse>(schemas, StatusCode::OK).without_store(),
-        open("ready", "Would it take work?")
-            .says("Its database answers and can be written to.")
+        open("health", "Liveness check").answers::<StatusResponse>(schemas, StatusCode::OK).without_store(),
+        open("ready", "Readiness check")
+            .says("Ready if the database responds and accepts writes.")
             .answers::<StatusResponse>(schemas, StatusCode::OK),
         open("metrics", "Read the metrics")
             .answers_bare("application/openmetrics-text", page())

@@ -70,9 +70,9 @@ fn the_error_reference_is_the_one_in_the_repository() {
 fn errors() -> String {
     let mut page = String::from(
         "# Errors\n\n\
-         Made from `crates/server/src/error_code.rs`; a test holds it to that.\n\n\
+         Generated from `crates/server/src/error_code.rs`; a test keeps it in sync.\n\n\
          A failure is `{\"success\":false,\"data\":null,\"message\":\"…\",\"error\":{\"code\",\"requestId\",\"details\"}}`. \
-         Programs go by `error.code`, people read `message`, and `details` names every faulty field. Quote `requestId` \
+         Programs use `error.code`, people read `message`, and `details` lists every invalid field. Quote `requestId` \
          (also the `Request-Id` header) when you report something. `Retry-After` comes with 429 and with a 503 that \
          goes away by itself.\n\n\
          | Status | `error.code` | When | What to do |\n|---|---|---|---|\n",

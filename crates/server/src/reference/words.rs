@@ -78,7 +78,7 @@ words! {
     PostingCause = domain::ledger::PostingCause::ALL.map(domain::ledger::PostingCause::as_str);
     /// An account of a wallet.
     LedgerAccount = domain::ledger::Account::ALL.map(domain::ledger::Account::as_str);
-    /// What became of a rule.
+    /// The outcome of a rule.
     RuleOutcome = ["disabled", "matched", "failed", "not_tried"];
     /// How a condition compares.
     ConditionOp = ["eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists", "startsWith"];

@@ -40,7 +40,7 @@ pub(crate) fn authenticate<'s>(
     let Some(text) = bearer(headers)? else {
         if access == Access::Transfer {
             return Err(ApiError::secret_key_required(
-                "Bank transfers need a secret key, and no credential was sent. Send it as `Authorization: Bearer sk_…`.",
+                "Bank transfers need a secret key, but no credential was sent. Send it as `Authorization: Bearer sk_…`.",
             ));
         }
         return Err(ApiError::unauthenticated(format!("No credential was sent. {HOW_TO_AUTHENTICATE}")));
@@ -50,9 +50,7 @@ pub(crate) fn authenticate<'s>(
             (KeyRejection::Expired, _) => {
                 "This API key was rotated and has expired; use the one that replaced it.".to_owned()
             }
-            (KeyRejection::Unknown, Ok(_)) => {
-                "This API key is not known here; it may have been revoked.".to_owned()
-            }
+            (KeyRejection::Unknown, Ok(_)) => "This API key is unknown; it may have been revoked.".to_owned(),
             (KeyRejection::Unknown, Err(fault)) => {
                 format!("{}. {HOW_TO_AUTHENTICATE}", capitalized(&fault.to_string()))
             }
@@ -61,12 +59,15 @@ pub(crate) fn authenticate<'s>(
     })?;
     if access.demands_secret(key) && key.kind != KeyKind::Secret {
         return Err(ApiError::secret_key_required(
-            "This endpoint needs a secret key (sk_…), and a publishable one was sent. Call it from your backend.",
+            "This endpoint needs a secret key (sk_…), but a publishable key was sent. Call it from your backend.",
         ));
     }
     if let Some(rate) = key.environment.configuration.settings.rate_limit_per_second {
-        key.meter.take(rate, rate).map_err(|exhausted| {
-            ApiError::rate_limited("This key's share of requests is used up for now.", exhausted.retry_after)
+        key.limiter.take(rate, rate).map_err(|exhausted| {
+            ApiError::rate_limited(
+                "Rate limit exceeded for this key; retry after the time in Retry-After.",
+                exhausted.retry_after,
+            )
         })?;
     }
     Ok(key)
@@ -93,7 +94,7 @@ fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
     match app.bad_credentials.note(context.peer) {
         Ok(()) => ApiError::unauthenticated(message),
         Err(exhausted) => ApiError::rate_limited(
-            "Too many credentials that open nothing came from this address; check the key.",
+            "Too many invalid credentials from this address; check the key.",
             exhausted.retry_after,
         ),
     }

@@ -30,7 +30,7 @@ impl BadCredentials {
     pub(crate) fn note(&self, peer: IpAddr) -> Result<(), RateLimitExceeded> {
         let hash = self.hasher.hash_one(peer);
         let slot = usize::try_from(hash).unwrap_or_default().checked_rem(SLOTS).unwrap_or_default();
-        self.slots.get(slot).map_or(Ok(()), |meter| meter.take(PER_SECOND, BURST))
+        self.slots.get(slot).map_or(Ok(()), |limiter| limiter.take(PER_SECOND, BURST))
     }
 }
 

@@ -84,7 +84,7 @@ where
             timeout_at(deadline, body.frame()).await.map_err(|_| ApiError::body_too_slow())?
         };
         let Some(frame) = frame else { break };
-        let frame = frame.map_err(|_| ApiError::malformed("The body broke off before its end."))?;
+        let frame = frame.map_err(|_| ApiError::malformed("The body ended early."))?;
         if let Ok(data) = frame.into_data()
             && collected.take(data).is_err()
         {
@@ -173,7 +173,7 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
     serde_json::from_str(text).map_err(|error| {
         // Serde's own words may quote the body; the place is enough.
         let (line, column) = (error.line(), error.column());
-        let what = if error.is_data() { "A field is given twice" } else { "The body is not valid JSON" };
+        let what = if error.is_data() { "A field is duplicated" } else { "The body is not valid JSON" };
         ApiError::malformed(format!("{what}, at line {line}, column {column}."))
     })
 }

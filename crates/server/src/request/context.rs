@@ -21,6 +21,6 @@ impl RequestContext {
     /// As the edge put it there.
     pub(crate) fn of(parts: &http::request::Parts) -> Result<Self, ApiError> {
         let context = parts.extensions.get::<Self>().copied();
-        context.ok_or_else(|| ApiError::internal("a request came without its context"))
+        context.ok_or_else(|| ApiError::internal("request without context"))
     }
 }

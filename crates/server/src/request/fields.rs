@@ -15,13 +15,13 @@ use crate::{
 /// A field of a request body: absent, null, or a value not yet looked at.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
-const AMOUNT_RULE: &str = "must be a whole number of minor units from 1 to 1000000000000000000, as digits without sign, point or leading zero";
+const AMOUNT_RULE: &str = "must be an integer of minor units from 1 to 1000000000000000000, as digits without sign, decimal point or leading zeros";
 
 const RETURN_URL_RULE: &str =
-    "must be an https address (http only on loopback) of at most 2000 characters, without a user name";
+    "must be an https URL (http only on loopback) of at most 2000 characters, without a user name";
 /// Of a text that must not be kept, nor sent on.
 pub(crate) const SECRET_KEY_RULE: &str =
-    "holds one of this service's secret keys; take it out, and rotate that key";
+    "contains one of this service's secret keys; remove it and rotate the key";
 const MAX_EMAIL_LENGTH: usize = 254;
 const MAX_URL_LENGTH: usize = 2_000;
 
@@ -47,40 +47,40 @@ impl FieldErrors {
 }
 
 /// Every value was read, or the faults say why not.
-pub(crate) fn complete<T>(faults: FieldErrors, value: Option<T>) -> Result<T, ApiError> {
+pub(crate) fn complete<T>(errors: FieldErrors, value: Option<T>) -> Result<T, ApiError> {
     match value {
-        Some(value) if faults.is_empty() => Ok(value),
-        _ => Err(faults.into_error()),
+        Some(value) if errors.is_empty() => Ok(value),
+        _ => Err(errors.into_error()),
     }
 }
 
 /// `amountMinor`: a JSON integer or a string of digits; exact beyond 2^53.
-pub(crate) fn amount(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<Principal> {
-    let Some(raw) = raw else { return faults.add(field, "is required") };
+pub(crate) fn amount(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Principal> {
+    let Some(raw) = raw else { return errors.add(field, "is required") };
     let read = match JsonText::of(raw) {
         JsonText::String(digits) => Principal::parse(&digits),
         JsonText::Number(digits) => Principal::parse(digits),
         _ => None,
     };
-    read.or_else(|| faults.add(field, AMOUNT_RULE))
+    read.or_else(|| errors.add(field, AMOUNT_RULE))
 }
 
 /// `currency`: three letters, active, and USD for ACH.
 pub(crate) fn currency(
     raw: Raw<'_>,
     method: Option<PaymentMethod>,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<Currency> {
     const FIELD: &str = "currency";
-    let Some(raw) = raw else { return faults.add(FIELD, "is required") };
+    let Some(raw) = raw else { return errors.add(FIELD, "is required") };
     let read = match JsonText::of(raw) {
         JsonText::String(code) => Currency::parse(&code),
         _ => None,
     };
     match read {
-        None => faults.add(FIELD, "must be an active three-letter ISO 4217 code, such as USD"),
+        None => errors.add(FIELD, "must be an active three-letter ISO 4217 code, such as USD"),
         Some(currency) if method == Some(PaymentMethod::Ach) && currency != Currency::USD => {
-            faults.add(FIELD, "must be USD for ach")
+            errors.add(FIELD, "must be USD for ach")
         }
         read => read,
     }
@@ -93,14 +93,14 @@ pub(crate) fn word<T>(
     default: T,
     parse: impl FnOnce(&str) -> Option<T>,
     known: &'static str,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<T> {
     let Some(raw) = raw else { return Some(default) };
     let read = match JsonText::of(raw) {
         JsonText::String(text) => parse(&text),
         _ => None,
     };
-    read.or_else(|| faults.add(field, format!("must be one of: {known}")))
+    read.or_else(|| errors.add(field, format!("must be one of: {known}")))
 }
 
 /// A required text of 1 to `most` characters that is not only white space and holds no control characters, which
@@ -109,17 +109,17 @@ pub(crate) fn required_text(
     field: &'static str,
     raw: Raw<'_>,
     most: usize,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<String> {
-    let Some(raw) = raw else { return faults.add(field, "is required") };
+    let Some(raw) = raw else { return errors.add(field, "is required") };
     let is_right = |text: &str| {
         !text.trim().is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control)
     };
     match JsonText::of(raw) {
-        JsonText::String(text) if contains_secret_key(&text) => faults.add(field, SECRET_KEY_RULE),
+        JsonText::String(text) if contains_secret_key(&text) => errors.add(field, SECRET_KEY_RULE),
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
-        _ => faults
-            .add(field, format!("must be a text of 1 to {most} characters, none of them control characters")),
+        _ => errors
+            .add(field, format!("must be a string of 1 to {most} characters without control characters")),
     }
 }
 
@@ -128,28 +128,26 @@ pub(crate) fn optional_text(
     field: &'static str,
     raw: Raw<'_>,
     most: usize,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<String> {
     let raw = raw?;
     let is_strange = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t');
     match JsonText::of(raw) {
-        JsonText::String(text) if contains_secret_key(&text) => faults.add(field, SECRET_KEY_RULE),
+        JsonText::String(text) if contains_secret_key(&text) => errors.add(field, SECRET_KEY_RULE),
         JsonText::String(text) if text.chars().count() <= most && !text.contains(is_strange) => {
             Some(text.into_owned()).filter(|text| !text.is_empty())
         }
-        _ => faults.add(
-            field,
-            format!("must be a text of at most {most} characters, none of them control characters"),
-        ),
+        _ => errors
+            .add(field, format!("must be a string of at most {most} characters without control characters")),
     }
 }
 
 /// A required e-mail address.
-pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
+pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     if raw.is_none() {
-        return faults.add(field, "is required");
+        return errors.add(field, "is required");
     }
-    email(field, raw, faults)
+    email(field, raw, errors)
 }
 
 /// A required text of digits only, of a length within bounds. What is wrong is said without repeating it.
@@ -157,25 +155,25 @@ pub(crate) fn digits(
     field: &'static str,
     raw: Raw<'_>,
     length: RangeInclusive<usize>,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<String> {
-    let Some(raw) = raw else { return faults.add(field, "is required") };
+    let Some(raw) = raw else { return errors.add(field, "is required") };
     let is_right =
         |text: &str| length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     match JsonText::of(raw) {
         JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
         _ if length.start() == length.end() => {
-            faults.add(field, format!("must be a text of exactly {} digits", length.start()))
+            errors.add(field, format!("must be a string of exactly {} digits", length.start()))
         }
         _ => {
             let (least, most) = length.into_inner();
-            faults.add(field, format!("must be a text of {least} to {most} digits"))
+            errors.add(field, format!("must be a string of {least} to {most} digits"))
         }
     }
 }
 
 /// An optional e-mail address: the address alone, without a display name.
-pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors) -> Option<String> {
+pub(crate) fn email(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     let raw = raw?;
     let plain = email_address::Options::default().without_display_text();
     let is_address = |text: &str| {
@@ -183,10 +181,10 @@ pub(crate) fn email(field: &'static str, raw: Raw<'_>, faults: &mut FieldErrors)
     };
     match JsonText::of(raw) {
         JsonText::String(text) if is_address(&text) => Some(text.into_owned()),
-        _ => faults.add(
+        _ => errors.add(
             field,
             format!(
-                "must be an e-mail address of at most {MAX_EMAIL_LENGTH} characters, without a display name"
+                "must be an email address of at most {MAX_EMAIL_LENGTH} characters, without a display name"
             ),
         ),
     }
@@ -197,16 +195,16 @@ pub(crate) fn return_url(
     field: &'static str,
     raw: Raw<'_>,
     settings: &EnvironmentSettings,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<String> {
     let raw = raw?;
-    let JsonText::String(text) = JsonText::of(raw) else { return faults.add(field, RETURN_URL_RULE) };
-    let Some(origin) = return_origin(&text) else { return faults.add(field, RETURN_URL_RULE) };
+    let JsonText::String(text) = JsonText::of(raw) else { return errors.add(field, RETURN_URL_RULE) };
+    let Some(origin) = return_origin(&text) else { return errors.add(field, RETURN_URL_RULE) };
     if contains_secret_key(&text) {
-        return faults.add(field, SECRET_KEY_RULE);
+        return errors.add(field, SECRET_KEY_RULE);
     }
     if !settings.allows_return_to(&origin) {
-        return faults.add(field, "is not an address this environment's settings allow (returnOrigins)");
+        return errors.add(field, "is not allowed by this environment's returnOrigins setting");
     }
     Some(text.into_owned())
 }
@@ -232,14 +230,14 @@ pub(crate) fn whole_number(
     raw: Raw<'_>,
     default: u64,
     most: u64,
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<u64> {
     let Some(raw) = raw else { return Some(default) };
     let read = match JsonText::of(raw) {
         JsonText::Number(digits) => digits.parse().ok().filter(|number| *number <= most),
         _ => None,
     };
-    read.or_else(|| faults.add(field, format!("must be a whole number from 0 to {most}")))
+    read.or_else(|| errors.add(field, format!("must be an integer from 0 to {most}")))
 }
 
 #[cfg(test)]
@@ -251,8 +249,8 @@ mod tests {
         reader: impl FnOnce(Raw<'_>, &mut FieldErrors) -> Option<T>,
     ) -> Result<T, Vec<Detail>> {
         let raw: &RawValue = serde_json::from_str(json).unwrap();
-        let mut faults = FieldErrors::default();
-        reader(Some(raw), &mut faults).ok_or(faults.0)
+        let mut errors = FieldErrors::default();
+        reader(Some(raw), &mut errors).ok_or(errors.0)
     }
 
     #[test]
@@ -288,14 +286,14 @@ mod tests {
             ("ada", false),
         ] {
             let json = format!("\"{address}\"");
-            assert_eq!(read(&json, |raw, faults| email("email", raw, faults)).is_ok(), is_right, "{address}");
+            assert_eq!(read(&json, |raw, errors| email("email", raw, errors)).is_ok(), is_right, "{address}");
         }
     }
 
     #[test]
     fn amounts_are_exact_in_both_forms() {
         for json in ["9007199254740993", "\"9007199254740993\"", "\"900719925474099\\u0033\""] {
-            let amount = read(json, |raw, faults| amount("amountMinor", raw, faults)).unwrap();
+            let amount = read(json, |raw, errors| amount("amountMinor", raw, errors)).unwrap();
             assert_eq!(amount.minor(), 9_007_199_254_740_993);
         }
         for json in [
@@ -312,7 +310,7 @@ mod tests {
             "{}",
             "10000000000000000000000",
         ] {
-            assert!(read(json, |raw, faults| amount("amountMinor", raw, faults)).is_err(), "{json}");
+            assert!(read(json, |raw, errors| amount("amountMinor", raw, errors)).is_err(), "{json}");
         }
     }
 }

@@ -9,10 +9,10 @@ use tollgate_domain::Timestamp;
 use crate::{
     app::SharedApp,
     request::fields::FieldErrors,
-    response::error::{ApiError, nothing_here},
+    response::error::{ApiError, not_found_here},
 };
 
-pub(crate) const USUAL_LIMIT: u32 = 50;
+pub(crate) const DEFAULT_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 200;
 
 /// The path's parameters and the query's fields.
@@ -24,7 +24,7 @@ pub(crate) struct Location {
 
 impl Location {
     pub(crate) async fn of(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
-        let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| nothing_here())?;
+        let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| not_found_here())?;
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
             params: params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
@@ -35,12 +35,12 @@ impl Location {
     /// A part of the path. What is not in the right form does not exist.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, ApiError> {
         let value = self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        value.and_then(|value| value.parse().ok()).ok_or_else(nothing_here)
+        value.and_then(|value| value.parse().ok()).ok_or_else(not_found_here)
     }
 
     /// A part of the query, if it was given; an empty one was not.
     pub(crate) fn query<T: FromStr>(&self, name: &'static str) -> Result<Option<T>, ApiError> {
-        self.query_as(name, "is not in the form this list takes", |value| value.parse().ok())
+        self.query_as(name, "is not a valid value for this list", |value| value.parse().ok())
     }
 
     /// A part of the query that `read` understands, or else `rule` says what it must be.
@@ -53,9 +53,9 @@ impl Location {
         let given = self.query.iter().rfind(|(known, value)| known == name && !value.is_empty());
         let Some((_, value)) = given else { return Ok(None) };
         read(value).map(Some).ok_or_else(|| {
-            let mut faults = FieldErrors::default();
-            faults.add::<()>(name, rule);
-            faults.into_error()
+            let mut errors = FieldErrors::default();
+            errors.add::<()>(name, rule);
+            errors.into_error()
         })
     }
 
@@ -65,13 +65,13 @@ impl Location {
             let moment = text.parse::<jiff::Timestamp>().ok()?;
             Some(Timestamp::from_unix_millis(moment.as_millisecond()))
         };
-        self.query_as(name, "must be a moment in RFC 3339, such as 2026-11-15T02:27:16.000Z", read)
+        self.query_as(name, "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z", read)
     }
 
     /// How many at most.
     pub(crate) fn limit(&self) -> Result<u32, ApiError> {
         let rule = "must be from 1 to 200";
         let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        Ok(self.query_as("limit", rule, read)?.unwrap_or(USUAL_LIMIT))
+        Ok(self.query_as("limit", rule, read)?.unwrap_or(DEFAULT_LIMIT))
     }
 }

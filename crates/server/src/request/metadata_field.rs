@@ -33,22 +33,22 @@ pub(crate) enum MetadataField {
 pub(crate) fn metadata(
     field: Option<MetadataField>,
     body: &[u8],
-    faults: &mut FieldErrors,
+    errors: &mut FieldErrors,
 ) -> Option<Metadata> {
     // A body that is no larger than the bound has no larger metadata in it.
     if body.len() > MAX_BYTES && is_too_large(body) {
-        return faults.add(FIELD, "must be at most 16384 bytes of JSON");
+        return errors.add(FIELD, "must be at most 16384 bytes of JSON");
     }
     match field {
         None => Some(Metadata::default()),
-        Some(MetadataField::Other) => faults.add(FIELD, "must be a JSON object"),
-        Some(MetadataField::Object { holds_secret: true, .. }) => faults.add(FIELD, SECRET_KEY_RULE),
-        Some(MetadataField::Object { fault: Some(fault), .. }) => faults.add(FIELD, fault.to_string()),
+        Some(MetadataField::Other) => errors.add(FIELD, "must be a JSON object"),
+        Some(MetadataField::Object { holds_secret: true, .. }) => errors.add(FIELD, SECRET_KEY_RULE),
+        Some(MetadataField::Object { fault: Some(fault), .. }) => errors.add(FIELD, fault.to_string()),
         Some(MetadataField::Object { pairs, .. }) => {
             let given = pairs.len();
             let metadata: Metadata = pairs.into_iter().collect();
             if metadata.iter().count() < given {
-                return faults.add(FIELD, JsonError::RepeatedKey.to_string());
+                return errors.add(FIELD, JsonError::RepeatedKey.to_string());
             }
             Some(metadata)
         }
@@ -56,9 +56,9 @@ pub(crate) fn metadata(
 }
 
 /// The same for a field that was left as it came.
-pub(crate) fn read(raw: Raw<'_>, body: &[u8], faults: &mut FieldErrors) -> Option<Metadata> {
+pub(crate) fn read(raw: Raw<'_>, body: &[u8], errors: &mut FieldErrors) -> Option<Metadata> {
     let field = raw.map(|raw| serde_json::from_str(raw.get()).unwrap_or(MetadataField::Other));
-    metadata(field, body, faults)
+    metadata(field, body, errors)
 }
 
 /// The metadata as text to keep, once [`read`] has found no fault with it.
@@ -167,8 +167,8 @@ mod tests {
     fn read(json: &str) -> Result<Metadata, String> {
         let body = format!(r#"{{"metadata":{json}}}"#);
         let Body { metadata: field } = serde_json::from_str(&body).unwrap();
-        let mut faults = FieldErrors::default();
-        metadata(field, body.as_bytes(), &mut faults).ok_or_else(|| format!("{faults:?}"))
+        let mut errors = FieldErrors::default();
+        metadata(field, body.as_bytes(), &mut errors).ok_or_else(|| format!("{errors:?}"))
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             (r#"{"a":{"b":1,"b":2}}"#, "same key twice"),
             (r#"{"a":1e400}"#, "out of range"),
             (r#"{"a":[1e400]}"#, "out of range"),
-            (r#"{"a":["\ud800"]}"#, "not valid Unicode"),
+            (r#"{"a":["\ud800"]}"#, "invalid Unicode"),
         ] {
             assert!(read(json).unwrap_err().contains(said), "{json}");
         }
@@ -249,6 +249,6 @@ mod tests {
             );
         }
         assert!(read("null").unwrap().is_empty());
-        assert!(read(r#"{"a":"\ud800"}"#).unwrap_err().contains("not valid Unicode"));
+        assert!(read(r#"{"a":"\ud800"}"#).unwrap_err().contains("invalid Unicode"));
     }
 }

@@ -79,7 +79,7 @@ impl ApiError {
     pub(crate) fn invalid(details: Vec<Detail>) -> Self {
         let message = match details.as_slice() {
             [only] => format!("{} {}.", only.field, only.message),
-            _ => format!("{} fields are at fault; see error.details.", details.len()),
+            _ => format!("{} fields are invalid; see error.details.", details.len()),
         };
         Self::malformed(message).with_details(details)
     }
@@ -95,7 +95,7 @@ impl ApiError {
         match status {
             StatusCode::URI_TOO_LONG => Self::new(
                 ErrorCode::UriTooLong,
-                "The request's address is too long; send data in the body instead.",
+                "The request URL is too long; send data in the body instead.",
             ),
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Self::new(
                 ErrorCode::HeadersTooLarge,
@@ -118,7 +118,7 @@ impl ApiError {
     }
 
     pub(crate) fn method_not_allowed(allow: String) -> Self {
-        let message = format!("This path answers {allow} only.");
+        let message = format!("This path only supports {allow}.");
         Self::new(ErrorCode::MethodNotAllowed, message).with(|it| it.allow = Some(allow))
     }
 
@@ -160,26 +160,26 @@ impl ApiError {
     pub(crate) fn provider_not_configured(provider: &str, missing: &[String]) -> Self {
         let message = if missing.is_empty() {
             format!(
-                "The selected provider `{provider}` does not accept the credentials it is configured with; \
-                 an operator has to correct them."
+                "The selected provider `{provider}` rejected its configured credentials; \
+                 an operator must correct them."
             )
         } else {
             let missing = missing.join("`, `");
-            format!("The selected provider is not configured completely; an operator has to add `{missing}`.")
+            format!("The selected provider is not fully configured; an operator must add `{missing}`.")
         };
         Self::new(ErrorCode::ProviderNotConfigured, message)
     }
 
-    /// The provider gave no answer, and nothing can be paid.
+    /// The provider did not respond, and nothing can be paid.
     pub(crate) fn provider_unavailable(retry_after: Duration) -> Self {
-        let message = "The payment provider could not be reached or gave no clear answer. Nothing can be paid by \
-                       this request; try again.";
+        let message = "The payment provider could not be reached or its response was unclear. No payment can be \
+                       made with this request; try again.";
         Self::new(ErrorCode::ProviderUnavailable, message).with(|it| it.retry_after = Some(retry_after))
     }
 
     /// Logged whole, answered without a word of it.
     pub(crate) fn internal(internal: impl Into<String>) -> Self {
-        let message = "Something went wrong on our side; quote the request id when you report it.";
+        let message = "Something went wrong on our side; include the request ID when you report it.";
         Self::new(ErrorCode::Internal, message).with(|it| it.internal = Some(internal.into()))
     }
 
@@ -296,19 +296,19 @@ impl IntoResponse for ApiError {
 }
 
 /// What does not exist looks the same whether it never did or belongs elsewhere.
-pub(crate) fn nothing_here() -> ApiError {
-    ApiError::not_found("There is no such thing here; check the ids in the path.")
+pub(crate) fn not_found_here() -> ApiError {
+    ApiError::not_found("Not found; check the IDs in the path.")
 }
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(why) => Self::store_unavailable(
-                "The service's database does not answer; nothing was changed. Try again.",
+                "The database is not responding; nothing was changed. Try again.",
                 why,
             ),
             StoreError::Unknown(why) => Self::outcome_unknown(
-                "It is not known whether the change was recorded; read it back before trying again.",
+                "It is unknown whether the change was recorded; read it back before you try again.",
                 why,
             ),
             StoreError::Broken(why) => Self::internal(why),
@@ -319,7 +319,7 @@ impl From<StoreError> for ApiError {
 impl From<ReadError> for ApiError {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Missing => nothing_here(),
+            ReadError::Missing => not_found_here(),
             ReadError::Store(error) => error.into(),
         }
     }

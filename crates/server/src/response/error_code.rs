@@ -41,8 +41,8 @@ macro_rules! error_codes {
 error_codes! {
     BAD_REQUEST {
         InvalidBody "invalid_body":
-            "The body is not a JSON object, or a field of the body, the query or the headers breaks its rule.",
-            "Correct every field that `error.details` names and send the request again.";
+            "The body is not a JSON object, or a field of the body, query or headers is invalid.",
+            "Correct every field listed in `error.details` and send the request again.";
         MalformedRequest "malformed_request":
             "The request's first line or headers are not valid HTTP/1.1.",
             "Correct the client; a proxy or a hand-written request is usually the cause.";
@@ -50,7 +50,7 @@ error_codes! {
     UNAUTHORIZED {
         Unauthenticated "unauthenticated":
             "No credential was sent, or it is malformed, mistyped, unknown, expired or revoked.",
-            "Send a live key as `Authorization: Bearer …`; the message tells a typo from an unknown key.";
+            "Send a valid key as `Authorization: Bearer …`; the message distinguishes a typo from an unknown key.";
     }
     FORBIDDEN {
         SecretKeyRequired "secret_key_required":
@@ -59,13 +59,13 @@ error_codes! {
     }
     NOT_FOUND {
         NotFound "not_found":
-            "There is nothing at this path, or no such thing in the credential's own environment.",
-            "Check the path and the reference; another tenant's reference looks like one that never existed.";
+            "The path does not exist, or the object does not exist in the credential's environment.",
+            "Check the path and the reference; another tenant's reference looks the same as one that never existed.";
     }
     METHOD_NOT_ALLOWED {
         MethodNotAllowed "method_not_allowed":
-            "The path exists and does not answer this method.",
-            "Use a method that the `Allow` header names.";
+            "The path does not support this method.",
+            "Use a method listed in the `Allow` header.";
     }
     REQUEST_TIMEOUT {
         RequestTimeout "request_timeout":
@@ -77,44 +77,44 @@ error_codes! {
             "Routing for the payment method is disabled, or no rule matched and there is no default target.",
             "Enable or complete the routing in the environment's configuration, then send the request again.";
         InsufficientWalletBalance "insufficient_wallet_balance":
-            "The wallet's available funds are below what is to be taken; nothing was recorded.",
+            "The wallet's available funds are too low; nothing was recorded.",
             "Fund the wallet and send the same request again, with the same key.";
         IdempotencyConflict "idempotency_conflict":
-            "The same idempotency key or reference was used for another request; `error.details` names what differs.",
-            "Use a new key for another business action; repeat the first request unchanged to see its outcome.";
+            "The idempotency key or reference was already used for a different request; `error.details` lists what differs.",
+            "Use a new key for a new request; repeat the original request unchanged to see its outcome.";
         PaymentNotConfirmable "payment_not_confirmable":
-            "The payment is not a component preparation, or it has expired or was canceled.",
+            "The payment was not prepared for a component, has expired, or was canceled.",
             "Prepare a new payment.";
         VersionConflict "version_conflict":
             "The configuration has changed since the version that `If-Match` names.",
             "Read the configuration, make the change again and send it with the new `ETag`.";
         NameTaken "name_taken":
-            "There is one of this name already.",
+            "The name is already taken.",
             "Choose another name.";
         KeyNotLive "key_not_live":
-            "The key to rotate is revoked, has expired or was rotated before.",
+            "The key is revoked, expired or already rotated.",
             "Issue a new key instead.";
         TooManyEndpoints "too_many_endpoints":
-            "The environment has as many event endpoints as it may have.",
+            "The environment has reached its limit of event endpoints.",
             "Remove one first.";
         EndpointBusy "endpoint_busy":
-            "Somebody else is changing this event endpoint.",
+            "Another request is changing this event endpoint.",
             "Send the request again.";
         EndpointDisabled "endpoint_disabled":
-            "The event endpoint is disabled, so nothing can be sent there again.",
+            "The event endpoint is disabled, so events cannot be resent to it.",
             "Enable it first.";
         WalletFull "wallet_full":
-            "The wallet would hold more than can be counted; nothing was added.",
+            "The balance would exceed the maximum; nothing was added.",
             "Fund it with less.";
     }
     PAYLOAD_TOO_LARGE {
         BodyTooLarge "body_too_large":
-            "The body is larger than the endpoint takes: 64 KiB, and 16 MiB for a configuration.",
+            "The body is larger than the limit: 64 KiB, or 16 MiB for a configuration.",
             "Send less.";
     }
     URI_TOO_LONG {
         UriTooLong "uri_too_long":
-            "The address, with its query, does not fit into the 32 KiB before the body.",
+            "The URL, including its query, exceeds 32 KiB.",
             "Send less in the query.";
     }
     UNSUPPORTED_MEDIA_TYPE {
@@ -124,13 +124,13 @@ error_codes! {
     }
     UNPROCESSABLE_ENTITY {
         ProviderRejected "provider_rejected":
-            "The provider's own validation refused the transfer or the payment.",
-            "Correct what the message names. A transfer replays as 422 under its key: use a new key for another try.";
+            "The provider's own validation rejected the transfer or payment.",
+            "Correct what the message describes. A transfer keeps returning 422 under its key: use a new key for a new attempt.";
     }
     TOO_MANY_REQUESTS {
         RateLimited "rate_limited":
-            "The key's share of requests is used up, or too many bad credentials came from this address.",
-            "Wait as long as `Retry-After` says.";
+            "The rate limit of the key is exceeded, or too many invalid credentials came from this address.",
+            "Retry after the time in `Retry-After`.";
     }
     REQUEST_HEADER_FIELDS_TOO_LARGE {
         HeadersTooLarge "headers_too_large":
@@ -140,20 +140,20 @@ error_codes! {
     INTERNAL_SERVER_ERROR {
         Internal "internal":
             "Something went wrong on our side.",
-            "Report it with the request id. A transfer may be sent again with the same key at any time.";
+            "Report it with the request ID. A transfer can safely be sent again with the same key.";
     }
     SERVICE_UNAVAILABLE {
         ProviderNotConfigured "provider_not_configured":
-            "The selected provider lacks credentials or its source funding details, or does not accept them.",
-            "Have an operator complete the provider's configuration; the message names what is missing.";
+            "The selected provider has no credentials or funding details, or rejects them.",
+            "Ask an operator to complete the provider's configuration; the message says what is missing.";
         ProviderUnavailable "provider_unavailable":
-            "The provider could not be reached or gave no clear answer, and nothing can be paid by this request.",
+            "The provider could not be reached or its response was unclear, and no payment can be made with this request.",
             "Send the request again after `Retry-After`.";
         StoreUnavailable "store_unavailable":
-            "The service's database does not answer, and nothing was changed or sent to a provider.",
+            "The database is not responding. Nothing was changed or sent to a provider.",
             "Send the request again after `Retry-After`.";
         OutcomeUnknown "outcome_unknown":
-            "The service's database was cut off while it worked: it is not known whether the request was recorded.",
-            "Send the same request again, with the same idempotency key where it has one; nothing is done twice. Read back other changes first.";
+            "The database connection was lost during the request: it is unknown whether the request was recorded.",
+            "Send the same request again with the same idempotency key; nothing happens twice. For requests without one, read the state first.";
     }
 }

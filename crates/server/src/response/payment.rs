@@ -102,7 +102,7 @@ pub(crate) struct PaymentResponse<'a> {
     expires_at: String,
 }
 
-/// A preparation that is read back, with what came of it.
+/// A preparation that is read back, with its result.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Payment)]

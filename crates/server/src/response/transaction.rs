@@ -156,7 +156,7 @@ impl TransactionResponse {
         )
     }
 
-    /// The transaction of a card payment, once there is one.
+    /// The transaction of a card payment, once it exists.
     pub(crate) fn of_payment(payment: &CardPayment) -> Option<Self> {
         let transaction = payment.transaction.as_ref()?;
         let order = &payment.order;

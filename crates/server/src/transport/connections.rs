@@ -48,7 +48,7 @@ impl Connections {
     }
 
     /// A place for a connection from this address, if need be that of another one from there without a request under
-    /// way. `None` where all of them have one.
+    /// way. `None` if all of them have one.
     pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionSlot> {
         let address = client_of(peer);
         let mut table = self.table();
@@ -66,7 +66,7 @@ impl Connections {
         Some(ConnectionSlot { connections: Arc::clone(self), line })
     }
 
-    /// Closes a connection without a request under way, of whoever has the most. False where there is none.
+    /// Closes a connection without a request under way, of whoever has the most. False if there is none.
     pub(crate) fn make_room(&self) -> bool {
         let mut table = self.table();
         let mut addresses: Vec<_> =
@@ -143,7 +143,7 @@ pub(crate) enum Phase {
 }
 
 /// How far a connection has come, to tell an idle one from a busy one. One timer per connection that seldom fires costs a
-/// request nothing, unlike one that is set anew for each.
+/// request nothing, unlike one that is set again for each.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// Counts the changes of phase; its last two bits are the phase.

@@ -91,7 +91,7 @@ impl Edge {
         let failure = ApiError::unreadable_head(status);
         let id = RequestId::new(self.app.engine.clock().now(), rand::random());
         self.app.metrics.answered(self.operations.unknown(), failure.status(), Duration::ZERO);
-        info!(request_id = %id, status = failure.status().as_u16(), code = failure.code(), "request refused: its head cannot be read");
+        info!(request_id = %id, status = failure.status().as_u16(), code = failure.code(), "request rejected: unreadable head");
         failure.render_refused_head(id, head)
     }
 
@@ -104,8 +104,7 @@ impl Edge {
         started: Instant,
         record: &Record<'_>,
     ) -> Response {
-        let mut response =
-            handled.unwrap_or_else(|_| ApiError::internal("a handler panicked").into_response());
+        let mut response = handled.unwrap_or_else(|_| ApiError::internal("handler panicked").into_response());
         let failure = response.extensions_mut().remove::<ApiError>();
         if let Some(failure) = &failure {
             response = failure.render(context.id);
@@ -133,7 +132,7 @@ async fn guarded(
     answering: impl Future<Output = Result<Response, Infallible>>,
 ) -> Result<Response, Infallible> {
     AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
-        error!("a page's handler panicked");
+        error!("page handler panicked");
         Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response())
     })
 }
@@ -169,7 +168,7 @@ impl Record<'_> {
         if status.is_server_error() {
             error!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, internal, "request failed");
         } else if status.is_client_error() {
-            info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request refused");
+            info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request rejected");
         } else if path.starts_with("/admin/") && method != Method::GET {
             info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         } else {

@@ -91,16 +91,16 @@ pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl F
 
     let permits = Arc::clone(&door.permits);
     drop(door);
-    info!("stopping: finishing the requests under way");
+    info!("shutting down: finishing requests in progress");
     stopping.send_replace(true);
     // Every connection holds a permit: all of them back means none is left.
     let all = u32::try_from(limits.most_connections).unwrap_or(u32::MAX);
     if timeout(limits.drain, permits.acquire_many(all)).await.is_err() {
-        warn!("some requests did not finish in time and were cut off");
+        warn!("some requests did not finish in time and were aborted");
     }
     // What is not finished in time, another node or the next start takes over.
     if timeout(limits.drain, async { while background.join_next().await.is_some() {} }).await.is_err() {
-        warn!("the background work did not finish in time and was cut off");
+        warn!("background work did not finish in time and was aborted");
     }
     follower.abort();
 }
@@ -144,7 +144,7 @@ async fn attend(
     if arrived {
         Box::pin(converse(stream, peer, Arc::clone(line), edge, limits, stopped)).await;
     } else {
-        debug!(%peer, "a connection was closed before it sent anything");
+        debug!(%peer, "connection closed before any request");
     }
 }
 
@@ -184,7 +184,7 @@ async fn converse(
         biased;
         ended = connection.as_mut() => {
             if let Err(error) = ended {
-                debug!(%peer, %error, "a connection ended early");
+                debug!(%peer, %error, "connection ended early");
             }
             return;
         }
@@ -192,8 +192,8 @@ async fn converse(
     };
     let has_request = own.activity().phase() == Phase::Busy || own.activity().is_answering();
     match interruption {
-        Interruption::Stall => debug!(%peer, "a connection was idle for too long"),
-        Interruption::GivenUp if !has_request => debug!(%peer, "a connection made room for another"),
+        Interruption::Stall => debug!(%peer, "connection idle for too long"),
+        Interruption::GivenUp if !has_request => debug!(%peer, "connection closed to make room for another"),
         Interruption::Stop | Interruption::GivenUp => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
@@ -229,12 +229,12 @@ impl Door {
             }
         };
         let Some(place) = self.connections.admit(peer.ip()) else {
-            debug!(%peer, "a connection was refused: its address has too many with a request under way");
+            debug!(%peer, "connection rejected: too many active connections from this address");
             return None;
         };
         let permit = self.permit().await?;
         if let Err(error) = stream.set_nodelay(true) {
-            debug!(%peer, %error, "a connection keeps its delay");
+            debug!(%peer, %error, "cannot set TCP_NODELAY");
         }
         Some(Guest { stream, peer, place, permit })
     }
@@ -262,9 +262,9 @@ impl Door {
                 | io::ErrorKind::ConnectionReset
         );
         if !of_one_connection {
-            warn!(%error, "cannot accept connections; closing idle ones and trying again in a second");
+            warn!(%error, "cannot accept connections; closing idle ones and retrying in a second");
             let closed = (0..ROOM_AT_ONCE).take_while(|_| self.connections.make_room()).count();
-            debug!(closed, "idle connections were closed");
+            debug!(closed, "idle connections closed");
             sleep(Duration::from_secs(1)).await;
         }
     }

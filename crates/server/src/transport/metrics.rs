@@ -63,13 +63,13 @@ impl Metrics {
         let connections = Gauge::default();
         registry.register("http_connections", "Open connections", connections.clone());
         let connections_dropped = Counter::default();
-        let help = "Connections refused, or closed to make room for others";
+        let help = "Connections rejected, or closed to make room for others";
         registry.register("http_connections_dropped", help, connections_dropped.clone());
         let directory_version = Gauge::default();
-        let help = "Version of keys and configurations in force on this node";
+        let help = "Version of keys and configurations loaded on this node";
         registry.register("directory_version", help, directory_version.clone());
         let directory_in_step = Gauge::default();
-        let help = "1 while the store answers this node's questions";
+        let help = "1 while the store responds to this node";
         registry.register("directory_in_step", help, directory_in_step.clone());
         Self { registry, requests, connections, connections_dropped, directory_version, directory_in_step }
     }
@@ -139,7 +139,7 @@ impl Requests {
 
 impl Collector for Requests {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Answers by operation and status";
+        let help = "Responses by operation and status";
         let mut answers = encoder.encode_descriptor("http_requests", help, None, MetricType::Counter)?;
         let ok =
             (0..self.names.len()).map(|operation| ((operation, 200), self.sum(operation, |tally| &tally.ok)));
@@ -148,7 +148,7 @@ impl Collector for Requests {
             let labels = [("operation", self.name(operation).to_owned()), ("status", status.to_string())];
             answers.encode_family(&labels)?.encode_counter::<NoLabels, _, u64>(&count, None)?;
         }
-        let help = "Time from the request's head to the answer's head";
+        let help = "Time from request head to response head";
         let unit = Unit::Seconds;
         let mut latencies =
             encoder.encode_descriptor("http_request_duration", help, Some(&unit), MetricType::Histogram)?;

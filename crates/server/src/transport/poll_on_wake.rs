@@ -2,7 +2,7 @@
 //!
 //! A connection waits for its peer, and beside that for the end of the service or of its own patience. Whatever is
 //! selected beside it is polled with every byte that moves, and polling a timer or a signal takes a lock that all
-//! connections share. This one sleeps through its neighbours' wake-ups.
+//! connections share. This one sleeps through its neighbors' wake-ups.
 
 use std::{
     pin::Pin,
@@ -57,7 +57,7 @@ impl<F: Future> Future for PollOnWake<F> {
         if is_registered && !this.alarm.rang.load(Ordering::Acquire) {
             return Poll::Pending;
         }
-        // Ringing used the registration up. It is made anew before the alarm is taken back, so that one that rings in
+        // Ringing used the registration up. It is made again before the alarm is taken back, so that one that rings in
         // between wakes the task again.
         this.alarm.task.register(context.waker());
         this.task = Some(context.waker().clone());

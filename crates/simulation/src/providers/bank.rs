@@ -114,7 +114,7 @@ impl AchTransfers for Bank {
         call
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.funding("accountId").unwrap_or_default().to_owned();
         ask(&self.0, question("accounts.retrieve", provider), move |_, _, account| {
             Ok(named == format!("account-{}", account.name))

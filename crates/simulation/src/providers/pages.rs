@@ -98,11 +98,11 @@ impl Cards for Pages {
         Confirmation::Look
     }
 
-    fn asks_to_prepare(&self, _: Flow) -> bool {
+    fn prepares_at_provider(&self, _: Flow) -> bool {
         true
     }
 
-    fn longest_life(&self, _: Flow) -> Option<Duration> {
+    fn max_lifetime(&self, _: Flow) -> Option<Duration> {
         None
     }
 
@@ -150,7 +150,7 @@ impl Cards for Pages {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
-    async fn sees_account(&self, _: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, _: &Provider) -> Call<bool> {
         Call { outcome: Ok(false), logs: Vec::new() }
     }
 
@@ -236,7 +236,7 @@ pub(super) fn close(
     read(ledger, account, &id)
 }
 
-/// A customer pays; `false` where the page does not let them.
+/// A customer pays; `false` if the page does not let them.
 pub(crate) fn pay_page(world: &Arc<World>, id: &str) -> bool {
     let mut ledger = lock(&world.providers);
     if !ledger.pages.get(id).is_some_and(Page::is_payable) {

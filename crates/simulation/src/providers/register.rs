@@ -72,11 +72,11 @@ impl Cards for Register {
         Confirmation::Charge
     }
 
-    fn asks_to_prepare(&self, flow: Flow) -> bool {
+    fn prepares_at_provider(&self, flow: Flow) -> bool {
         flow == Flow::HostedCheckout
     }
 
-    fn longest_life(&self, _: Flow) -> Option<Duration> {
+    fn max_lifetime(&self, _: Flow) -> Option<Duration> {
         None
     }
 
@@ -143,7 +143,7 @@ impl Cards for Register {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.credential("locationId").unwrap_or_default().to_owned();
         ask(&self.0, question("locations.get", provider), move |_, _, account| {
             Ok(named == format!("location-{}", account.name))

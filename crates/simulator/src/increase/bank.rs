@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rails {
     All,
-    /// ACH and wires, but nothing instant.
+    /// ACH and adapters, but nothing instant.
     Slow,
     None,
 }
@@ -19,7 +19,7 @@ impl Rails {
     }
 }
 
-/// The bank behind a routing number; `None` where there can be no such bank.
+/// The bank behind a routing number; `None` if there can be no such bank.
 ///
 /// The sandbox knows a handful of numbers. Here any other well-formed one is a bank on all rails, so that tests can
 /// use numbers of real banks.
@@ -42,7 +42,7 @@ fn is_well_formed(routing_number: &str) -> bool {
     routing_number.len() == 9 && digits.len() == 9 && sum > 0 && sum.is_multiple_of(10)
 }
 
-/// The last four characters, which is all of an account number that is ever shown outside the wire.
+/// The last four characters, which is all of an account number that is ever shown outside the provider.
 pub(super) fn last_four(account_number: &str) -> String {
     let kept = account_number.chars().count().saturating_sub(4);
     account_number.chars().skip(kept).collect()

@@ -1,4 +1,4 @@
-//! Reading JSON bodies field by field, with the wire's own complaints.
+//! Reading JSON bodies field by field, with the provider's own complaints.
 
 use serde_json::{Map, Value};
 
@@ -107,7 +107,7 @@ impl<'a> Fields<'a> {
         self.value(field).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
     }
 
-    /// One of the words the wire knows.
+    /// One of the words the provider knows.
     pub(super) fn word(
         &self,
         field: &str,

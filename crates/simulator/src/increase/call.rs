@@ -20,7 +20,7 @@ const KEY_LENGTH_MAX: usize = 200;
 /// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The id in the path; empty where there is none.
+    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) key: Option<String>,
     pub(super) body: Map<String, Value>,
@@ -96,14 +96,14 @@ fn carry_out(simulator: &Simulator, call: &Call, perform: Perform) -> Outcome {
 
 fn authenticate(simulator: &Simulator, headers: &HeaderMap) -> Result<(), IncreaseError> {
     let Some(given) = headers.get(header::AUTHORIZATION) else {
-        return Err(IncreaseError::no_key("no_header", "There is no Authorization header."));
+        return Err(IncreaseError::no_key("no_header", "Missing Authorization header."));
     };
     let given = given.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
     let wanted = simulator.config().increase.api_key.as_bytes();
     if given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(wanted))) {
         return Ok(());
     }
-    Err(IncreaseError::no_key("no_credential", "There is no such API key."))
+    Err(IncreaseError::no_key("no_credential", "Invalid API key."))
 }
 
 fn key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, IncreaseError> {
@@ -136,7 +136,7 @@ pub(super) fn refuse(error: &IncreaseError) -> Response {
     response
 }
 
-/// How this wire words what all can say.
+/// How this provider words what all can say.
 #[derive(Debug)]
 struct Increase;
 
@@ -149,8 +149,10 @@ impl ProviderApi for Increase {
 
     fn refusal(_: &str, code: Option<&str>) -> (StatusCode, Value) {
         let error = match code {
-            None | Some("invalid_parameters_error") => IncreaseError::invalid("base", "Refused (simulated)."),
-            Some(code) => IncreaseError::new(code, "Refused (simulated)."),
+            None | Some("invalid_parameters_error") => {
+                IncreaseError::invalid("base", "Rejected (simulated).")
+            }
+            Some(code) => IncreaseError::new(code, "Rejected (simulated)."),
         };
         (error.status(), error.json())
     }

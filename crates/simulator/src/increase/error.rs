@@ -1,4 +1,4 @@
-//! Errors as the Increase wire writes them.
+//! Errors as the Increase API writes them.
 
 use http::StatusCode;
 use serde_json::{Value, json};

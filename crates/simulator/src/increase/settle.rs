@@ -32,7 +32,7 @@ pub(super) fn settle(
 ) -> Result<(), IncreaseError> {
     transfer.must_be(&["pending_submission", "submitted"])?;
     if transfer.settled_at.is_some() {
-        return Err(IncreaseError::conflict("The ACH Transfer has settled already."));
+        return Err(IncreaseError::conflict("The ACH Transfer is already settled."));
     }
     if transfer.status == "pending_submission" {
         submit(state, context, transfer);

@@ -46,7 +46,7 @@ pub(super) fn acknowledge_ach(state: &mut IncreaseState, call: &Call) -> Result<
     let mut transfer = ach::find(state, &call.id)?;
     transfer.must_be(&["submitted"])?;
     if transfer.acknowledged_at.is_some() {
-        return Err(IncreaseError::conflict("The ACH Transfer is acknowledged already."));
+        return Err(IncreaseError::conflict("The ACH Transfer is already acknowledged."));
     }
     transfer.acknowledged_at = Some(call.context.now.clone());
     ach::keep(state, &call.context, "updated", &transfer);

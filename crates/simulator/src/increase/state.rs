@@ -1,4 +1,4 @@
-//! What the Increase wire remembers.
+//! What the Increase API remembers.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ impl Context {
         Self { simulator: simulator.clone(), now: calendar::rfc3339() }
     }
 
-    /// An identifier in the wire's small letters.
+    /// An identifier in the provider's small letters.
     pub(super) fn id(&self, prefix: &str) -> String {
         format!("{prefix}{}", self.simulator.ids().letters(24).to_ascii_lowercase())
     }

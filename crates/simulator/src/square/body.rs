@@ -1,4 +1,4 @@
-//! Reading JSON bodies field by field, with the wire's own complaints.
+//! Reading JSON bodies field by field, with the provider's own complaints.
 
 use serde_json::{Map, Value, json};
 

@@ -80,7 +80,7 @@ async fn pay_checkout(
     response
 }
 
-/// The wire's links have no address for those who change their mind, so they are told so here.
+/// The provider's links have no address for those who change their mind, so they are told so here.
 async fn leave_checkout(Path(id): Path<String>) -> Response {
     let body = format!(
         r#"<h1>Nothing was paid</h1>
@@ -111,7 +111,7 @@ fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
     }
 }
 
-/// An error of the wire, for the customer: the wire's own words are for developers.
+/// An error of the provider, for the customer: the provider's own words are for developers.
 fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
     let entry = error.entry();
     let code = entry.get("code").and_then(Value::as_str).unwrap_or_default();
@@ -120,8 +120,8 @@ fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
         "INSUFFICIENT_FUNDS" => ("Your card has insufficient funds. Try another card.", None),
         "CARD_EXPIRED" | "INVALID_EXPIRATION" => ("Your card has expired.", Some(Field::Expiry)),
         "CVV_FAILURE" => ("Your card's security code is incorrect.", Some(Field::Cvc)),
-        "TEMPORARY_ERROR" => ("Your card could not be charged just now. Try again in a little while.", None),
-        "INVALID_CARD" => ("Your card was declined. Here, only test cards are taken.", None),
+        "TEMPORARY_ERROR" => ("Your card could not be charged. Try again later.", None),
+        "INVALID_CARD" => ("Your card was declined. Only test cards are accepted.", None),
         _ => (error.detail(), Card::read(typed).err().map(Field::of)),
     };
     Problem { text: text.to_owned(), code: Some(code.to_owned()), field }

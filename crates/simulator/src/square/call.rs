@@ -19,7 +19,7 @@ const DEFAULT_VERSION: &str = "2025-08-20";
 /// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The id in the path; empty where there is none.
+    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) body: Map<String, Value>,
     pub(super) query: Vec<(String, String)>,
@@ -118,7 +118,7 @@ pub(super) fn refuse(error: &SquareError) -> Response {
     response
 }
 
-/// How this wire words what all can say.
+/// How this provider words what all can say.
 #[derive(Debug)]
 struct Square;
 
@@ -139,13 +139,13 @@ impl ProviderApi for Square {
         let error = match operation {
             "payments.create" => SquareError::declined(code.unwrap_or("GENERIC_DECLINE")),
             "refunds.create" => {
-                SquareError::refund(code.unwrap_or("REFUND_DECLINED"), "Refused (simulated).")
+                SquareError::refund(code.unwrap_or("REFUND_DECLINED"), "Rejected (simulated).")
             }
             _ => SquareError::new(
                 StatusCode::BAD_REQUEST,
                 "INVALID_REQUEST_ERROR",
                 code.unwrap_or("BAD_REQUEST"),
-                "Refused (simulated).",
+                "Rejected (simulated).",
             ),
         };
         (error.status, error.json())

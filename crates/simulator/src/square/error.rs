@@ -1,4 +1,4 @@
-//! Errors as the Square wire writes them.
+//! Errors as the Square API writes them.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};

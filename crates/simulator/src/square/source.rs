@@ -63,7 +63,7 @@ fn used() -> SquareError {
 }
 
 pub(super) fn of_card(card: Card) -> Source {
-    let decline = match card.behaviour {
+    let decline = match card.behavior {
         Behavior::Decline(reason) => Some(decline_code(reason)),
         _ => None,
     };
@@ -73,9 +73,9 @@ pub(super) fn of_card(card: Card) -> Source {
 /// The sandbox also declines by what else was typed: CVV 911 and expiry 01/40.
 pub(super) fn bent_by_details(mut card: Card, typed: &Typed) -> Card {
     if typed.cvc.trim() == "911" {
-        card.behaviour = Behavior::Decline(Reason::WrongCvc);
+        card.behavior = Behavior::Decline(Reason::WrongCvc);
     } else if (card.exp_month, card.exp_year) == (1, 2040) {
-        card.behaviour = Behavior::Decline(Reason::InvalidExpiry);
+        card.behavior = Behavior::Decline(Reason::InvalidExpiry);
     }
     card
 }

@@ -1,4 +1,4 @@
-//! What the Square wire remembers.
+//! What the Square API remembers.
 
 use serde_json::{Value, json};
 

@@ -20,7 +20,7 @@ pub(super) fn attempt(
     intent.method = Some(method.id.clone());
     intent.next_action = None;
     intent.last_payment_error = None;
-    match method.card.behaviour {
+    match method.card.behavior {
         Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
         Behavior::Decline(reason) => Err(decline(state, context, intent, method, reason)),
         Behavior::Authenticate => {

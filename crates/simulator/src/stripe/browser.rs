@@ -88,7 +88,7 @@ async fn show_authentication(State(simulator): State<Simulator>, Path(id): Path<
             StatusCode::NOT_FOUND,
             PROVIDER,
             "Nothing to confirm",
-            "This payment does not wait for you.",
+            "This payment does not need confirmation.",
         );
     };
     let body = format!(
@@ -165,7 +165,7 @@ fn checkout(session: &Session, problem: Option<Problem>) -> Response {
     }
 }
 
-/// An error of the wire, for the customer.
+/// An error of the provider, for the customer.
 fn problem_of(error: &Map<String, Value>) -> Problem {
     let text = |name: &str| error.get(name).and_then(Value::as_str);
     let field = match text("param").or_else(|| text("code")) {

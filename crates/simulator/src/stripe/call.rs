@@ -25,7 +25,7 @@ const BROWSER_OPERATIONS: [&str; 3] =
 /// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The id in the path; empty where there is none.
+    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) params: Params,
     /// Whether it came with the browser's key.
@@ -175,7 +175,7 @@ pub(super) fn refuse(error: &StripeError) -> Response {
     response
 }
 
-/// How this wire words what all can say.
+/// How this provider words what all can say.
 #[derive(Debug)]
 struct Stripe;
 
@@ -187,7 +187,7 @@ impl ProviderApi for Stripe {
     }
 
     fn refusal(operation: &str, code: Option<&str>) -> (StatusCode, Value) {
-        let message = "Refused (simulated).";
+        let message = "Rejected (simulated).";
         let error = if operation == "payment_intents.confirm" {
             let error =
                 StripeError::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).code("card_declined");

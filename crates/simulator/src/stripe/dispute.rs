@@ -57,7 +57,7 @@ pub(super) fn open(
 ) -> Result<Value, StripeError> {
     let mut charge = charge_of(state, intent)?.clone();
     if charge.disputed {
-        return Err(StripeError::invalid(format!("Charge {} is disputed already.", charge.id)));
+        return Err(StripeError::invalid(format!("Charge {} is already disputed.", charge.id)));
     }
     charge.disputed = true;
     let dispute = Dispute {

@@ -1,4 +1,4 @@
-//! Errors as the Stripe wire writes them.
+//! Errors as the Stripe API writes them.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};

@@ -26,7 +26,7 @@ pub(super) fn brand(card: &Card) -> &'static str {
 
 impl Method {
     pub(super) fn kind(&self) -> &'static str {
-        if self.card.behaviour == Behavior::SettleLater { "us_bank_account" } else { "card" }
+        if self.card.behavior == Behavior::SettleLater { "us_bank_account" } else { "card" }
     }
 
     /// The part a charge shows as `payment_method_details`, and the method under its kind's name.
@@ -104,7 +104,7 @@ fn named(name: &str) -> Option<Card> {
     })
 }
 
-/// The method a call names or describes; `None` where it does neither.
+/// The method a call names or describes; `None` if it does neither.
 ///
 /// A named test method becomes a new one of its own each time, as in the real test mode.
 pub(super) fn of_call(
@@ -139,7 +139,7 @@ pub(super) fn read(
     };
     let kind = name("type", "");
     if params.required(&kind)? != "card" {
-        return Err(StripeError::invalid("The simulator takes only cards here.").param(&kind));
+        return Err(StripeError::invalid("The simulator supports only cards here.").param(&kind));
     }
     let field = |field: &str| params.owned(&name("card", &format!("[{field}]"))).unwrap_or_default();
     let typed = Typed {

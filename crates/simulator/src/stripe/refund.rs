@@ -125,7 +125,7 @@ pub(super) fn refund(
             format!("Refund amount ({amount}) is greater than unrefunded amount on charge ({rest})");
         return Err(StripeError::invalid(message).param("amount").begun());
     }
-    let waits = charge.method.card.behaviour == Behavior::RefundLater;
+    let waits = charge.method.card.behavior == Behavior::RefundLater;
     let refund = Refund {
         id: context.id("re_"),
         amount,

@@ -139,7 +139,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     let (params, context) = (&call.params, &call.context);
     params.allow(&CREATE)?;
     if params.required("mode")? != "payment" {
-        return Err(StripeError::invalid("The simulator takes only mode=payment.").param("mode"));
+        return Err(StripeError::invalid("The simulator supports only mode=payment.").param("mode"));
     }
     let success_url =
         web_address(params, "success_url")?.ok_or_else(|| StripeError::missing("success_url"))?;

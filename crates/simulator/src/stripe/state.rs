@@ -1,4 +1,4 @@
-//! What the Stripe wire remembers.
+//! What the Stripe API remembers.
 
 use std::collections::BTreeSet;
 

@@ -49,10 +49,10 @@ impl Sender {
         let (result, accepted) = match answered {
             Ok(Ok(status)) => (status.to_string(), (200..300).contains(&status)),
             Ok(Err(problem)) => (problem, false),
-            Err(_) => ("no answer in time".to_owned(), false),
+            Err(_) => ("timed out".to_owned(), false),
         };
         if !accepted {
-            tracing::debug!(url = %delivery.target.url, %result, "a webhook was not accepted");
+            tracing::debug!(url = %delivery.target.url, %result, "webhook not accepted");
         }
         let config = simulator.config();
         let again = (!accepted && delivery.attempts < config.webhook_attempts_max).then(|| {
@@ -63,11 +63,11 @@ impl Sender {
     }
 
     async fn post(&mut self, delivery: &Delivery) -> Result<u16, String> {
-        let uri: Uri = delivery.target.url.parse().map_err(|_| "not an address".to_owned())?;
+        let uri: Uri = delivery.target.url.parse().map_err(|_| "not a URL".to_owned())?;
         if uri.scheme_str() != Some("http") {
-            return Err("only plain http targets are served".to_owned());
+            return Err("only plain http targets are supported".to_owned());
         }
-        let host = uri.host().ok_or("no host in the address")?.to_owned();
+        let host = uri.host().ok_or("no host in the URL")?.to_owned();
         let place = format!("{host}:{}", uri.port_u16().unwrap_or(80));
         // A connection kept from before may have been closed meanwhile, which says nothing about the receiver.
         if let Some(mut kept) = self.connections.remove(&place)
@@ -112,7 +112,7 @@ fn request(delivery: &Delivery, uri: &Uri) -> Result<Request<Full<Bytes>>, Strin
     let request = match target.wire {
         Wire::Stripe => request
             .header(header::USER_AGENT, "Stripe/1.0 (simulator)")
-            // Signed anew at each attempt, so that a late one is still inside the receiver's window.
+            // Signed again at each attempt, so that a late one is still inside the receiver's window.
             .header("Stripe-Signature", stripe_signature(&target.secret, calendar::unix_seconds(), body)),
         Wire::Square => {
             let first = delivery.first_tried.clone().unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::support::{Running, ach_push, start};
 
 const PAID: &str = "amount=1999&currency=usd&confirm=true&payment_method=pm_card_visa";
 
-/// How many charges or transfers the wire has accepted.
+/// How many charges or transfers the provider has accepted.
 async fn charges(running: &Running, wire: &str) -> i64 {
     let counts = &running.state().await[wire]["counts"];
     ["charges_succeeded", "payments_charged", "ach_transfers"]

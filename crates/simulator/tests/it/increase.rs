@@ -1,4 +1,4 @@
-//! The Increase wire: transfers, keys, refusals, and the sandbox calls that move them.
+//! The Increase API: transfers, keys, refusals, and the sandbox calls that move them.
 
 use std::time::Duration;
 
@@ -359,7 +359,7 @@ async fn transfers_settle_by_themselves_where_that_is_asked_for() {
     let path = format!("ach_transfers/{}", held["id"].as_str().unwrap());
     assert_eq!(read(&running, &path).await["status"], "pending_approval");
 
-    // Nothing settles any more once the simulator has stopped.
+    // Nothing settles anymore once the simulator has stopped.
     let late = running.ach_transfer("").await;
     running.simulator.stop();
     tokio::time::sleep(Duration::from_millis(400)).await;

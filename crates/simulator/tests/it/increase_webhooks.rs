@@ -1,4 +1,4 @@
-//! Webhooks of the Increase wire: an id and nothing more, signed as Standard Webhooks says, bent on request.
+//! Webhooks of the Increase API: an id and nothing more, signed as Standard Webhooks says, bent on request.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The simulator over real HTTP: each wire's main paths, keys, faults, webhooks, pages, and the official SDKs.
+//! The simulator over real HTTP: each adapter's main paths, keys, faults, webhooks, pages, and the official SDKs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The official Python libraries against the simulator, and their judgement of its signatures.
+//! The official Python libraries against the simulator, and their judgment of its signatures.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! The Square wire's main paths.
+//! The Square API's main paths.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The Stripe wire's main paths.
+//! The Stripe API's main paths.
 
 use serde_json::{Value, json};
 

@@ -97,7 +97,7 @@ impl Running {
         tokio::time::timeout(Duration::from_secs(3), exchange).await.map_err(|_| "timed out".to_owned())?
     }
 
-    /// A call on the Stripe wire with the secret key. `form` is written as on the wire.
+    /// A call on the Stripe API with the secret key. `form` is written as on the wire.
     pub(crate) async fn try_stripe(
         &self,
         method: &str,
@@ -119,7 +119,7 @@ impl Running {
         self.try_stripe(method, path, form, "").await.unwrap()
     }
 
-    /// A call on the Square wire with the access token.
+    /// A call on the Square API with the access token.
     pub(crate) async fn try_square(&self, method: &str, path: &str, body: &Value) -> Result<Reply, String> {
         let headers =
             [("authorization", "Bearer square_simulator_token"), ("content-type", "application/json")];
@@ -131,7 +131,7 @@ impl Running {
         self.try_square(method, path, &body).await.unwrap()
     }
 
-    /// A call on the Increase wire with the API key.
+    /// A call on the Increase API with the API key.
     pub(crate) async fn try_increase(
         &self,
         method: &str,
@@ -254,7 +254,7 @@ impl Inbox {
     }
 
     pub(crate) fn kinds(&self) -> Vec<String> {
-        // On the Increase wire the type is always "event", and the category says what happened.
+        // On the Increase API the type is always "event", and the category says what happened.
         let kind = |one: &Received| one.json.get("category").unwrap_or(&one.json["type"]).clone();
         self.received().iter().map(|one| kind(one).as_str().unwrap().to_owned()).collect()
     }

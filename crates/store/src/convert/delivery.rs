@@ -108,7 +108,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// `None` where nothing can lie within.
+    /// `None` if nothing can lie within.
     pub(crate) fn new(from: Timestamp, until: Timestamp, after: Option<EventId>) -> Option<Self> {
         let (first, last) = (from.unix_millis(), until_before(Some(until))?);
         let slack = i64::try_from(IDS_DIFFER.as_millis()).unwrap_or(i64::MAX);

@@ -104,7 +104,7 @@ pub(crate) fn is_made(stored: &Endpoint, wanted: &Endpoint) -> bool {
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) id: [u8; 16],
-    /// What it wants, or `None` where it gets whatever is sent to it by name.
+    /// What it wants, or `None` if it gets whatever is sent to it by name.
     pub(crate) filter: Option<EventFilter>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn states(wanted: Option<ProviderEventState>) -> Vec<ProviderEventSta
     wanted.map_or_else(|| ProviderEventState::ALL.to_vec(), |state| vec![state])
 }
 
-/// The moment of the first events behind a place, and the name in that moment that they come after; `None` where nothing
+/// The moment of the first events behind a place, and the name in that moment that they come after; `None` if nothing
 /// can be behind it.
 pub(crate) fn behind(place: Option<&ProviderEventCursor>) -> Option<(i64, &str, &str)> {
     match place.map(|place| (place.received_at, place.event.as_ref())) {

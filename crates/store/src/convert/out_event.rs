@@ -1,4 +1,4 @@
-//! Events that callers are told, with the transaction as it was.
+//! Events that callers are notified, with the transaction as it was.
 
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
@@ -33,7 +33,7 @@ pub(crate) fn read<C: Cells>(cells: &mut C) -> Result<Event, C::Fault> {
 /// Why a unit's events cannot be written.
 pub(crate) const NO_STATE: &str = "an event about a transaction came with no transaction";
 
-/// What an event holds of the transaction it is about, as JSON; `Err` where there is none to hold.
+/// What an event holds of the transaction it is about, as JSON; `Err` if there is none to hold.
 pub(crate) fn state_told(
     event: &NewEvent,
     state: Option<&TransactionState>,
@@ -143,7 +143,7 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// The slice that begins at `from`, whose event has the number `cursor`; `None` where it names one that has no number.
+    /// The slice that begins at `from`, whose event has the number `cursor`; `None` if it names one that has no number.
     pub(crate) const fn new(from: EventsFrom, cursor: Option<i64>) -> Option<Self> {
         let (first, last, newest_first) = match (from, cursor) {
             (EventsFrom::Newest, _) => (1, i64::MAX, true),

@@ -117,7 +117,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// `None` where nothing can lie within.
+    /// `None` if nothing can lie within.
     pub(crate) fn new(filter: &TransactionFilter, before: Option<TransactionId>) -> Option<Self> {
         if filter.provider.as_deref().is_some_and(is_unstorable) {
             return None;

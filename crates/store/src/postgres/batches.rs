@@ -1,7 +1,7 @@
 //! How batches of transfers begin and end, and how the server plans them.
 //!
 //! All look-ups of a batch are by key. But a plan that the server makes while the tables are small reads them whole, or
-//! all of one environment, and is kept by the connection while they grow. So plans are made anew for every batch at first,
+//! all of one environment, and is kept by the connection while they grow. So plans are made again for every batch at first,
 //! and kept only once the tables are large enough that none but the key will do.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,7 +10,7 @@ use deadpool_postgres::ClientWrapper;
 
 use super::fault::Fault;
 
-/// Begins a batch that is planned anew.
+/// Begins a batch that is planned again.
 const BEGIN_ANEW: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
 
 /// Begins a batch whose plan is kept.

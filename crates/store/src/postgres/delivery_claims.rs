@@ -121,7 +121,7 @@ async fn claim_some(
 type Ready = Vec<(EnvironmentId, Endpoint)>;
 type Gone = Vec<(Uuid, Uuid)>;
 
-/// The endpoints to be told, and those that are not to be told, or not there, any more.
+/// The endpoints to be told, and those that are not to be told, or not there, anymore.
 fn sorted_out(rows: &[Row]) -> Result<(Ready, Gone), Fault> {
     let (mut ready, mut gone) = (Vec::new(), Vec::new());
     for row in rows {

@@ -37,7 +37,7 @@ pub(super) async fn pin(client: &ClientWrapper, name: &str, value: &str) -> Resu
     Ok(client.query_one(&read, &[&name]).await?.try_get(0)?)
 }
 
-/// The version of the environment's last change, which holds all earlier ones; `None` where there is none such.
+/// The version of the environment's last change, which holds all earlier ones; `None` if there is none such.
 pub(super) async fn stamp(
     client: &ClientWrapper,
     environment: EnvironmentId,

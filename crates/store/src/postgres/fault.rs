@@ -59,7 +59,7 @@ pub(super) struct Judgement {
 pub(super) enum Blame {
     /// The unit of work, or it may be; those that share its attempt may go better without it.
     Unit,
-    /// The connection, which is no good any more.
+    /// The connection, which is no good anymore.
     Connection,
     /// Neither.
     Circumstances,

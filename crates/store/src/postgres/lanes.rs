@@ -6,7 +6,7 @@
 //! locks, and any number of nodes may do the same.
 //!
 //! A batch is attempted as any unit is. Where one of its units may be what is wrong, each is attempted by itself: nobody
-//! fails for a neighbour's sake, and as every unit is known by its caller's ids, none is done twice.
+//! fails for a neighbor's sake, and as every unit is known by its caller's ids, none is done twice.
 
 use std::{
     hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash},
@@ -165,7 +165,7 @@ async fn one_by_one<U: Unit>(
 
 impl<U: Unit> Waiting<U> {
     fn answer(self, answer: Result<U::Answer, StoreError>) {
-        // Nobody may be waiting any more, which changes nothing.
+        // Nobody may be waiting anymore, which changes nothing.
         let _ = self.reply.send(answer);
     }
 }

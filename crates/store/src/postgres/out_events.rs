@@ -1,4 +1,4 @@
-//! Events that callers are told: written with what they tell of, found and listed.
+//! Events that callers are notified: written with what they tell of, found and listed.
 
 use deadpool_postgres::ClientWrapper;
 use tokio_postgres::types::ToSql;

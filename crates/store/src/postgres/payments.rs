@@ -129,7 +129,7 @@ pub(super) fn due(progress: &Progress) -> Vec<Option<i64>> {
     [progress.due, progress.follow_up].map(|moment| moment.map(Timestamp::unix_millis)).to_vec()
 }
 
-/// One statement, and so one moment: a row for each attempt, or one row where there is none, each with the payment.
+/// One statement, and so one moment: a row for each attempt, or one row if there is none, each with the payment.
 pub(super) async fn find(
     client: &ClientWrapper,
     environment: EnvironmentId,

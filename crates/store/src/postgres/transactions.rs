@@ -72,7 +72,7 @@ pub(super) async fn list(
         (&limit, Type::INT8),
     ];
     parameters.extend(filter.provider.iter().map(|provider| (provider as &(dyn ToSql + Sync), Type::TEXT)));
-    // Planned anew each time, for these very values: of a provider that hardly any transaction has, a plan for any provider
+    // Planned again each time, for these very values: of a provider that hardly any transaction has, a plan for any provider
     // would read all the others.
     let rows = client.query_typed(&list_sql(filter), &parameters).await?;
     rows.iter().map(|row| read(&mut RowCells::new(row, 0))).collect()

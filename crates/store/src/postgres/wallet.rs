@@ -76,7 +76,7 @@ async fn decide_and_write(
     Ok(Moved::Done(AppliedMovement { posting: movement.posting, replayed: false, balances }))
 }
 
-/// Locks the wallet, whose first accounts are made where they are missing; `None` where there is no environment.
+/// Locks the wallet, whose first accounts are made where they are missing; `None` if there is no environment.
 async fn lock(
     transaction: &Transaction<'_>,
     environment: EnvironmentId,

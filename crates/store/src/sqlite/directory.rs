@@ -70,7 +70,7 @@ pub(super) fn touch(connection: &Connection, environment: EnvironmentId) -> Resu
     Ok(DirectoryVersion(convert::count(version)?))
 }
 
-/// The version of the environment's last change, which holds all earlier ones; `None` where there is none such.
+/// The version of the environment's last change, which holds all earlier ones; `None` if there is none such.
 pub(super) fn stamp(
     connection: &Connection,
     environment: EnvironmentId,

@@ -127,7 +127,7 @@ pub(super) const PARK: &str =
     "UPDATE event_deliveries INDEXED BY event_deliveries_by_state SET state = 'parked', due_at = NULL
      WHERE environment_id = ?1 AND endpoint_id = ?2 AND state = 'waiting' AND state <> 'delivered'";
 
-/// Gives up what waits for an endpoint that is told nothing any more.
+/// Gives up what waits for an endpoint that is told nothing anymore.
 pub(super) fn park_waiting(
     connection: &Connection,
     environment: EnvironmentId,

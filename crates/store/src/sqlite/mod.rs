@@ -58,12 +58,12 @@ pub struct SqliteSettings {
     /// How long to wait for a lock that another process, such as a backup, holds on the file.
     pub busy_timeout: Duration,
     /// How long a unit of work may wait for its turn before it is refused as unavailable.
-    pub patience: Duration,
+    pub queue_timeout: Duration,
 }
 
 impl Default for SqliteSettings {
     fn default() -> Self {
-        Self { readers: 4, busy_timeout: Duration::from_secs(2), patience: Duration::from_secs(5) }
+        Self { readers: 4, busy_timeout: Duration::from_secs(2), queue_timeout: Duration::from_secs(5) }
     }
 }
 
@@ -95,9 +95,9 @@ impl SqliteStore {
         let connection = file.writer().map_err(|fault| failed(fault.to_string()))?;
         migrate::migrate(&connection)?;
         let announcer = Announcer::new();
-        let writer = Writer::start(Arc::clone(&file), connection, settings.patience, announcer.clone())
+        let writer = Writer::start(Arc::clone(&file), connection, settings.queue_timeout, announcer.clone())
             .map_err(|error| failed(error.to_string()))?;
-        let readers = Readers::new(Arc::clone(&file), settings.readers, settings.patience);
+        let readers = Readers::new(Arc::clone(&file), settings.readers, settings.queue_timeout);
         Ok(Self { readers, writer, announcer, file: Some(file) })
     }
 

@@ -1,4 +1,4 @@
-//! Events that callers are told: written with what they tell of, found and listed.
+//! Events that callers are notified: written with what they tell of, found and listed.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tollgate_domain::{

@@ -23,7 +23,7 @@ pub(super) struct Posting<'a> {
 }
 
 impl Posting<'_> {
-    /// Adds the entries to their accounts; `false` where one of them would be overdrawn, and then nothing may be kept.
+    /// Adds the entries to their accounts; `false` if one of them would be overdrawn, and then nothing may be kept.
     pub(super) fn add_up(&self, connection: &Connection) -> Result<bool, Fault> {
         // What is taken comes first, because it may be refused.
         for entry in self.entries.iter().filter(|entry| entry.amount_minor < 0) {

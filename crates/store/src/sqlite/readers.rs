@@ -25,14 +25,14 @@ pub(super) enum Readers {
 pub(super) struct Inner {
     file: Arc<ServedFile>,
     turns: Arc<Semaphore>,
-    patience: Duration,
+    queue_timeout: Duration,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(super) fn new(file: Arc<ServedFile>, most: usize, patience: Duration) -> Self {
+    pub(super) fn new(file: Arc<ServedFile>, most: usize, queue_timeout: Duration) -> Self {
         let turns = Arc::new(Semaphore::new(most.clamp(1, 64)));
-        Self::Pool(Arc::new(Inner { file, turns, patience, idle: Mutex::default() }))
+        Self::Pool(Arc::new(Inner { file, turns, queue_timeout, idle: Mutex::default() }))
     }
 
     /// Runs `work` in one read transaction: all it reads is from one moment.
@@ -50,7 +50,7 @@ impl Readers {
                     .map_err(StoreError::from);
             }
         };
-        let waiting = tokio::time::timeout(inner.patience, Arc::clone(&inner.turns).acquire_owned());
+        let waiting = tokio::time::timeout(inner.queue_timeout, Arc::clone(&inner.turns).acquire_owned());
         let turn = match waiting.await {
             Ok(Ok(turn)) => turn,
             Ok(Err(_)) => return Err(StoreError::Unavailable("the store is closed".to_owned())),

@@ -43,7 +43,7 @@ pub(super) enum Effect<T> {
 #[derive(Debug)]
 pub(super) struct Writer {
     lane: Lane,
-    patience: Duration,
+    queue_timeout: Duration,
     commits: Arc<AtomicU64>,
     disk_failed: Arc<AtomicBool>,
 }
@@ -62,7 +62,7 @@ impl Writer {
     pub(super) fn start(
         file: Arc<ServedFile>,
         connection: Connection,
-        patience: Duration,
+        queue_timeout: Duration,
         announcer: Announcer,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
@@ -78,17 +78,17 @@ impl Writer {
         let thread =
             std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || work.run(waiting))?;
         let lane = Lane::Thread { queue: Some(queue), thread: Some(thread) };
-        Ok(Self { lane, patience, commits, disk_failed })
+        Ok(Self { lane, queue_timeout, commits, disk_failed })
     }
 
     /// A writer without a thread: each unit is a transaction of its own, run by whoever asks.
     #[cfg(feature = "simulation")]
     pub(super) fn inline(memory: super::memory::Memory, announcer: Announcer) -> Self {
         let lane = Lane::Inline { memory, announcer };
-        Self { lane, patience: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
+        Self { lane, queue_timeout: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
     }
 
-    /// Runs `work` in the next transaction, and again where that is undone for a neighbour's sake. Where the caller stops
+    /// Runs `work` in the next transaction, and again where that is undone for a neighbor's sake. Where the caller stops
     /// waiting, the unit is done or not done, as a whole.
     pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
@@ -97,7 +97,7 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let unit = Box::new(Unit {
-            deadline: Instant::now() + self.patience,
+            deadline: Instant::now() + self.queue_timeout,
             reply,
             work,
             answer: None,
@@ -246,7 +246,7 @@ where
 
     fn answer(self: Box<Self>) {
         let late = || Err(StoreError::Unavailable("it waited too long".to_owned()));
-        // Nobody may be waiting any more, which changes nothing.
+        // Nobody may be waiting anymore, which changes nothing.
         let _ = self.reply.send(self.answer.unwrap_or_else(late));
     }
 
@@ -373,7 +373,7 @@ impl From<Failure> for StoreError {
 
 /// Runs all jobs in one transaction. Returns the most that any of them did, and whether there was anything to commit.
 ///
-/// A job that is refused or fails must leave its neighbours alone. Nearly all decide before they write, so that there is
+/// A job that is refused or fails must leave its neighbors alone. Nearly all decide before they write, so that there is
 /// nothing to undo; only where one has written and wants it undone, all begin again with a savepoint around each, which
 /// costs a copy of every page touched.
 fn batch(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
@@ -397,7 +397,7 @@ enum Around {
     Savepoint,
 }
 
-/// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` where a job by itself must be undone.
+/// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` if a job by itself must be undone.
 fn run_all(
     connection: &Connection,
     jobs: &mut [Box<dyn Job>],

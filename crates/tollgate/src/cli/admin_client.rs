@@ -18,7 +18,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// An audit of a large database takes a while; nothing takes longer.
 const LONG_REQUEST_TIMEOUT: Duration = Duration::from_mins(30);
 pub(super) const AUDIT: &str = "/admin/v1/audit";
-const NO_SERVER: &str = "there is no server to ask: set TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or run this where a \
+const NO_SERVER: &str = "no server configured: set TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or run this where a \
                          sandbox has its tollgate-data folder (TOLLGATE_DATA_DIR names another)";
 
 /// A server and the token for it.
@@ -40,15 +40,15 @@ impl AdminClient {
     /// Finds the server by `TOLLGATE_URL` and `TOLLGATE_ADMIN_TOKEN`, or by the sandbox's notes.
     ///
     /// A token out of the notes goes to the sandbox of those notes and to nobody else.
-    pub(crate) fn find(notes: Option<&SandboxFile>) -> Result<Self, Failure> {
+    pub(crate) fn find(sandbox_file: Option<&SandboxFile>) -> Result<Self, Failure> {
         let url = variable("TOLLGATE_URL").map(|url| url.trim_end_matches('/').to_owned());
-        let noted = notes.and_then(SandboxFile::base_url);
+        let noted = sandbox_file.and_then(SandboxFile::base_url);
         let is_sandbox = url.is_none() || url.as_deref() == noted;
-        let (token, token_from) = match (variable("TOLLGATE_ADMIN_TOKEN"), notes) {
+        let (token, token_from) = match (variable("TOLLGATE_ADMIN_TOKEN"), sandbox_file) {
             (Some(token), _) => (Secret::new(token), "TOLLGATE_ADMIN_TOKEN".to_owned()),
-            (None, Some(notes)) if is_sandbox => {
-                let token = notes.admin_token().ok_or_else(|| Failure::new(NO_SERVER))?;
-                (token, notes.path.display().to_string())
+            (None, Some(sandbox_file)) if is_sandbox => {
+                let token = sandbox_file.admin_token().ok_or_else(|| Failure::new(NO_SERVER))?;
+                (token, sandbox_file.path.display().to_string())
             }
             (None, _) => return Err(Failure::new(NO_SERVER)),
         };
@@ -116,7 +116,7 @@ impl AdminClient {
         let timeout = if path == AUDIT { LONG_REQUEST_TIMEOUT } else { REQUEST_TIMEOUT };
         let reply = self.http.send(method, &url, &all, body, timeout).await.map_err(|why| {
             Failure::new(format!(
-                "{} does not answer: {why}; start the server, or set TOLLGATE_URL to where it is",
+                "{} is not responding: {why}; start the server, or set TOLLGATE_URL",
                 self.url
             ))
         })?;
@@ -130,7 +130,7 @@ impl AdminClient {
             }
             Some(false) if reply.status == StatusCode::UNAUTHORIZED => {
                 Err(Failure::answered(401, &envelope).saying(format!(
-                    "{} does not take the admin token of {}; set TOLLGATE_ADMIN_TOKEN to the one it was started with",
+                    "{} rejected the admin token from {}; set TOLLGATE_ADMIN_TOKEN to the token the server was started with",
                     self.url, self.token_from
                 )))
             }
@@ -140,7 +140,7 @@ impl AdminClient {
     }
 
     fn not_tollgate(&self) -> Failure {
-        Failure::new(format!("what answers at {} is not tollgate; check TOLLGATE_URL", self.url))
+        Failure::new(format!("the server at {} is not tollgate; check TOLLGATE_URL", self.url))
     }
 
     fn version_of(&self, reply: &Reply) -> Result<u64, Failure> {

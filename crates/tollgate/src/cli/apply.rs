@@ -15,7 +15,7 @@ const MAX_ROUNDS: usize = 5;
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// The document, TOML or JSON. A masked secret in it keeps the one in force.
+    /// The document, TOML or JSON. A masked secret keeps the current one.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -25,11 +25,11 @@ pub(crate) struct Apply {
 /// How far to go.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Mode {
-    /// Have the server check it and show the difference; change nothing.
+    /// Validate on the server and show the difference without changing anything.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    consent: Confirm,
+    confirm: Confirm,
 }
 
 pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
@@ -38,7 +38,7 @@ pub(crate) async fn run(session: Session, apply: Apply) -> Result<(), Failure> {
     replace(&session, &document, &name, apply.mode).await
 }
 
-/// Replaces the configuration in force by a document, called `name` for the reader.
+/// Replaces the current configuration by a document, called `name` for the reader.
 pub(crate) async fn replace(
     session: &Session,
     document: &Value,
@@ -52,9 +52,9 @@ pub(crate) async fn replace(
         json!({ "applied": applied, "dryRun": mode.dry_run, "version": version, "changes": changes })
     };
     if changes.is_empty() {
-        return session.output.show(&told(false, version), |_| {
-            format!("There is nothing to change: version {version} says the same.")
-        });
+        return session
+            .output
+            .show(&told(false, version), |_| format!("No changes: version {version} is identical."));
     }
     let style = session.output.style;
     let lines: Vec<_> = changes.iter().map(|change| diff::line(change, style)).collect();
@@ -63,25 +63,23 @@ pub(crate) async fn replace(
         output::print(&format!("{}\n\n{count} to version {version}.", lines.join("\n")))?;
     }
     if mode.dry_run {
-        return session
-            .output
-            .show(&told(false, version), |_| "The server takes it. Nothing was changed.".to_owned());
+        return session.output.show(&told(false, version), |_| "Valid. Nothing was changed.".to_owned());
     }
-    if session.output.json && !mode.consent.yes {
-        return Err(Failure::new("--json cannot ask; pass --yes to apply, or --dry-run to look"));
+    if session.output.json && !mode.confirm.yes {
+        return Err(Failure::new("--json cannot prompt; pass --yes to apply or --dry-run to preview"));
     }
-    mode.consent.ask("Put this in force?")?;
+    mode.confirm.ask("Apply this configuration?")?;
     let put = session.client.put(&path, document, version).await.map_err(|failure| {
         if failure.code() == Some("version_conflict") {
-            return failure.saying("somebody changed the configuration meanwhile, and nothing was overwritten; run this again to see the difference");
+            return failure.saying("the configuration changed in the meantime and nothing was overwritten; run the command again to see the difference");
         }
         failure
     })?;
     let now = put.number("version");
-    session.output.show(&told(true, now), |_| format!("Version {now} is in force."))
+    session.output.show(&told(true, now), |_| format!("Version {now} applied."))
 }
 
-/// The version in force, and what the document would change of it.
+/// The current version, and what the document would change of it.
 async fn plan(
     session: &Session,
     path: &str,
@@ -91,10 +89,10 @@ async fn plan(
     for _ in 0..MAX_ROUNDS {
         let Versioned { data: current, version } = session.client.get_versioned(path).await?;
         let checked = session.client.post(&format!("{path}/validate"), document).await;
-        let checked = checked.map_err(|failure| match failure.faults() {
+        let checked = checked.map_err(|failure| match failure.errors() {
             0 => failure,
-            1 => failure.saying(format!("{name} has a fault; nothing was changed")),
-            count => failure.saying(format!("{name} has {count} faults; nothing was changed")),
+            1 => failure.saying(format!("{name} has an error; nothing was changed")),
+            count => failure.saying(format!("{name} has {count} errors; nothing was changed")),
         })?;
         if checked.number("version") != version {
             continue;
@@ -103,5 +101,5 @@ async fn plan(
         let replaced = checked.list("replacedSecrets").iter().filter_map(Value::as_str);
         return Ok((version, tollgate_configuration::diff(&current, document, replaced)));
     }
-    Err(Failure::new("others keep changing this configuration; try again in a moment"))
+    Err(Failure::new("the configuration keeps changing; try again in a moment"))
 }

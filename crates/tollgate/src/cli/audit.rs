@@ -19,11 +19,11 @@ pub(crate) async fn run(session: Session, _: Audit) -> Result<(), Failure> {
         for finding in findings {
             table.row(["environmentId", "subject", "problem"].map(|name| finding.word(name).into()));
         }
-        text.push_str(&table.draw(style, "the books balance"));
+        text.push_str(&table.draw(style, "the ledger is consistent"));
         text
     })?;
     if findings.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(format!("{} things in the books cannot be", findings.len())))
+    Err(Failure::new(format!("{} ledger inconsistencies", findings.len())))
 }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// Which shell.
+    /// The shell.
     shell: Shell,
 }
 

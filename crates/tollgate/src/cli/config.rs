@@ -21,18 +21,18 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Who changed it and when, newest first.
+    /// List versions with author and time, newest first.
     History {
-        /// How many at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 20)]
         limit: u32,
-        /// Only versions below this one.
+        /// Only versions before this one.
         #[arg(long, value_name = "VERSION")]
         before: Option<u64>,
     },
-    /// Put a version of the history in force again, with the secrets as they are now.
+    /// Restore an earlier version, keeping the current secrets.
     Rollback {
-        /// The version to go back to.
+        /// The version to restore.
         version: u64,
         #[command(flatten)]
         mode: Mode,
@@ -60,13 +60,13 @@ async fn history(session: &Session, limit: u32, before: Option<u64>) -> Result<(
             ];
             table.row(row.map(Into::into));
         }
-        table.draw(style, "The configuration was never changed.") + &more(&list, "--before")
+        table.draw(style, "The configuration has no history yet.") + &more(&list, "--before")
     })
 }
 
 async fn rollback(session: &Session, version: u64, mode: Mode) -> Result<(), Failure> {
     let path = session.path("/config").await?;
-    let missing = || format!("there is no version {version}; `tollgate config history` lists them");
+    let missing = || format!("version {version} not found; `tollgate config history` lists all versions");
     let old = session.client.get(&format!("{path}/versions/{version}")).await;
     let mut old = old.map_err(|failure| failure.if_missing(missing))?;
     let current = session.client.get(&path).await?;

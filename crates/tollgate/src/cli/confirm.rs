@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// Whether to ask.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Confirm {
-    /// Do it without asking.
+    /// Skip the confirmation prompt.
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
@@ -29,9 +29,7 @@ impl Confirm {
                 "y" | "yes" => Ok(()),
                 _ => Err(Failure::new("nothing was changed")),
             },
-            _ => Err(Failure::new(
-                "nobody is there to answer, so nothing was changed; pass --yes to do it unasked",
-            )),
+            _ => Err(Failure::new("not a terminal, so nothing was changed; pass --yes to skip the prompt")),
         }
     }
 }

@@ -24,10 +24,10 @@ pub(crate) fn line(change: &Change, style: Style) -> String {
         Difference::Added(value) => (Paint::Good, format!("+ {path} = {value}")),
         Difference::Removed(value) => (Paint::Bad, format!("- {path} = {value}")),
         Difference::Changed(before, after) => (Paint::Notice, format!("~ {path}: {before} -> {after}")),
-        Difference::Reordered(names) => {
-            (Paint::Notice, format!("~ {path}: now in the order {}", names.join(", ")))
+        Difference::Reordered(names) => (Paint::Notice, format!("~ {path}: new order {}", names.join(", "))),
+        Difference::OtherSecret => {
+            (Paint::Notice, format!("~ {path}: different secret with the same ending"))
         }
-        Difference::OtherSecret => (Paint::Notice, format!("~ {path}: another secret that ends alike")),
     };
     style.paint(paint, &printable(&line))
 }
@@ -44,7 +44,10 @@ mod tests {
         let (before, after) = (json!({"a": 1, "b": 2, "d": 4}), json!({"a": 3, "c": 5, "d": 4}));
         let changes = diff(&before, &after, ["d"]);
         let lines: Vec<_> = changes.iter().map(|change| line(change, style)).collect();
-        assert_eq!(lines, ["- b = 2", "~ a: 1 -> 3", "+ c = 5", "~ d: another secret that ends alike"]);
+        assert_eq!(
+            lines,
+            ["- b = 2", "~ a: 1 -> 3", "+ c = 5", "~ d: different secret with the same ending"]
+        );
         let told = changes.iter().map(to_json).next().unwrap();
         assert_eq!(told, json!({"path": "b", "change": "removed", "before": 2, "after": null}));
     }

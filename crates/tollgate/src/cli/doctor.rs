@@ -35,8 +35,8 @@ pub(crate) async fn run(session: Session, _: Doctor) -> Result<(), Failure> {
     session.output.show(&answer, |style| render(&answer, style))?;
     match answer.list("checks").iter().filter(|check| check.text("verdict") == "problem").count() {
         0 => Ok(()),
-        1 => Err(Failure::new("there is a problem; see above")),
-        count => Err(Failure::new(format!("there are {count} problems; see above"))),
+        1 => Err(Failure::new("1 problem found; see above")),
+        count => Err(Failure::new(format!("{count} problems found; see above"))),
     }
 }
 
@@ -53,16 +53,16 @@ fn local_checks(
     let mut checks = vec![clock_check(answer.text("serverTime"), asked_at, answered_at)];
     let (ours, theirs) = (env!("CARGO_PKG_VERSION"), answer.text("version"));
     checks.push(if ours == theirs {
-        check("version", "ok", format!("server and command line are {ours}"), None)
+        check("version", "ok", format!("server and CLI are {ours}"), None)
     } else {
-        let finding = format!("the server is {theirs}, this command line {ours}");
-        check("version", "warning", finding, Some("use the same release of both"))
+        let finding = format!("the server is {theirs}, this CLI is {ours}");
+        check("version", "warning", finding, Some("use the same release for both"))
     });
     let url = &session.client.url;
     let is_loopback =
         ["http://127.", "http://localhost", "http://[::1]"].iter().any(|start| url.starts_with(start));
     if url.starts_with("http://") && !is_loopback {
-        let advice = "the admin token travels in plain text; use https, or a tunnel";
+        let advice = "the admin token is sent unencrypted; use https or a tunnel";
         checks.push(check("connection", "problem", format!("{url} is not encrypted"), Some(advice)));
     }
     if session.client.token_length() < STRONG_TOKEN {
@@ -70,16 +70,16 @@ fn local_checks(
         let finding = format!("the admin token has {} characters", session.client.token_length());
         checks.push(check("admin token", "warning", finding, Some(advice)));
     }
-    if let Some(notes) = &session.notes
-        && let Ok(file) = fs::metadata(&notes.path)
+    if let Some(sandbox_file) = &session.sandbox_file
+        && let Ok(file) = fs::metadata(&sandbox_file.path)
         && file.permissions().mode() & 0o077 != 0
     {
-        let finding = format!("{} can be read by others on this machine", notes.path.display());
+        let finding = format!("{} is readable by other users on this machine", sandbox_file.path.display());
         checks.push(check(
             "keys",
             "problem",
             finding,
-            Some("chmod 600 it: it holds the admin token and keys"),
+            Some("run chmod 600 on it: it contains the admin token and keys"),
         ));
     }
     checks
@@ -88,7 +88,7 @@ fn local_checks(
 /// How far this machine's clock is from the server's; anywhere within the exchange is no difference.
 fn clock_check(server_time: &str, asked_at: SystemTime, answered_at: SystemTime) -> Value {
     let Ok(server) = server_time.parse::<jiff::Timestamp>().map(SystemTime::from) else {
-        return check("clock", "warning", "the server did not say what time it is", None);
+        return check("clock", "warning", "the server did not report its time", None);
     };
     let early = asked_at.duration_since(server).unwrap_or_default();
     let late = server.duration_since(answered_at).unwrap_or_default();
@@ -98,7 +98,7 @@ fn clock_check(server_time: &str, asked_at: SystemTime, answered_at: SystemTime)
     if apart < NOTABLE_SKEW {
         return check("clock", "ok", finding, None);
     }
-    let advice = "run a time service on both: signatures are refused by clocks that are minutes apart";
+    let advice = "run a time service on both machines: signatures are rejected when clocks differ by minutes";
     check("clock", "warning", finding, Some(advice))
 }
 

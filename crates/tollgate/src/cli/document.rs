@@ -45,7 +45,7 @@ pub(crate) fn write(document: &Value, format: Format) -> Result<String, Failure>
         Format::Json => Ok(format!("{document:#}\n")),
         Format::Toml => {
             let table = to_toml(document).ok_or_else(|| {
-                Failure::new("the document has a number TOML cannot write; use --format json")
+                Failure::new("the document has a number TOML cannot represent; use --format json")
             })?;
             toml::to_string_pretty(&table)
                 .map_err(|error| Failure::new(format!("cannot write TOML: {error}")))

@@ -22,43 +22,43 @@ pub(crate) struct Endpoints {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Every endpoint, and how it fares.
+    /// List endpoints and their health.
     List,
-    /// Add one; its signing secret is shown this once.
+    /// Add an endpoint; its signing secret is shown only once.
     Create {
-        /// Where events are sent, such as https://shop.example/events.
+        /// The URL to send events to, such as https://shop.example/events.
         url: String,
-        /// Which events, such as transaction.succeeded; several with commas; all unless given.
+        /// Event types, such as transaction.succeeded, separated by commas; default: all.
         #[arg(long, value_delimiter = ',', default_value = "*")]
         events: Vec<String>,
-        /// What it is for.
+        /// A description.
         #[arg(long)]
         description: Option<String>,
     },
-    /// Give it a new secret, shown this once; the old one signs beside it for a while.
+    /// Rotate the signing secret; the new one is shown only once, and both sign during the grace period.
     Rotate {
-        /// The endpoint.
+        /// The endpoint ID.
         id: String,
-        /// How long the old one goes on.
+        /// How long the old secret stays valid.
         #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
         grace_seconds: u64,
     },
-    /// Send to it again after it was disabled; what was parked is sent by `events resend`.
+    /// Enable a disabled endpoint; use `events resend` for deliveries that failed meanwhile.
     Enable {
-        /// The endpoint.
+        /// The endpoint ID.
         id: String,
     },
-    /// Send nothing to it for now.
+    /// Disable an endpoint.
     Disable {
-        /// The endpoint.
+        /// The endpoint ID.
         id: String,
     },
-    /// Remove it and its deliveries; the events stay.
+    /// Remove an endpoint and its deliveries; the events remain.
     Remove {
-        /// The endpoint.
+        /// The endpoint ID.
         id: String,
         #[command(flatten)]
-        consent: Confirm,
+        confirm: Confirm,
     },
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn run(session: Session, endpoints: Endpoints) -> Result<(), Fa
     let one = |id: &str| format!("{path}/{}", segment(id));
     let no_such = |failure: Failure, id: &str| {
         failure.if_missing(|| {
-            format!("there is no endpoint {id} in this environment; `tollgate endpoints list`")
+            format!("endpoint {id} not found in this environment; see `tollgate endpoints list`")
         })
     };
     match endpoints.action {
@@ -90,8 +90,8 @@ pub(crate) async fn run(session: Session, endpoints: Endpoints) -> Result<(), Fa
         Action::Disable { id } => {
             switch(&session, &one(&id), false).await.map_err(|failure| no_such(failure, &id))
         }
-        Action::Remove { id, consent } => {
-            consent.ask(&format!("Remove {id}? What waits for it is not sent any more."))?;
+        Action::Remove { id, confirm } => {
+            confirm.ask(&format!("Remove {id}? Its pending deliveries will not be sent."))?;
             let removed = session.client.delete(&one(&id)).await.map_err(|failure| no_such(failure, &id))?;
             session.output.show(&removed, |_| format!("Removed {id}."))
         }
@@ -111,7 +111,7 @@ fn list(session: &Session, list: &Value) -> Result<(), Failure> {
         for endpoint in list.list("items") {
             let state = if endpoint.flag("enabled") { "enabled" } else { "disabled" };
             let rests =
-                endpoint.optional_text("restsUntil").map(|until| format!("rests until {}", moment(until)));
+                endpoint.optional_text("restsUntil").map(|until| format!("paused until {}", moment(until)));
             let note = endpoint.optional_text("disabledReason").map(str::to_owned).or(rests);
             let note = note.or_else(|| endpoint.optional_text("description").map(str::to_owned));
             table.row([
@@ -124,7 +124,7 @@ fn list(session: &Session, list: &Value) -> Result<(), Failure> {
                 Cell::painted(note.unwrap_or_else(|| "-".to_owned()), Paint::Dim),
             ]);
         }
-        table.draw(style, "Nobody is told anything; `tollgate endpoints create URL` adds an address.")
+        table.draw(style, "No endpoints; add one with `tollgate endpoints create URL`.")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `tollgate events`: what callers are told, whether they heard it, and telling it again.
+//! `tollgate events`: what callers are notified, whether they heard it, and telling it again.
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
@@ -22,68 +22,68 @@ pub(crate) struct Events {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// What happened, newest first.
+    /// List events, newest first.
     List {
         /// Only events of this type, such as transaction.succeeded.
         #[arg(long = "type", value_name = "TYPE")]
         kind: Option<String>,
-        /// Only those about this payment.
+        /// Only events of this payment.
         #[arg(long)]
         reference: Option<String>,
-        /// How many at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 50)]
         limit: u32,
-        /// Only those before this one.
+        /// Only results before this one.
         #[arg(long, value_name = "EVENT ID", conflicts_with = "after")]
         before: Option<String>,
-        /// Only those after this one, the oldest first.
+        /// Only events after this one, oldest first.
         #[arg(long, value_name = "EVENT ID")]
         after: Option<String>,
     },
-    /// One event: the body receivers get, and what came of each delivery.
+    /// Show one event with its body and deliveries.
     Show {
-        /// The event, evt_….
+        /// The event ID, evt_….
         event: String,
     },
-    /// Which event is on its way whereto.
+    /// List deliveries to endpoints.
     Deliveries {
-        /// Only waiting, delivered or parked ones.
+        /// Only deliveries in this state: waiting, delivered or parked.
         #[arg(long)]
         state: Option<String>,
-        /// Only to this endpoint.
+        /// Only deliveries to this endpoint.
         #[arg(long, value_name = "ID")]
         endpoint: Option<String>,
-        /// How many at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 50)]
         limit: u32,
-        /// Only those before this one.
+        /// Only results before this one.
         #[arg(long, value_name = "CURSOR")]
         before: Option<String>,
     },
-    /// Send an event again, or all of a span of time.
+    /// Resend one event, or all events in a time range.
     Resend(ResendArguments),
-    /// Follow events as they happen, and forward them to a receiver under development.
+    /// Stream events live and forward them to a local receiver.
     Listen(Listen),
 }
 
 #[derive(Debug, Args)]
 struct ResendArguments {
-    /// The event, evt_….
+    /// The event ID, evt_….
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     event: Option<String>,
-    /// Instead of one event: all from this moment on, such as 2026-11-15T00:00:00Z.
+    /// Instead of one event: all events from this time on, such as 2026-11-15T00:00:00Z.
     #[arg(long, value_name = "MOMENT")]
     from: Option<String>,
-    /// Up to this moment; now unless given.
+    /// Up to this time; default: now.
     #[arg(long, value_name = "MOMENT", requires = "from")]
     until: Option<String>,
-    /// Only what was given up.
+    /// Failed deliveries only.
     #[arg(long, requires = "from")]
     parked_only: bool,
-    /// Where an earlier resend of the same moments stopped.
+    /// Continue where an earlier resend of the same range stopped.
     #[arg(long, value_name = "EVENT ID", requires = "from")]
     after: Option<String>,
-    /// To this endpoint alone, whatever it usually wants.
+    /// Only to this endpoint, whatever it subscribes to.
     #[arg(long, value_name = "ID")]
     endpoint: Option<String>,
 }
@@ -119,8 +119,7 @@ pub(crate) async fn run(session: Session, events: Events) -> Result<(), Failure>
             ]);
             let list = session.client.get(&session.path(&format!("/deliveries{query}")).await?).await?;
             session.output.show(&list, |style| {
-                delivery_table(list.list("items"), style, "There are no deliveries.")
-                    + &more(&list, "--before")
+                delivery_table(list.list("items"), style, "No deliveries.") + &more(&list, "--before")
             })
         }
         Action::Resend(arguments) => resend(&session, arguments).await,
@@ -149,20 +148,20 @@ async fn resend(session: &Session, arguments: ResendArguments) -> Result<(), Fai
         resent.map_err(|failure| no_such(failure, arguments.event.as_deref().unwrap_or("or endpoint")))?;
     session.output.show(&resent, |_| {
         let count = match resent.number("deliveries") {
-            0 => "No endpoint wants it; nothing is sent.".to_owned(),
-            1 => "1 delivery is sent again.".to_owned(),
-            count => format!("{count} deliveries are sent again."),
+            0 => "No subscribed endpoint; nothing was sent.".to_owned(),
+            1 => "1 delivery queued.".to_owned(),
+            count => format!("{count} deliveries queued."),
         };
         let rest = resent
             .optional_text("nextAfter")
-            .map(|event| format!(" There is more: repeat the command with --after {event}"));
+            .map(|event| format!(" There are more: repeat the command with --after {event}"));
         count + &rest.unwrap_or_default()
     })
 }
 
 fn no_such(failure: Failure, event: &str) -> Failure {
     failure.if_missing(|| {
-        format!("there is no event {event} in this environment, or no such endpoint; `tollgate events list` and `tollgate endpoints list` show those there are")
+        format!("event {event} or endpoint not found in this environment; see `tollgate events list` and `tollgate endpoints list`")
     })
 }
 
@@ -178,7 +177,7 @@ fn event_table(events: &[Value], style: Style) -> String {
             moment(event.text("timestamp")).into(),
         ]);
     }
-    table.draw(style, "There are no events.")
+    table.draw(style, "No events.")
 }
 
 fn shown(event: &Value, style: Style) -> String {
@@ -189,12 +188,13 @@ fn shown(event: &Value, style: Style) -> String {
         event.text("type"),
         event.text("serviceReference"),
         moment(event.text("timestamp")),
-        delivery_table(event.list("deliveries"), style, "No endpoint wanted it when it happened.")
+        delivery_table(event.list("deliveries"), style, "No endpoint was subscribed when it happened.")
     )
 }
 
 fn delivery_table(deliveries: &[Value], style: Style, nothing: &str) -> String {
-    let mut table = Table::new(&["EVENT", "TYPE", "ENDPOINT", "STATE", ">TRIES", "LAST TRY", "NEXT TRY"]);
+    let mut table =
+        Table::new(&["EVENT", "TYPE", "ENDPOINT", "STATE", ">TRIES", "LAST ATTEMPT", "NEXT ATTEMPT"]);
     for delivery in deliveries {
         let last = delivery.optional_text("/lastTry/at").map_or_else(
             || "-".to_owned(),

@@ -21,23 +21,23 @@ pub(crate) struct Exceptions {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Those nobody is done with, newest first.
+    /// List open exceptions, newest first.
     List {
-        /// Resolved ones too.
+        /// Include resolved exceptions.
         #[arg(long)]
         all: bool,
-        /// How many at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 50)]
         limit: u32,
-        /// Only those before this one.
+        /// Only results before this one.
         #[arg(long, value_name = "ID")]
         before: Option<String>,
     },
-    /// Say that you have looked; nothing else changes by it.
+    /// Mark an exception as resolved; nothing else changes.
     Resolve {
-        /// The exception.
+        /// The exception ID.
         id: String,
-        /// What you found or did.
+        /// A note on what you found or did.
         #[arg(long)]
         note: String,
     },
@@ -74,7 +74,7 @@ pub(crate) async fn run(session: Session, exceptions: Exceptions) -> Result<(), 
                         resolved.unwrap_or_else(|| "-".to_owned()).into(),
                     ]);
                 }
-                table.draw(style, "Nothing disagrees.") + &more(&list, "--before")
+                table.draw(style, "No open exceptions.") + &more(&list, "--before")
             })
         }
         Action::Resolve { id, note } => {
@@ -83,7 +83,7 @@ pub(crate) async fn run(session: Session, exceptions: Exceptions) -> Result<(), 
                 .post(&format!("{path}/{}/resolve", segment(&id)), &json!({ "note": note }))
                 .await;
             let missing = || {
-                format!("there is no exception {id} in this environment; `tollgate exceptions list --all`")
+                format!("exception {id} not found in this environment; see `tollgate exceptions list --all`")
             };
             let done = done.map_err(|failure| failure.if_missing(missing))?;
             session.output.show(&done, |_| format!("Resolved {id}."))

@@ -1,4 +1,4 @@
-//! `tollgate export`: the configuration in force as a file that `tollgate apply` takes back.
+//! `tollgate export`: the current configuration as a file that `tollgate apply` takes back.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// How to write it; JSON with --json.
+    /// Output format; --json implies JSON.
     #[arg(long, value_enum, default_value = "toml")]
     format: Format,
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 pub(crate) trait Fields {
     fn field(&self, name: &str) -> Option<&Value>;
 
-    /// A text; empty where there is none.
+    /// A text; empty if there is none.
     fn text(&self, name: &str) -> &str {
         self.field(name).and_then(Value::as_str).unwrap_or_default()
     }
@@ -16,7 +16,7 @@ pub(crate) trait Fields {
         self.field(name).and_then(Value::as_str)
     }
 
-    /// A text or a number as it is written; a dash where there is none.
+    /// A text or a number as it is written; a dash if there is none.
     fn word(&self, name: &str) -> String {
         match self.field(name) {
             None | Some(Value::Null) => "-".to_owned(),

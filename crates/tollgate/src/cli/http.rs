@@ -54,8 +54,7 @@ impl Http {
         for (name, value) in headers {
             request = request.header(*name, value);
         }
-        let request =
-            request.body(Full::new(Bytes::from(body))).map_err(|_| "that is not an address".to_owned())?;
+        let request = request.body(Full::new(Bytes::from(body))).map_err(|_| "not a valid URL".to_owned())?;
         let exchange = async {
             let answer = self.client.request(request).await.map_err(|error| reason(&error))?;
             let (parts, body) = answer.into_parts();
@@ -63,7 +62,7 @@ impl Http {
             Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
         let waited = tokio::time::timeout(timeout, exchange).await;
-        waited.map_err(|_| "it took too long".to_owned())?
+        waited.map_err(|_| "timed out".to_owned())?
     }
 }
 

@@ -22,35 +22,35 @@ pub(crate) struct Keys {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// The keys of the environment, revoked ones included.
+    /// List keys, including revoked ones.
     List {
-        /// How many at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 50)]
         limit: u32,
-        /// Go on after this key.
+        /// Only keys after this one.
         #[arg(long, value_name = "KEY ID")]
         after: Option<String>,
     },
-    /// Issue a key and show it, this once.
+    /// Issue a key; it is shown only once.
     Issue {
-        /// Which kind.
+        /// The kind of key.
         #[arg(long, value_enum, default_value = "secret")]
         kind: Kind,
     },
-    /// Issue a key in the place of another, which lives on for a while.
+    /// Issue a replacement key; the old one stays valid for a grace period.
     Rotate {
-        /// The key's id (not the key).
+        /// The key ID (not the key itself).
         key_id: String,
-        /// How long the old one lives on.
+        /// How long the old key stays valid.
         #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
         grace_seconds: u64,
     },
-    /// End a key at once.
+    /// Revoke a key immediately.
     Revoke {
-        /// The key's id (not the key).
+        /// The key ID (not the key itself).
         key_id: String,
         #[command(flatten)]
-        consent: Confirm,
+        confirm: Confirm,
     },
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn run(session: Session, keys: Keys) -> Result<(), Failure> {
     let no_such = |key: &str, failure: Failure| {
         let key = if key.starts_with("key_") { key } else { "of that id" };
         failure.if_missing(|| {
-            format!("there is no key {key} in this environment; `tollgate keys list` shows their ids")
+            format!("key {key} not found in this environment; `tollgate keys list` shows key IDs")
         })
     };
     match keys.action {
@@ -88,10 +88,10 @@ pub(crate) async fn run(session: Session, keys: Keys) -> Result<(), Failure> {
             let body = json!({ "graceSeconds": grace_seconds });
             let made = session.client.post(&format!("{}/rotate", one(&key_id)), &body).await;
             let made = made.map_err(|failure| no_such(&key_id, failure))?;
-            shown_once(&session, &made, &format!("{key_id} lives on for {grace_seconds} seconds.\n"))
+            shown_once(&session, &made, &format!("{key_id} stays valid for {grace_seconds} more seconds.\n"))
         }
-        Action::Revoke { key_id, consent } => {
-            consent.ask(&format!("Revoke {key_id}? Whoever uses it is refused at once."))?;
+        Action::Revoke { key_id, confirm } => {
+            confirm.ask(&format!("Revoke {key_id}? Requests that use it are rejected immediately."))?;
             let revoked = session.client.delete(&one(&key_id)).await;
             let revoked = revoked.map_err(|failure| no_such(&key_id, failure))?;
             session.output.show(&revoked, |_| format!("Revoked {key_id}."))
@@ -114,7 +114,7 @@ fn list(session: &Session, list: &Value) -> Result<(), Failure> {
                 Cell::painted(key.word("replacedBy"), Paint::Dim),
             ]);
         }
-        table.draw(style, "There is no key yet; `tollgate keys issue` makes one.") + &more(list, "--after")
+        table.draw(style, "No keys yet; issue one with `tollgate keys issue`.") + &more(list, "--after")
     })
 }
 

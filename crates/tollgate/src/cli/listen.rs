@@ -27,10 +27,10 @@ const FROM_THE_START: &str = "evt_00000000000000000000000000";
 
 #[derive(Debug, Args)]
 pub(crate) struct Listen {
-    /// Where to forward them, such as http://localhost:3000/events; unless given they are only printed.
+    /// Forward events to this URL, such as http://localhost:3000/events; default: only print them.
     #[arg(long, value_name = "URL")]
     forward_to: Option<String>,
-    /// Which events, such as transaction.succeeded; several with commas; all unless given.
+    /// Event types, such as transaction.succeeded, separated by commas; default: all.
     #[arg(long, value_delimiter = ',', default_value = "*")]
     events: Vec<String>,
 }
@@ -83,7 +83,7 @@ fn checked(url: String) -> Result<String, Failure> {
     if is_address {
         return Ok(url);
     }
-    Err(Failure::new(format!("`{url}` is not an address; write it like http://localhost:3000/events")))
+    Err(Failure::new(format!("`{url}` is not a URL; use the form http://localhost:3000/events")))
 }
 
 impl Listener {
@@ -99,7 +99,7 @@ impl Listener {
         }
         output::print(&match (url, &secret) {
             (Some(url), Some(secret)) => format!(
-                "Forwarding events to {url}\nThe signing secret of this run is {}\nStop with Ctrl-C.",
+                "Forwarding events to {url}\nSigning secret for this run: {}\nStop with Ctrl-C.",
                 output.style.strong(secret.expose())
             ),
             _ => "Waiting for events. Stop with Ctrl-C.".to_owned(),
@@ -113,13 +113,13 @@ impl Listener {
             match self.poll().await {
                 Ok(()) if is_away => {
                     is_away = false;
-                    eprintln!("the server answers again");
+                    eprintln!("the server is back");
                 }
                 // The server said no, and would say so again.
                 Err(failure) if failure.code().is_some_and(|code| !is_passing(code)) => return Err(failure),
                 Err(failure) if !is_away => {
                     is_away = true;
-                    eprintln!("{failure}\nwaiting for it …");
+                    eprintln!("{failure}\nretrying …");
                 }
                 Ok(()) | Err(_) => {}
             }
@@ -181,11 +181,11 @@ impl Listener {
         output::print(&line)
     }
 
-    /// What came of it: `status` or `error`, and `tookMs`. A receiver that fails is told of, and not tried again.
+    /// Its result: `status` or `error`, and `tookMs`. A receiver that fails is told of, and not tried again.
     async fn forward(&self, url: &str, secret: &SigningSecret, event: &str) -> Result<Value, Failure> {
         let answer = self.session.client.get_bytes(&format!("{}/{}", self.path, segment(event))).await?;
         let envelope: Envelope<'_> = serde_json::from_slice(&answer)
-            .map_err(|_| Failure::new(format!("what the server says of {event} cannot be read")))?;
+            .map_err(|_| Failure::new(format!("cannot read the response for {event}")))?;
         let body = envelope.data.body.get().as_bytes();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);

@@ -28,7 +28,7 @@ pub(crate) fn digits(minor: &str, currency: &str) -> String {
 /// An amount and its currency on the command line.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Amount {
-    /// The amount as tables show it, such as 125.00; with --minor in minor units, such as 12500.
+    /// The amount, such as 125.00; with --minor in minor units, such as 12500.
     #[arg(value_name = "AMOUNT")]
     number: String,
     /// Three letters, such as USD.
@@ -55,7 +55,7 @@ impl Amount {
 
 pub(crate) fn currency(text: &str) -> Result<Currency, Failure> {
     Currency::parse(text).ok_or_else(|| {
-        Failure::new(format!("`{text}` is not a currency; give three letters of ISO 4217, such as USD"))
+        Failure::new(format!("`{text}` is not a currency; use a three-letter ISO 4217 code, such as USD"))
     })
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn to_minor(text: &str, currency: Currency) -> Result<String, Failure
     {
         let example = digits("12500", currency.code());
         return Err(Failure::new(format!(
-            "`{text}` is not an amount in {currency}; write it like {example}, or give minor units with --minor"
+            "`{text}` is not an amount in {currency}; use the form {example}, or pass minor units with --minor"
         )));
     }
     whole(&format!("{whole_part}{part:0<exponent$}"))

@@ -16,13 +16,13 @@ pub(crate) struct Output {
     pub(crate) style: Style,
 }
 
-/// Colours, or none of them.
+/// Colors, or none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     colors: bool,
 }
 
-/// What a colour is to say.
+/// What a color is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
@@ -34,14 +34,14 @@ pub(crate) enum Paint {
 }
 
 impl Style {
-    /// Colours on a terminal only, and not where `NO_COLOR` forbids them.
+    /// Colors on a terminal only, and not where `NO_COLOR` forbids them.
     fn of_terminal() -> Self {
         let forbidden = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
         Self { colors: io::stdout().is_terminal() && !forbidden && !dumb }
     }
 
-    /// The text in its colour; control characters are taken out, for texts of strangers are printed too.
+    /// The text in its color; control characters are taken out, for texts of strangers are printed too.
     pub(crate) fn paint(self, paint: Paint, text: &str) -> String {
         let text = printable(text);
         let code = match paint {
@@ -63,13 +63,13 @@ impl Style {
         self.paint(Paint::Dim, text)
     }
 
-    /// A status in the colour people expect of it.
+    /// A status in the color people expect of it.
     pub(crate) fn status(self, status: &str) -> String {
         self.paint(paint_of(status), status)
     }
 }
 
-/// The colour of a status, a state or a verdict.
+/// The color of a status, a state or a verdict.
 pub(crate) fn paint_of(status: &str) -> Paint {
     match status {
         "succeeded" | "live" | "matched" | "delivered" | "applied" | "ok" | "enabled" | "yes" => Paint::Good,

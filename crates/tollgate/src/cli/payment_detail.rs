@@ -78,8 +78,8 @@ fn head(payment_detail: &Value, style: Style) -> String {
             format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")),
         );
     }
-    facts_line("waits for", payment_detail.word("waitingFor"));
-    facts_line("next look", payment_detail.optional_text("nextLookAt").map(moment).unwrap_or_default());
+    facts_line("pending reason", payment_detail.word("waitingFor"));
+    facts_line("next check", payment_detail.optional_text("nextLookAt").map(moment).unwrap_or_default());
     text
 }
 
@@ -87,14 +87,14 @@ fn head(payment_detail: &Value, style: Style) -> String {
 fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String, String) {
     let plain = |text: &str| style.paint(Paint::Plain, text);
     let sentence = match kind {
-        "request" => return (plain("asked for"), asked(detail, style)),
+        "request" => return (plain("requested"), asked(detail, style)),
         "routing" => {
             let decision = detail.field("decision").unwrap_or(&Value::Null);
             let version = detail.number("configVersion");
             let sentence = format!("routed by configuration {version}  {}", route(decision));
             let below = match detail.field("rules") {
                 Some(Value::Array(list)) => rules(list, style),
-                _ => "  (that configuration cannot be opened any more)\n".to_owned(),
+                _ => "  (that configuration can no longer be read)\n".to_owned(),
             };
             return (plain(&sentence), indented(&below));
         }
@@ -135,7 +135,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         }
         "exception" => {
             let line = format!(
-                "exception {}: expected {}, found {} (by {})",
+                "exception {}: expected {}, found {} (source: {})",
                 detail.text("kind"),
                 detail.text("expected"),
                 detail.text("found"),
@@ -146,7 +146,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         "confirm" => format!("confirmed, attempt {}", detail.number("attempt")),
         "trouble" => {
             return (
-                style.paint(Paint::Notice, &format!("trouble: {}", detail.text("reason"))),
+                style.paint(Paint::Notice, &format!("problem: {}", detail.text("reason"))),
                 String::new(),
             );
         }
@@ -180,7 +180,7 @@ fn call(detail: &Value, style: Style) -> (String, String) {
     let mut below = String::new();
     for (place, exchange) in tries.iter().enumerate() {
         let status = exchange.field("status").filter(|status| !status.is_null());
-        let status = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
+        let status = status.map_or_else(|| "no response".to_owned(), |status| format!("status {status}"));
         let line = format!(
             "                try {} after {} ms: {status} in {} ms, {}",
             place + 1,
@@ -200,7 +200,7 @@ fn postings(postings: &[Value], currency: &str, style: Style) -> String {
     if postings.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}\n", style.strong("In the books"));
+    let mut text = format!("\n{}\n", style.strong("Ledger postings"));
     for posting in postings {
         let entries = posting.list("entries").iter();
         let entries = entries

@@ -24,44 +24,44 @@ pub(crate) struct Payments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Transactions of every kind, newest first.
+    /// List transactions, newest first.
     List(List),
-    /// One payment from the request to its latest status, with everything in between.
+    /// Show one payment with its full timeline.
     Show {
-        /// The reference, pay_… or ach_….
+        /// The payment reference, pay_… or ach_….
         reference: String,
     },
-    /// Continue a payment in doubt at the provider account configured now. Only safe once the account it was sent to is
+    /// Continue an unresolved payment at the provider account configured now. Only safe once the original account is
     /// known not to have it.
     UseConfiguredAccount {
-        /// The reference, pay_… or ach_….
+        /// The payment reference, pay_… or ach_….
         reference: String,
         #[command(flatten)]
-        consent: Confirm,
+        confirm: Confirm,
     },
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// Only those in this status.
+    /// Only transactions in this status.
     #[arg(long)]
     status: Option<String>,
     /// Only web_card or ach.
     #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
     method: Option<String>,
-    /// Only this provider's.
+    /// Only transactions of this provider.
     #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
     provider: Option<String>,
-    /// Card preparations instead, whatever became of them.
+    /// List card preparations instead.
     #[arg(long)]
     preparations: bool,
-    /// Only what waits for somebody or something, and why.
+    /// Only pending payments, with the reason.
     #[arg(long, conflicts_with = "status")]
     waiting: bool,
-    /// How many at most.
+    /// Maximum number of results.
     #[arg(long, default_value_t = 50)]
     limit: u32,
-    /// Only those before this one.
+    /// Only results before this one.
     #[arg(long, value_name = "CURSOR", conflicts_with = "waiting")]
     before: Option<String>,
 }
@@ -75,10 +75,9 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
             let payment_detail = read(&session, &reference).await?;
             session.output.show(&payment_detail, |style| payment_detail::render(&payment_detail, style))
         }
-        Action::UseConfiguredAccount { reference, consent } => {
-            consent.ask(&format!(
-                "Continue {reference} at the account configured now? If the account it was sent to has it, it is paid \
-                 twice."
+        Action::UseConfiguredAccount { reference, confirm } => {
+            confirm.ask(&format!(
+                "Continue {reference} at the account configured now? If the original account has it, it is paid twice."
             ))?;
             let path =
                 session.path(&format!("/payments/{}/use-configured-account", segment(&reference))).await?;
@@ -97,8 +96,8 @@ pub(crate) async fn read(session: &Session, reference: &str) -> Result<Value, Fa
     session.client.get(&path).await.map_err(|failure| {
         failure.if_missing(|| {
             format!(
-                "there is no payment {reference} in environment {environment}; `tollgate payments list` shows those \
-                 there are, --environment names another environment"
+                "payment {reference} not found in environment {environment}; see `tollgate payments list`, or choose \
+                 another environment with --environment"
             )
         })
     })
@@ -137,7 +136,7 @@ async fn transactions(session: &Session, list: List) -> Result<(), Failure> {
                 Cell::painted(transaction.word("description"), Paint::Dim),
             ]);
         }
-        table.draw(style, "There are no transactions.") + &more(&found, "--before")
+        table.draw(style, "No transactions.") + &more(&found, "--before")
     })
 }
 
@@ -162,7 +161,7 @@ async fn preparations(session: &Session, list: List) -> Result<(), Failure> {
                 ),
             ]);
         }
-        table.draw(style, "There are no preparations.") + &more(&found, "--before")
+        table.draw(style, "No preparations.") + &more(&found, "--before")
     })
 }
 
@@ -175,7 +174,7 @@ async fn waiting(session: &Session, limit: u32) -> Result<(), Failure> {
 }
 
 fn waiting_table(both: &Value, style: Style) -> String {
-    let mut table = Table::new(&["REFERENCE", "STATUS", ">TOTAL DEBIT", ">LOOKS", "NEXT LOOK", "WAITS FOR"]);
+    let mut table = Table::new(&["REFERENCE", "STATUS", ">TOTAL DEBIT", ">LOOKS", "NEXT CHECK", "REASON"]);
     let cards = both.list("/payments/items").iter().map(|payment| (payment, payment));
     let transfers = both.list("/transfers/items").iter();
     let transfers = transfers.map(|item| (item, item.field("transaction").unwrap_or(item)));
@@ -190,7 +189,7 @@ fn waiting_table(both: &Value, style: Style) -> String {
             Cell::painted(progress.word("waitingFor"), Paint::Notice),
         ]);
     }
-    table.draw(style, "Nothing waits.")
+    table.draw(style, "No pending payments.")
 }
 
 fn status_of(payment: &Value) -> Cell {

@@ -20,17 +20,17 @@ pub(crate) struct Providers {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List providers; also without a subcommand.
+    /// List providers (default).
     List,
-    /// List the events that providers sent, newest first.
+    /// List events received from providers, newest first.
     Events {
-        /// Only waiting, applied, ignored or parked ones.
+        /// Only events in this state: waiting, applied, ignored or parked.
         #[arg(long)]
         state: Option<String>,
-        /// How many at most.
+        /// Maximum number of results.
         #[arg(long, default_value_t = 50)]
         limit: u32,
-        /// Only those before this one.
+        /// Only results before this one.
         #[arg(long, value_name = "CURSOR")]
         before: Option<String>,
     },
@@ -85,7 +85,7 @@ pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Fa
 async fn list(session: &Session) -> Result<(), Failure> {
     let list = session.client.get(&session.path("/providers").await?).await?;
     session.output.show(&list, |style| {
-        let mut table = Table::new(&["NAME", "ADAPTER", "METHOD", "READY", "MISSING", "WEBHOOK ADDRESS"]);
+        let mut table = Table::new(&["NAME", "ADAPTER", "METHOD", "READY", "MISSING", "WEBHOOK URL"]);
         for provider in list.list("items") {
             let ready = if provider.flag("ready") { "yes" } else { "no" };
             let missing = provider.joined("missing");
@@ -98,6 +98,6 @@ async fn list(session: &Session) -> Result<(), Failure> {
                 provider.word("webhookUrl").into(),
             ]);
         }
-        table.draw(style, "No provider is configured; `tollgate apply FILE` puts a configuration in force.")
+        table.draw(style, "No providers configured; apply a configuration with `tollgate apply FILE`.")
     })
 }

@@ -18,13 +18,13 @@ use crate::failure::Failure;
 pub(crate) struct Payment {
     #[command(flatten)]
     amount: Amount,
-    /// How it is paid.
+    /// The payment method.
     #[arg(long, value_enum, default_value = "web-card")]
     method: Method,
-    /// How the card is taken; cards only.
+    /// The card flow; cards only.
     #[arg(long, value_enum)]
     flow: Option<Flow>,
-    /// What the caller says about it, for rules that look at it; may be given again.
+    /// Metadata for routing rules; repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
 }
@@ -78,7 +78,7 @@ pub(crate) async fn quote(session: Session, payment: Payment) -> Result<(), Fail
     let explained = ask(&session, &payment).await?;
     let Some(quote) = explained.field("quote").filter(|quote| !quote.is_null()) else {
         return Err(Failure::new(format!(
-            "no quote: {}; `tollgate explain` shows every rule that was tried",
+            "no quote: {}; `tollgate explain` shows every rule that was evaluated",
             explained.text("unavailable")
         )));
     };
@@ -91,8 +91,7 @@ pub(crate) async fn explain(session: Session, payment: Payment) -> Result<(), Fa
     session.output.show(&explained, |style| {
         let currency = payment.amount.currency().map(|currency| currency.to_string()).unwrap_or_default();
         let version = explained.number("configVersion");
-        let mut text =
-            format!("{}\n", style.strong(&format!("Rules, by version {version} of the configuration")));
+        let mut text = format!("{}\n", style.strong(&format!("Rules (configuration version {version})")));
         text.push_str(&rules(explained.list("rules"), style));
         let Some(quote) = explained.field("quote").filter(|quote| !quote.is_null()) else {
             let why = format!("No route: {}", explained.text("unavailable"));
@@ -113,8 +112,8 @@ async fn ask(session: &Session, payment: &Payment) -> Result<Value, Failure> {
 /// One sentence about where it goes.
 pub(crate) fn route(routing: &Value) -> String {
     let why = match routing.optional_text("matchedRuleId") {
-        Some(rule) => format!("rule {rule} decided"),
-        None => "no rule matched; the default".to_owned(),
+        Some(rule) => format!("rule {rule} matched"),
+        None => "no rule matched; default".to_owned(),
     };
     format!("-> {} over {} ({why})", routing.text("provider"), routing.text("channel"))
 }

@@ -12,7 +12,7 @@ use super::{
 /// Every rule with its verdict, and every condition with what was found.
 pub(crate) fn rules(rules: &[Value], style: Style) -> String {
     if rules.is_empty() {
-        return "  (there are no rules)\n".to_owned();
+        return "  (no rules)\n".to_owned();
     }
     let mut text = String::new();
     for rule in rules {
@@ -21,7 +21,7 @@ pub(crate) fn rules(rules: &[Value], style: Style) -> String {
         text.extend([format!("  {}  {shown}\n", style.paint(Paint::Plain, rule.text("id")))]);
         for condition in rule.list("conditions") {
             let (mark, paint) =
-                if condition.flag("holds") { ("holds", Paint::Good) } else { ("does not hold", Paint::Bad) };
+                if condition.flag("holds") { ("met", Paint::Good) } else { ("not met", Paint::Bad) };
             let found = condition
                 .optional_text("found")
                 .map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));

@@ -16,10 +16,10 @@ const MAX_LISTED: usize = 10_000;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Options {
-    /// The environment; unless given, the sandbox's own or the only one there is.
+    /// The environment; default: the sandbox's, or the only one.
     #[arg(long, short = 'e', global = true, value_name = "ID", env = "TOLLGATE_ENVIRONMENT")]
     environment: Option<String>,
-    /// Print the API's data as JSON.
+    /// Print JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Options {
 pub(crate) struct Session {
     pub(crate) client: AdminClient,
     pub(crate) output: Output,
-    pub(crate) notes: Option<SandboxFile>,
+    pub(crate) sandbox_file: Option<SandboxFile>,
     /// What was asked for, and what was found.
     wanted: Option<String>,
     environment: OnceCell<String>,
@@ -36,13 +36,14 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(options: Options) -> Result<Self, Failure> {
-        let notes = SandboxFile::find();
-        let client = AdminClient::find(notes.as_ref())?;
+        let sandbox_file = SandboxFile::find();
+        let client = AdminClient::find(sandbox_file.as_ref())?;
         // Another server's commands have nothing to do with a sandbox that happens to lie here.
-        let notes = notes.filter(|notes| notes.base_url() == Some(client.url.as_str()));
+        let sandbox_file =
+            sandbox_file.filter(|sandbox_file| sandbox_file.base_url() == Some(client.url.as_str()));
         let wanted = options.environment.filter(|id| !id.trim().is_empty());
         let output = Output::new(options.json);
-        Ok(Self { client, output, notes, wanted, environment: OnceCell::new() })
+        Ok(Self { client, output, sandbox_file, wanted, environment: OnceCell::new() })
     }
 
     /// The environment that is meant.
@@ -55,21 +56,19 @@ impl Session {
             let known = self.client.get(&format!("/admin/v1/environments/{}", segment(wanted))).await;
             known.map_err(|failure| {
                 failure.if_missing(|| {
-                    format!(
-                        "there is no environment {wanted}; `tollgate environments list` shows those there are"
-                    )
+                    format!("environment {wanted} not found; see `tollgate environments list`")
                 })
             })?;
             return Ok(wanted.clone());
         }
-        if let Some(noted) = self.notes.as_ref().and_then(SandboxFile::environment) {
+        if let Some(noted) = self.sandbox_file.as_ref().and_then(SandboxFile::environment) {
             return Ok(noted.to_owned());
         }
         let all = self.all_environments().await?;
         match all.as_slice() {
             [only] => Ok(only.text("id").to_owned()),
             [] => Err(Failure::new(
-                "there is no environment yet; create one with `tollgate organizations create NAME`, then `tollgate \
+                "no environment yet; create one with `tollgate organizations create NAME`, then `tollgate \
                  applications create` and `tollgate environments create`",
             )),
             several => {
@@ -80,7 +79,7 @@ impl Session {
                 });
                 let lines: String = lines.collect();
                 Err(Failure::new(format!(
-                    "there are {} environments; say which with --environment or TOLLGATE_ENVIRONMENT:{lines}",
+                    "there are {} environments; choose one with --environment or TOLLGATE_ENVIRONMENT:{lines}",
                     several.len()
                 )))
             }

@@ -2,7 +2,7 @@
 
 use super::output::{Paint, Style, printable};
 
-/// A cell and its colour.
+/// A cell and its color.
 pub(crate) struct Cell {
     text: String,
     paint: Paint,
@@ -83,5 +83,5 @@ impl Table {
 /// What to add below a list that goes on.
 pub(crate) fn more(list: &serde_json::Value, option: &str) -> String {
     let cursor = list.get("nextCursor").and_then(serde_json::Value::as_str);
-    cursor.map(|cursor| format!("There is more: {option} {cursor}\n")).unwrap_or_default()
+    cursor.map(|cursor| format!("There are more: {option} {cursor}\n")).unwrap_or_default()
 }

@@ -14,11 +14,11 @@ pub(crate) struct Organizations {
 
 #[derive(Debug, Subcommand)]
 enum OrganizationAction {
-    /// Every organization.
+    /// List organizations.
     List,
     /// Create one.
     Create {
-        /// What it is called.
+        /// The name.
         name: String,
     },
 }
@@ -31,15 +31,15 @@ pub(crate) struct Applications {
 
 #[derive(Debug, Subcommand)]
 enum ApplicationAction {
-    /// The applications of an organization, or of all.
+    /// List applications, of one organization or all.
     List {
-        /// Only this organization's.
+        /// Only applications of this organization.
         #[arg(long, value_name = "ID")]
         organization: Option<String>,
     },
     /// Create one.
     Create {
-        /// What it is called.
+        /// The name.
         name: String,
         /// The organization it belongs to.
         #[arg(long, value_name = "ID")]
@@ -55,15 +55,15 @@ pub(crate) struct Environments {
 
 #[derive(Debug, Subcommand)]
 enum EnvironmentAction {
-    /// The environments of an application, or of all.
+    /// List environments, of one application or all.
     List {
-        /// Only this application's.
+        /// Only environments of this application.
         #[arg(long, value_name = "ID")]
         application: Option<String>,
     },
     /// Create one.
     Create {
-        /// 1 to 32 of a-z and 0-9, such as test or live; part of every key.
+        /// 1 to 32 characters a-z and 0-9, such as test or live; part of every key.
         name: String,
         /// The application it belongs to.
         #[arg(long, value_name = "ID")]
@@ -76,7 +76,7 @@ pub(crate) async fn organizations(session: Session, asked: Organizations) -> Res
     match asked.action {
         OrganizationAction::List => {
             let list = as_list(&session.all(path).await?);
-            session.output.show(&list, |style| table(&list, style, "There is no organization yet.", &[]))
+            session.output.show(&list, |style| table(&list, style, "No organizations yet.", &[]))
         }
         OrganizationAction::Create { name } => {
             let made = session.client.post(path, &json!({ "name": name })).await?;
@@ -101,7 +101,7 @@ pub(crate) async fn applications(session: Session, asked: Applications) -> Resul
             }
             let list = as_list(&items);
             let columns = [("ORGANIZATION", "organizationId")];
-            session.output.show(&list, |style| table(&list, style, "There is no application yet.", &columns))
+            session.output.show(&list, |style| table(&list, style, "No applications yet.", &columns))
         }
         ApplicationAction::Create { name, organization } => {
             let made = session.client.post(&below(&organization), &json!({ "name": name })).await;
@@ -126,7 +126,7 @@ pub(crate) async fn environments(session: Session, asked: Environments) -> Resul
                 Some(_) => &[("APPLICATION", "applicationId")],
                 None => &[("ORGANIZATION", "organizationName"), ("APPLICATION", "applicationName")],
             };
-            session.output.show(&list, |style| table(&list, style, "There is no environment yet.", columns))
+            session.output.show(&list, |style| table(&list, style, "No environments yet.", columns))
         }
         EnvironmentAction::Create { name, application } => {
             let made = session.client.post(&below(&application), &json!({ "name": name })).await;
@@ -137,7 +137,7 @@ pub(crate) async fn environments(session: Session, asked: Environments) -> Resul
 }
 
 fn no_such(failure: Failure, what: &str, id: &str) -> Failure {
-    failure.if_missing(|| format!("there is no {what} {id}; `tollgate {what}s list` shows those there are"))
+    failure.if_missing(|| format!("{what} {id} not found; see `tollgate {what}s list`"))
 }
 
 /// All slices at once, in the form of one.

@@ -27,40 +27,40 @@ pub(crate) struct Trigger {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// The customer pays a prepared card payment with a good card.
+    /// Pay a prepared card payment with a test card that succeeds.
     Pay {
-        /// The payment, pay_….
+        /// The payment reference, pay_….
         reference: String,
     },
-    /// The money arrives: an ACH transfer settles, an instant one completes.
+    /// Settle an ACH transfer, or complete an instant one.
     Settle {
-        /// The transfer, ach_….
+        /// The transfer reference, ach_….
         reference: String,
     },
-    /// The receiving bank sends an ACH transfer back.
+    /// Return an ACH transfer from the receiving bank.
     Return {
-        /// The transfer, ach_….
+        /// The transfer reference, ach_….
         reference: String,
-        /// The network's reason, R01 to R68.
+        /// The return code, R01 to R68.
         #[arg(long, default_value = "R03")]
         code: String,
     },
-    /// The merchant gives a card payment back, from the provider's dashboard.
+    /// Refund a card payment, as from the provider's dashboard.
     Refund {
-        /// The payment, pay_….
+        /// The payment reference, pay_….
         reference: String,
-        /// Only so much of it, such as 5.00.
+        /// Partial refund amount, such as 5.00.
         #[arg(long)]
         amount: Option<String>,
     },
-    /// The customer disputes a card payment.
+    /// Open a dispute on a card payment.
     Dispute {
-        /// The payment, pay_….
+        /// The payment reference, pay_….
         reference: String,
     },
-    /// The provider sends its latest webhook about a payment once more.
+    /// Resend the latest provider webhook for a payment.
     Duplicate {
-        /// The payment, pay_… or ach_….
+        /// The payment reference, pay_… or ach_….
         reference: String,
     },
 }
@@ -86,7 +86,7 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
     let subject = Subject::find(&session, reference).await?;
     let done = subject.drive(&session, &trigger.verb).await?;
     if matches!(trigger.verb, Verb::Duplicate { .. }) {
-        return session.output.show(&done, |_| format!("Sent {} once more.", done.text("event_id")));
+        return session.output.show(&done, |_| format!("Resent {}.", done.text("event_id")));
     }
     let payment_detail = followed(&session, reference, &subject.payment_detail).await?;
     let status = |payment_detail: &Value| {
@@ -100,7 +100,7 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
         let news = news(&subject.payment_detail, &payment_detail);
         if news.is_empty() {
             return format!(
-                "Done at the provider; {reference} is still {}. It may follow in a moment.",
+                "Done at the provider; {reference} is still {} and may update in a moment.",
                 style.status(&now)
             );
         }
@@ -121,15 +121,19 @@ impl Subject {
         let config = session.client.get(&session.path("/config").await?).await?;
         let entry = config.field("providers").and_then(|providers| providers.get(&provider));
         let entry =
-            entry.ok_or_else(|| Failure::new(format!("provider {provider} is not configured any more")))?;
+            entry.ok_or_else(|| Failure::new(format!("provider {provider} is no longer configured")))?;
         let wire = entry.text("adapter").to_owned();
-        let simulated = session.notes.as_ref().and_then(|notes: &SandboxFile| notes.simulator(&wire));
+        let simulated = session
+            .sandbox_file
+            .as_ref()
+            .and_then(|sandbox_file: &SandboxFile| sandbox_file.simulator(&wire));
         // Only what the sandbox says is simulated is ever driven: a real provider must not hear of this.
-        let (address, key) = simulated.filter(|(address, _)| *address == entry.text("baseUrl")).ok_or_else(|| {
-            Failure::new(format!(
-                "{provider} is not served by a sandbox's simulator here; `trigger` works beside a sandbox's tollgate-data folder"
-            ))
-        })?;
+        let (address, key) =
+            simulated.filter(|(address, _)| *address == entry.text("baseUrl")).ok_or_else(|| {
+                Failure::new(format!(
+                    "{provider} is not simulated here; run `trigger` next to a sandbox's tollgate-data folder"
+                ))
+            })?;
         let object = facts
             .optional_text("providerReference")
             .or_else(|| payment_detail.optional_text("providerObject"));
@@ -138,9 +142,8 @@ impl Subject {
     }
 
     fn object(&self) -> Result<&str, Failure> {
-        let unknown = || {
-            Failure::new("the provider has nothing of this payment yet; `tollgate payments show` tells why")
-        };
+        let unknown =
+            || Failure::new("the provider does not have this payment yet; see `tollgate payments show`");
         self.object.as_deref().ok_or_else(unknown)
     }
 
@@ -174,7 +177,7 @@ impl Subject {
                     return Err(self.cannot("be returned; only standard and same-day ACH transfers can"));
                 }
                 let reason = tollgate_simulator::return_reason(code).ok_or_else(|| {
-                    Failure::new(format!("`{code}` is not a return code; give one of R01 to R39, R51 or R68"))
+                    Failure::new(format!("`{code}` is not a return code; use one of R01 to R39, R51 or R68"))
                 })?;
                 let transfer = format!("simulations/ach_transfers/{}", self.object()?);
                 // A bank sends back what it was sent: one that is not on its way yet is sent now.
@@ -196,7 +199,7 @@ impl Subject {
                     "square" => "square/payments",
                     _ => {
                         return Err(
-                            self.cannot("be refunded; transfers come back by `tollgate trigger return`")
+                            self.cannot("be refunded; return transfers with `tollgate trigger return`")
                         );
                     }
                 };
@@ -211,7 +214,7 @@ impl Subject {
                     )
                     .await
                 }
-                _ => Err(self.cannot("be disputed; the simulator plays disputes on the stripe wire only")),
+                _ => Err(self.cannot("be disputed; the simulator supports disputes for Stripe only")),
             },
             Verb::Duplicate { .. } => {
                 let heard = self
@@ -221,9 +224,8 @@ impl Subject {
                     .rev()
                     .find(|line| line.text("kind") == "webhook");
                 let event = heard.map(|line| line.text("/detail/eventId"));
-                let event = event.ok_or_else(|| {
-                    Failure::new("no webhook about this payment came yet, so none can come again")
-                })?;
+                let event =
+                    event.ok_or_else(|| Failure::new("no webhook for this payment was received yet"))?;
                 self.control(session, "webhooks/again", json!({ "event_id": event })).await
             }
         }
@@ -242,7 +244,7 @@ impl Subject {
                 return Ok(json!({ "paid": true }));
             }
             return Err(Failure::new(format!(
-                "the checkout page did not take the card (status {})",
+                "the checkout page rejected the card (status {})",
                 reply.status
             )));
         }
@@ -256,9 +258,9 @@ impl Subject {
                 self.send(session, &address, &headers, b"payment_method=pm_card_visa".to_vec()).await
             }
             "square" => Err(self.cannot(
-                "be paid from outside: its component hands a token to your backend; confirm with \"sourceId\":\"cnon:card-nonce-ok\"",
+                "be paid here: its component gives your backend a token; confirm with \"sourceId\":\"cnon:card-nonce-ok\"",
             )),
-            _ => Err(self.cannot("be paid; `tollgate trigger settle` has a transfer arrive")),
+            _ => Err(self.cannot("be paid; settle transfers with `tollgate trigger settle`")),
         }
     }
 
@@ -272,7 +274,7 @@ impl Subject {
 
     fn unreachable(&self, why: &str) -> Failure {
         Failure::new(format!(
-            "the simulator at {} does not answer: {why}; is the sandbox running?",
+            "the simulator at {} is not responding: {why}; is the sandbox running?",
             self.address
         ))
     }
@@ -283,7 +285,7 @@ impl Subject {
         self.send(session, &format!("{}/{path}", self.address), &headers, body.to_string().into_bytes()).await
     }
 
-    /// The simulator's control interface, which lies beside the wires.
+    /// The simulator's control interface, which lies beside the adapters.
     async fn control(&self, session: &Session, path: &str, body: Value) -> Result<Value, Failure> {
         let beside = self.address.strip_suffix(&format!("/{}", self.wire)).unwrap_or(&self.address);
         self.send(session, &format!("{beside}/control/{path}"), &[], body.to_string().into_bytes()).await
@@ -303,8 +305,8 @@ impl Subject {
             return Ok(answer);
         }
         let words = ["/error/message", "/errors/0/detail", "/detail", "/title", "/error"];
-        let words = words.iter().find_map(|place| answer.optional_text(place)).unwrap_or("it gave no reason");
-        Err(Failure::new(format!("the simulated provider refused: {words}")))
+        let words = words.iter().find_map(|place| answer.optional_text(place)).unwrap_or("no reason given");
+        Err(Failure::new(format!("the simulated provider rejected the request: {words}")))
     }
 }
 

@@ -24,21 +24,21 @@ pub(crate) struct Wallet {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// What the wallets hold.
+    /// Show wallet balances.
     Show {
-        /// Only this currency's.
+        /// Only this currency.
         currency: Option<String>,
     },
-    /// Record that funds came in.
+    /// Add funds.
     Fund(Movement),
-    /// Record that funds were taken out.
+    /// Withdraw funds.
     Withdraw(Movement),
-    /// Every posting with its entries, newest first.
+    /// List ledger postings, newest first.
     Ledger {
         /// The wallet's currency.
         #[arg(default_value = "USD")]
         currency: String,
-        /// How many postings at most.
+        /// Maximum number of postings.
         #[arg(long, default_value_t = 20)]
         limit: u32,
         /// Only postings before this one.
@@ -51,11 +51,11 @@ enum Action {
 struct Movement {
     #[command(flatten)]
     amount: Amount,
-    /// Your name for this movement: the same one again moves nothing. Made up where none is given.
+    /// A unique reference; repeating it moves nothing. Default: generated.
     #[arg(long)]
     reference: Option<String>,
     #[command(flatten)]
-    consent: Confirm,
+    confirm: Confirm,
 }
 
 pub(crate) async fn run(session: Session, wallet: Wallet) -> Result<(), Failure> {
@@ -96,18 +96,18 @@ async fn post(
         format!("cli-{:016x}", u64::from_be_bytes(random))
     };
     let amount = major(&minor, currency.code());
-    movement.consent.ask(&format!("{verb} {amount} {direction} the wallet (reference {reference})?"))?;
+    movement.confirm.ask(&format!("{verb} {amount} {direction} the wallet (reference {reference})?"))?;
     let body = json!({ "amountMinor": minor, "reference": reference });
     let moved = session.client.post(&format!("{path}/{currency}/{action}"), &body).await;
     let moved = moved.map_err(|failure| match failure.code() {
         Some("insufficient_wallet_balance") => failure.saying(format!(
-            "the wallet has less than {amount} available, and nothing was taken; `tollgate wallet show {currency}`"
+            "less than {amount} is available and nothing was withdrawn; see `tollgate wallet show {currency}`"
         )),
         _ => failure,
     })?;
     session.output.show(&moved, |style| {
         let done = if moved.flag("replayed") {
-            format!("Reference {reference} was used for this before; nothing moved again.\n")
+            format!("Reference {reference} was already used; no funds moved.\n")
         } else {
             format!("Done: {amount}, reference {reference}, posting {}.\n", moved.text("postingId"))
         };
@@ -131,7 +131,7 @@ fn balances(wallets: &[Value], style: Style) -> String {
         let amounts = fields.map(|field| Cell::from(digits(wallet.text(field), currency)));
         table.row(std::iter::once(Cell::from(currency)).chain(amounts));
     }
-    table.draw(style, "There is no wallet yet; `tollgate wallet fund` makes one.")
+    table.draw(style, "No wallets yet; create one with `tollgate wallet fund`.")
 }
 
 fn ledger(list: &Value, currency: &str, style: Style) -> String {
@@ -152,5 +152,5 @@ fn ledger(list: &Value, currency: &str, style: Style) -> String {
             ]);
         }
     }
-    table.draw(style, &format!("Nothing was ever posted in {currency}.")) + &more(list, "--before")
+    table.draw(style, &format!("No postings in {currency}.")) + &more(list, "--before")
 }

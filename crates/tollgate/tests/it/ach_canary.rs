@@ -58,7 +58,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     false
 }
 
-/// The base64 of bytes that begin `shift` bytes into a group of three, without the letters their neighbours share.
+/// The base64 of bytes that begin `shift` bytes into a group of three, without the letters their neighbors share.
 fn base64(bytes: &[u8], shift: usize) -> Vec<u8> {
     let letters: Vec<u8> = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9').chain(*b"+/").collect();
     let bits: Vec<u8> = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
@@ -158,7 +158,7 @@ fn use_numbers(world: &BankWorld, heard: &mut Heard) -> String {
     heard
         .note(desk.client().send("POST", TRANSFERS, &[("content-type", "text/plain")], whole.as_bytes()))
         .failure(415);
-    // Nobody knows what became of it.
+    // Nobody knows its outcome.
     simulator.fault("ach_transfers.create", "timeout_after", 100, 1_000);
     simulator.fault("ach_transfers.list", "error_before", 1_000, 0);
     simulator.send_no_webhooks();

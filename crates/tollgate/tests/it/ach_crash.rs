@@ -21,7 +21,7 @@ use crate::support::{
 };
 use load::{Load, round};
 
-const USUAL_KILLS: u64 = 22;
+const DEFAULT_KILLS: u64 = 22;
 /// After so many kills everything is left alone until nothing is in flight, and all of it is checked.
 const KILLS_BETWEEN_CHECKS: u64 = 11;
 /// Everything that was in flight is known by then.
@@ -38,7 +38,7 @@ fn impatient(store: &BankStore) -> Start {
 
 fn kills() -> u64 {
     let given = env::var("TOLLGATE_CRASH_KILLS").ok();
-    given.map_or(USUAL_KILLS, |text| text.parse().expect("TOLLGATE_CRASH_KILLS is not a number"))
+    given.map_or(DEFAULT_KILLS, |text| text.parse().expect("TOLLGATE_CRASH_KILLS is not a number"))
 }
 
 /// Leaves the world alone until nothing is in flight, and checks all of it.
@@ -249,7 +249,7 @@ fn funds_released_because_of_a_timeout_are_noticed(on: On) {
     notices(on, "release_on_timeout", "it is failed, and the provider has it", Some("timeout_after"));
 }
 
-/// Of two servers on one database one dies with a transfer in its hands: the other finds out what became of it.
+/// Of two servers on one database one dies with a transfer in its hands: the other finds out its outcome.
 #[cfg(feature = "failpoints")]
 #[test]
 fn another_server_takes_over() {

@@ -13,7 +13,7 @@ use crate::support::{
     BankSimulator, BankStore, Desk, On, REFUSED_BANK, Wallet, on_each_store, randomness, seed,
 };
 
-const USUAL_STEPS: usize = 600;
+const DEFAULT_STEPS: usize = 600;
 const ENVIRONMENTS: usize = 6;
 
 /// A transfer as the model has it.
@@ -179,7 +179,8 @@ impl Model<'_> {
 
 fn books_follow_the_model(on: On) {
     let given = env::var("TOLLGATE_MODEL_STEPS").ok();
-    let steps = given.map_or(USUAL_STEPS, |text| text.parse().expect("TOLLGATE_MODEL_STEPS is not a number"));
+    let steps =
+        given.map_or(DEFAULT_STEPS, |text| text.parse().expect("TOLLGATE_MODEL_STEPS is not a number"));
     let seed = seed();
     let store = BankStore::new(on);
     let server = store.serve_without_looks().run();

@@ -1,4 +1,4 @@
-//! The fault matrix: everything that can go wrong between this service and a provider, at every step, on both wires.
+//! The fault matrix: everything that can go wrong between this service and a provider, at every step, on both adapters.
 //!
 //! Each cell strikes one step with one fault and then asks what matters: nobody was charged twice, nothing that was
 //! given up can still be paid, the books come to agree with the provider within bounded time, and whoever was told to

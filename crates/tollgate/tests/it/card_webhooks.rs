@@ -124,7 +124,10 @@ fn what_is_not_ours_is_ignored_and_what_cannot_be_read_is_refused(kind: StoreKin
         let letter = letter(&letters, kind, &prepared.reference);
         shop.forward(letter);
         let event = wait_event(shop, &letter.id(), "ignored");
-        assert!(event["note"].as_str().unwrap().contains("no payment of this environment"), "{event}");
+        assert!(
+            event["note"].as_str().unwrap().contains("no matching payment in this environment"),
+            "{event}"
+        );
         assert_eq!(other.status(&prepared.reference), None, "it was not told to them");
     }
     assert_eq!(

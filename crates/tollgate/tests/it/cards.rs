@@ -1,4 +1,4 @@
-//! Card payments as the contract has them: every flow, every refusal, every read, on both stores and both wires.
+//! Card payments as the contract has them: every flow, every refusal, every read, on both stores and both adapters.
 
 mod access;
 mod configuration;

@@ -30,8 +30,8 @@ on_both_stores! {
     every_event_survives_kills_and_a_failing_receiver
 }
 
-const USUAL_EVENTS: usize = 1_500;
-const USUAL_KILLS: usize = 8;
+const DEFAULT_EVENTS: usize = 1_500;
+const DEFAULT_KILLS: usize = 8;
 const CALLERS: u64 = 6;
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -104,7 +104,7 @@ fn call(
             }
             Ok(answer) => assert!(answer.status >= 500, "{}", answer.json()),
             Err(_) => {
-                // It does not listen yet, or not any more.
+                // It does not listen yet, or not anymore.
                 client = shop.client();
                 thread::sleep(Duration::from_millis(5));
             }
@@ -126,7 +126,7 @@ fn followed(admin: &mut Client, path: &str) -> Vec<Value> {
 
 fn every_event_survives_kills_and_a_failing_receiver(kind: StoreKind) {
     let (events, kills) =
-        (number("TOLLGATE_CRASH_EVENTS", USUAL_EVENTS), number("TOLLGATE_EVENT_KILLS", USUAL_KILLS));
+        (number("TOLLGATE_CRASH_EVENTS", DEFAULT_EVENTS), number("TOLLGATE_EVENT_KILLS", DEFAULT_KILLS));
     let _alone = crate::support::alone();
     // Everything that was not taken at first is delivered by then, also by a machine that is busy with other things.
     let patience = Duration::from_secs(120) + Duration::from_millis(30) * u32::try_from(events).unwrap();

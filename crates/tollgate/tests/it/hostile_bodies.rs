@@ -138,7 +138,7 @@ fn mutated_admin_bodies_are_taken_or_refused_in_the_envelope() {
             }
         }
     }
-    // Some mutations took a credential away, so that its mask stands for nothing any more.
+    // Some mutations took a credential away, so that its mask stands for nothing anymore.
     let mut restored = original;
     for provider in restored["providers"].as_object_mut().unwrap().values_mut() {
         provider.as_object_mut().unwrap().remove("credentials");

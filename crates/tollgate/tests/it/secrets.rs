@@ -65,7 +65,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     false
 }
 
-/// The base64 of bytes that begin `shift` bytes into a group of three, without the letters their neighbours share.
+/// The base64 of bytes that begin `shift` bytes into a group of three, without the letters their neighbors share.
 fn base64(bytes: &[u8], shift: usize, last_two: [u8; 2]) -> Vec<u8> {
     let mut letters: Vec<u8> = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9').collect();
     letters.extend(last_two);

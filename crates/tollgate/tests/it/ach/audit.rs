@@ -34,7 +34,7 @@ fn damage_is_found_and_named(on: On) {
     world.desk.wait_status(&reference, "succeeded");
     world.desk.assert_books(Desk::FUNDS);
     let (content, said) = command_line(&world.desk);
-    assert!(content && said.contains("2 transfers") && said.contains("the books balance"), "{said}");
+    assert!(content && said.contains("2 transfers") && said.contains("the ledger is consistent"), "{said}");
     for (what, damage, repair) in [
         (
             "an entry was changed",

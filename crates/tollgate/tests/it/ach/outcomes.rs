@@ -74,7 +74,7 @@ fn a_return_months_later_is_noticed(on: On) {
     let (reference, id) = world.taken("returned much later");
     world.simulator.simulate(&id, "settle", &json!({}));
     world.desk.wait_status(&reference, "succeeded");
-    // Nothing of the transfer is in this process any more.
+    // Nothing of the transfer is in this process anymore.
     world.server.terminate();
     world.serve_again(BankStore::serve_without_looks);
     world.simulator.simulate(&id, "return", &json!({}));

@@ -120,7 +120,7 @@ fn call(desk: &Desk, load: &Load, mut random: StdRng, over: &AtomicBool) {
             Err(error) => {
                 load.again.lock().unwrap().push(number);
                 if error.kind() == ErrorKind::ConnectionRefused {
-                    // It does not listen yet, or not any more.
+                    // It does not listen yet, or not anymore.
                     thread::sleep(Duration::from_millis(5));
                 } else {
                     load.known.lock().unwrap().keys.entry(key).or_default().lost += 1;

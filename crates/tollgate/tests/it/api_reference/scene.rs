@@ -71,7 +71,7 @@ impl Scene {
         issue(&self.server, &mut self.server.sandbox_client("adminToken"), kind)
     }
 
-    /// A key that opens nothing any more.
+    /// A key that opens nothing anymore.
     pub fn revoked(&self) -> Key {
         let key = self.issue("secret");
         let path = self.server.sandbox_path(&format!("/keys/{}", key.id));

@@ -192,7 +192,7 @@ impl Cell {
 
     pub(super) fn delay_ms(&self) -> u64 {
         match (self.fault, self.times) {
-            // The first try gives up while the provider is still at it.
+            // The first try gives up while the provider is still processing it.
             (Fault::Exchange("slow"), Times::Once) => 1_100,
             (Fault::Exchange("rate_limited"), _) => 1_000,
             (Fault::Webhooks(_), _) => 700,

@@ -61,7 +61,7 @@ fn a_webhook_that_disagrees_with_the_books_is_shown_to_a_person(kind: StoreKind)
                 continue;
             }
             let event = wait_event(shop, &id, "applied");
-            assert!(event["note"].as_str().unwrap().contains("disagrees"), "{event}");
+            assert!(event["note"].as_str().unwrap().contains("does not match"), "{event}");
             let exceptions = shop.listed("exceptions?open=true");
             let exception = exceptions.iter().find(|exception| exception["source"] == id.as_str()).unwrap();
             assert_eq!(

@@ -122,7 +122,7 @@ impl Forger<'_> {
         let no_time_in_it = ["stale", "from the future"].contains(&trick) && wire == Wire::Square;
         let no_address_in_it = trick == "wrong address signed" && wire == Wire::Stripe;
         if no_time_in_it || no_address_in_it {
-            // What the wire does not sign cannot be wrong: a stranger's signature instead.
+            // What the provider does not sign cannot be wrong: a stranger's signature instead.
             secret = noise(random, 32);
         }
         let signature = sign(wire, &secret, &url, at, &body);

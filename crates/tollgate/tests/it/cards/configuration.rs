@@ -86,7 +86,7 @@ fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: S
     let refused = |answer: &Answer| {
         assert_eq!(answer.failure(503), "provider_not_configured");
         let message = answer.json()["message"].as_str().unwrap().to_owned();
-        assert!(message.contains("does not accept the credentials"), "{message}");
+        assert!(message.contains("rejected its configured credentials"), "{message}");
         assert!(!message.contains("revoked"), "{message}");
     };
     for (flow, wire) in
@@ -192,7 +192,7 @@ fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {
             assert_eq!(world.shop.read_payment(reference).failure(404), "not_found");
         }
     }
-    // A currency that the wire counts in other units than ISO 4217 is not sent at all.
+    // A currency that the provider counts in other units than ISO 4217 is not sent at all.
     let body = json!({"amountMinor": "1000", "currency": "ISK"});
     assert_eq!(world.shop.client().post(Flow::Component.path(), &body).failure(422), "provider_rejected");
     assert_eq!(world.simulator.calls(Wire::Stripe, "payment_intents.create"), 2);

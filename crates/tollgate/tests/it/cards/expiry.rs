@@ -27,7 +27,7 @@ fn ways() -> Vec<(Flow, Wire)> {
     Flow::BOTH.into_iter().flat_map(|flow| Wire::BOTH.map(|wire| (flow, wire))).collect()
 }
 
-/// Starts the server anew in a time when everything unpaid is overdue; `meanwhile` happens while it is down.
+/// Starts the server again in a time when everything unpaid is overdue; `meanwhile` happens while it is down.
 fn long_after(world: &mut World, meanwhile: impl FnOnce(&World)) {
     world.restart(|world| {
         meanwhile(world);
@@ -242,7 +242,7 @@ fn the_lifetime_is_what_the_environment_says(kind: StoreKind) {
         world.shop.configure(&document);
         let data = world.shop.prepare(Flow::Component, Wire::Square).data;
         let lived = seconds(&data["expiresAt"]) - seconds(&data["preparedAt"]);
-        // At the end of a month the days begin anew.
+        // At the end of a month the days begin again.
         assert!(lived == lifetime || lived < 0, "{lived} s for {setting}");
     }
     for wrong in [json!(59), json!(2_592_001), json!("60"), json!(-1)] {

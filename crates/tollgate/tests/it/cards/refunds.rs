@@ -30,7 +30,7 @@ fn events(world: &World, reference: &str) -> Vec<String> {
     events.iter().rev().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Starts the server anew when every paid payment is to be checked; `meanwhile` happens while it is down.
+/// Starts the server again when every paid payment is to be checked; `meanwhile` happens while it is down.
 fn followed_up(world: &mut World, meanwhile: impl FnOnce(&World)) {
     world.restart(|world| {
         meanwhile(world);
@@ -102,7 +102,7 @@ fn a_refund_that_fails_later_is_taken_back_or_shown_to_a_person(kind: StoreKind)
     assert_eq!(wait_refunded(&world, &part, "0")["status"], "succeeded");
     assert_eq!(events(&world, &part.reference)[2..], ["refund.succeeded", "refund.failed"]);
 
-    // `refunded` is final: that it is not true any more is for a person to see.
+    // `refunded` is final: that it is not true anymore is for a person to see.
     let whole = world.paid(Flow::Component, Wire::Stripe);
     let refund =
         world.simulator.drive(&format!("{}/refund", place(&world, &whole, Wire::Stripe)), &json!({}));

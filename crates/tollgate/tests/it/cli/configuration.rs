@@ -62,13 +62,13 @@ fn a_document_is_shown_asked_for_and_put_in_force() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("Version 1 is in force."), "{}", said.out);
+    assert!(said.out.contains("Version 1 applied."), "{}", said.out);
     assert!(!said.out.contains("a secret key of"), "the secret is shown: {}", said.out);
     let history = desk.terminal.json(&["config", "history"]);
     assert_eq!(history["items"][0]["changedBy"], "ann");
 
     let again = desk.terminal.shows(&["apply", &file]);
-    assert!(again.contains("nothing to change") && desk.version() == 1, "{again}");
+    assert!(again.contains("No changes") && desk.version() == 1, "{again}");
     let told = desk.terminal.json(&["apply", &file]);
     assert_eq!(told, json!({"applied": false, "dryRun": false, "version": 1, "changes": []}));
 }
@@ -133,7 +133,7 @@ fn a_secret_that_ends_like_the_old_one_is_a_change_all_the_same() {
         "{said}"
     );
     assert_eq!(desk.version(), 2);
-    assert!(desk.terminal.shows(&["apply", "--yes", &file]).contains("nothing to change"));
+    assert!(desk.terminal.shows(&["apply", "--yes", &file]).contains("No changes"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn every_fault_is_listed_with_its_path_and_nothing_changes() {
     let file = desk.file("faulty.toml", text);
     for arguments in [&["apply", "--yes", &file][..], &["apply", "--dry-run", &file]] {
         let said = desk.terminal.fails(arguments);
-        assert!(said.contains("faults; nothing was changed"), "{said}");
+        assert!(said.contains("errors; nothing was changed"), "{said}");
         for path in [
             "\n  providers.cards.adapter: ",
             "\n  routing.web_card.default.provider: ",
@@ -235,7 +235,7 @@ fn a_rollback_shows_its_difference_and_keeps_todays_secrets() {
     assert_eq!(desk.config()["settings"]["rateLimitPerSecond"], 10);
     assert_eq!(desk.config()["providers"]["cards"]["credentials"]["secretKey"], "********2222");
     assert!(desk.terminal.fails(&["config", "rollback", "77"]).contains("config history"));
-    assert!(desk.terminal.shows(&["config", "rollback", "3"]).contains("nothing to change"));
+    assert!(desk.terminal.shows(&["config", "rollback", "3"]).contains("No changes"));
 }
 
 #[test]
@@ -267,10 +267,7 @@ fn an_export_has_no_secret_and_is_taken_back() {
     assert_eq!(as_json, json);
     for (name, text) in [("e.toml", toml), ("e.json", json.to_string())] {
         assert!(!text.contains("a secret key of") && !text.contains("a webhook secret of"), "{text}");
-        assert!(
-            desk.terminal.shows(&["apply", &desk.file(name, &text)]).contains("nothing to change"),
-            "{name}"
-        );
+        assert!(desk.terminal.shows(&["apply", &desk.file(name, &text)]).contains("No changes"), "{name}");
     }
 }
 
@@ -317,10 +314,7 @@ fn any_export_applied_changes_nothing_in_either_format() {
             for format in ["toml", "json"] {
                 let exported = desk.terminal.shows(&["export", "--format", format]);
                 let said = desk.terminal.run(&["apply", &desk.file(&format!("export.{format}"), &exported)]);
-                prop_assert!(
-                    said.code == 0 && said.out.contains("nothing to change"),
-                    "{said:?}\n{exported}"
-                );
+                prop_assert!(said.code == 0 && said.out.contains("No changes"), "{said:?}\n{exported}");
             }
             Ok(())
         })

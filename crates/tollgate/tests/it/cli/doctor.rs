@@ -18,7 +18,7 @@ fn a_sandbox_is_examined() {
     for part in [
         "SQLite 3.",
         "schema version",
-        "the disk confirms a write",
+        "fsync takes",
         "clock",
         "all 3 providers are ready",
         "no transfers are due",

@@ -1,4 +1,4 @@
-//! `events` and `endpoints`: what callers are told, whether they heard it, and telling it again.
+//! `events` and `endpoints`: what callers are notified, whether they heard it, and telling it again.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn paid(sandbox: &Server, terminal: &Terminal) -> String {
 fn events_are_listed_shown_and_sent_again() {
     let sandbox = Start::sandbox().run();
     let terminal = Terminal::beside(&sandbox);
-    assert!(terminal.shows(&["events", "list"]).contains("There are no events."));
+    assert!(terminal.shows(&["events", "list"]).contains("No events."));
     assert!(terminal.shows(&["endpoints", "list"]).contains("endpoints create"));
     let receiver = Receiver::open();
     let made = terminal.json(&[
@@ -62,7 +62,7 @@ fn events_are_listed_shown_and_sent_again() {
     assert!(deliveries.contains(event), "{deliveries}");
 
     let said = terminal.shows(&["events", "resend", event]);
-    assert!(said.contains("1 delivery is sent again."), "{said}");
+    assert!(said.contains("1 delivery queued."), "{said}");
     assert_eq!(wait_for(&receiver, "transaction.succeeded").body, letter.body);
     let resent =
         terminal.json(&["events", "resend", "--from", "2020-01-01T00:00:00Z", "--endpoint", endpoint]);

@@ -29,7 +29,7 @@ fn quotes_are_shown_with_their_amounts_and_explained_rule_by_rule() {
         assert!(explained.contains(part), "{part} is not in {explained}");
     }
     let explained = terminal.shows(&["explain", "1", "USD"]);
-    assert!(explained.contains("rule_large  failed") && explained.contains("does not hold"), "{explained}");
+    assert!(explained.contains("rule_large  failed") && explained.contains("not met"), "{explained}");
     let fast = ["explain", "1", "USD", "--method", "ach", "--metadata", "speed=same_day"];
     let explained = terminal.json(&fast);
     assert_eq!(explained["quote"]["routing"]["channel"], "same_day_ach");
@@ -48,7 +48,7 @@ fn quotes_are_shown_with_their_amounts_and_explained_rule_by_rule() {
 fn a_payments_story_is_told_from_request_to_status() {
     let sandbox = Start::sandbox().run();
     let terminal = Terminal::beside(&sandbox);
-    assert!(terminal.shows(&["payments", "list"]).contains("There are no transactions."));
+    assert!(terminal.shows(&["payments", "list"]).contains("No transactions."));
     let order = json!({"amountMinor": "12500", "currency": "USD", "description": "Order 1001",
                        "customer": {"name": "Ann Smith"}, "metadata": {"basket": "b-7", "note": "\u{1b}[31mred"}});
     let prepared = sandbox.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
@@ -59,14 +59,14 @@ fn a_payments_story_is_told_from_request_to_status() {
         "{list}"
     );
     let story = terminal.shows(&["payments", "show", reference]);
-    assert!(story.contains("prepared") && story.contains("asked for"), "{story}");
+    assert!(story.contains("prepared") && story.contains("requested"), "{story}");
 
     terminal.shows(&["trigger", "pay", reference]);
     let story = terminal.shows(&["payments", "show", reference]);
     for part in [
         "succeeded",
         "125.00 USD, total debit 129.56 USD",
-        "asked for",
+        "requested",
         "Ann Smith",
         "basket=b-7",
         "routed by configuration 1",
@@ -94,9 +94,9 @@ fn a_payments_story_is_told_from_request_to_status() {
         "card_provider_a",
     ]);
     assert_eq!(list["items"][0]["serviceReference"], reference);
-    assert!(terminal.shows(&["payments", "list", "--status", "failed"]).contains("no transactions"));
+    assert!(terminal.shows(&["payments", "list", "--status", "failed"]).contains("No transactions"));
     assert!(terminal.fails(&["payments", "list", "--status", "paid"]).contains("must be one of"));
-    assert!(terminal.shows(&["payments", "list", "--waiting"]).contains("Nothing waits."));
+    assert!(terminal.shows(&["payments", "list", "--waiting"]).contains("No pending payments."));
     let said = terminal.fails(&["payments", "show", "pay_nobody"]);
     assert!(said.contains("there is no payment pay_nobody") && said.contains("payments list"), "{said}");
 }
@@ -106,7 +106,7 @@ fn what_waits_and_what_disagrees_is_listed() {
     let (simulator, server) = (Simulator::start(), Start::serve().run());
     let shop = Shop::open(&server, &simulator);
     let terminal = Terminal::of(&server);
-    // The provider cannot be reached: what came of it is not known, and says so.
+    // The provider cannot be reached: its result is not known, and says so.
     simulator.fault(Wire::Stripe, "*", "timeout_after", 50, 60_000);
     let prepared = shop.prepare(Flow::Component, Wire::Square);
     shop.confirm(&prepared.reference, &json!({"sourceId": simulator.card_token("4111111111111111")}))
@@ -132,11 +132,11 @@ fn what_waits_and_what_disagrees_is_listed() {
     let story = terminal.shows(&["payments", "show", &prepared.reference]);
     assert!(story.contains("Exceptions") && story.contains("open"), "{story}");
     let doctor = terminal.shows(&["doctor"]);
-    assert!(doctor.contains("disagreements with a provider are open"), "{doctor}");
+    assert!(doctor.contains("discrepancies with a provider are open"), "{doctor}");
     assert!(
         terminal.shows(&["exceptions", "resolve", id, "--note", "asked the provider"]).contains("Resolved")
     );
-    assert!(terminal.shows(&["exceptions", "list"]).contains("Nothing disagrees."));
+    assert!(terminal.shows(&["exceptions", "list"]).contains("No open exceptions."));
     let all = terminal.shows(&["exceptions", "list", "--all"]);
     assert!(all.contains("by ann: asked the provider"), "{all}");
     assert!(

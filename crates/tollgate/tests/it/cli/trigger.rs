@@ -89,7 +89,7 @@ fn cards_are_refunded_and_disputed() {
         assert_eq!(story["serviceReference"], reference.as_str());
         sandbox.wait(&reference, "refunded", |transaction| transaction["status"] == "refunded");
         let said = sandbox.terminal.fails(&["trigger", "refund", &reference]);
-        assert!(said.contains("the simulated provider refused"), "{said}");
+        assert!(said.contains("the simulated provider rejected"), "{said}");
     }
     let reference = sandbox.paid("12500");
     let said = sandbox.terminal.shows(&["trigger", "dispute", &reference]);
@@ -98,7 +98,7 @@ fn cards_are_refunded_and_disputed() {
     let story = sandbox.terminal.shows(&["payments", "show", &reference]);
     assert!(story.contains("dispute dp_") || story.contains("dispute "), "{story}");
     let at_square = sandbox.paid("125000");
-    assert!(sandbox.terminal.fails(&["trigger", "dispute", &at_square]).contains("stripe wire"));
+    assert!(sandbox.terminal.fails(&["trigger", "dispute", &at_square]).contains("Stripe only"));
     assert!(sandbox.terminal.fails(&["trigger", "return", &reference]).contains("ACH"));
     assert!(
         sandbox
@@ -118,7 +118,7 @@ fn transfers_settle_and_come_back() {
     assert!(said.contains("processing -> succeeded"), "{said}");
     let story = sandbox.terminal.shows(&["payments", "show", &reference]);
     for part in
-        ["In the books", "reserve: ", "settle: ", "available -50.", "First Bank, …6789", "expected on"]
+        ["Ledger postings", "reserve: ", "settle: ", "available -50.", "First Bank, …6789", "expected on"]
     {
         assert!(story.contains(part), "{part} is not in {story}");
     }
@@ -126,7 +126,10 @@ fn transfers_settle_and_come_back() {
     let said = sandbox.terminal.shows(&["trigger", "return", &reference, "--code", "R01"]);
     assert!(said.contains("succeeded -> failed"), "{said}");
     let transaction = sandbox.transaction(&reference);
-    assert!(transaction["failure"]["message"].as_str().unwrap().contains("enough funds"), "{transaction:#}");
+    assert!(
+        transaction["failure"]["message"].as_str().unwrap().contains("insufficient funds"),
+        "{transaction:#}"
+    );
     let postings = sandbox.terminal.json(&["payments", "show", &reference])["postings"].clone();
     let causes: Vec<_> = postings
         .as_array()
@@ -136,7 +139,7 @@ fn transfers_settle_and_come_back() {
         .collect();
     assert_eq!(causes, ["reserve", "settle", "reverse"]);
     assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
-    assert!(sandbox.terminal.fails(&["trigger", "settle", &reference]).contains("refused"));
+    assert!(sandbox.terminal.fails(&["trigger", "settle", &reference]).contains("rejected"));
     assert!(sandbox.terminal.fails(&["trigger", "return", &reference, "--code", "R99"]).contains("R01"));
     assert!(sandbox.terminal.fails(&["trigger", "refund", &reference]).contains("trigger return"));
     // Also one that the bank has not settled yet.
@@ -144,7 +147,7 @@ fn transfers_settle_and_come_back() {
     let said = sandbox.terminal.shows(&["trigger", "return", &reference, "--code", "R02"]);
     assert!(said.contains("-> failed"), "{said}");
     assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
-    assert!(sandbox.terminal.shows(&["audit"]).contains("the books balance"));
+    assert!(sandbox.terminal.shows(&["audit"]).contains("the ledger is consistent"));
 }
 
 #[test]
@@ -171,7 +174,7 @@ fn a_webhook_that_comes_again_changes_nothing() {
         attempts.filter(|attempt| attempt["result"] == "200").count() == 2
     });
     assert_eq!(sandbox.terminal.json(&["payments", "show", &reference])["timeline"], before["timeline"]);
-    assert!(sandbox.terminal.shows(&["trigger", "duplicate", &reference]).contains("once more"));
+    assert!(sandbox.terminal.shows(&["trigger", "duplicate", &reference]).contains("Resent"));
     let unpaid = sandbox.prepare("/client/v1/payments", "700");
     assert!(sandbox.terminal.fails(&["trigger", "duplicate", &unpaid]).contains("no webhook"));
 }
@@ -179,7 +182,7 @@ fn a_webhook_that_comes_again_changes_nothing() {
 #[test]
 fn what_is_not_the_sandboxs_own_is_never_driven() {
     let sandbox = Sandbox::open();
-    assert!(sandbox.terminal.fails(&["trigger", "settle", "ach_nobody"]).contains("there is no payment"));
+    assert!(sandbox.terminal.fails(&["trigger", "settle", "ach_nobody"]).contains("not found"));
     let reference = sandbox.prepare("/client/v1/payments", "700");
     let elsewhere = Simulator::start();
     let path = sandbox.server.sandbox_path("/config");
@@ -189,6 +192,6 @@ fn what_is_not_the_sandboxs_own_is_never_driven() {
         json!(format!("http://{}/stripe", elsewhere.address()));
     admin.put(&path, &document).data(200);
     let said = sandbox.terminal.fails(&["trigger", "pay", &reference]);
-    assert!(said.contains("not served by a sandbox's simulator"), "{said}");
+    assert!(said.contains("is not simulated here"), "{said}");
     assert_eq!(elsewhere.state()["calls"], json!({}));
 }

@@ -72,13 +72,13 @@ fn without_a_server_it_says_how_to_name_one() {
         terminal.with("TOLLGATE_URL", &address).with("TOLLGATE_ADMIN_TOKEN", "a token for nobody at all");
     let said = gone.fails(&["organizations", "list"]);
     assert!(
-        said.contains(&address) && said.contains("does not answer") && said.contains("TOLLGATE_URL"),
+        said.contains(&address) && said.contains("is not responding") && said.contains("TOLLGATE_URL"),
         "{said}"
     );
     let said = gone.run(&["organizations", "list", "--json"]);
     let error: Value = serde_json::from_str(&said.err).unwrap();
     assert!(
-        said.code == 1 && error["error"]["message"].as_str().unwrap().contains("does not answer"),
+        said.code == 1 && error["error"]["message"].as_str().unwrap().contains("is not responding"),
         "{said:?}"
     );
 }
@@ -121,9 +121,9 @@ fn the_environment_is_given_found_or_asked_for() {
     let server = Start::serve().run();
     let terminal = Terminal::of(&server);
     let said = terminal.fails(&["keys", "list"]);
-    assert!(said.contains("there is no environment yet") && said.contains("organizations create"), "{said}");
+    assert!(said.contains("no environment yet") && said.contains("organizations create"), "{said}");
     let first = Tenant::create(&mut server.admin());
-    assert!(terminal.shows(&["keys", "list"]).contains("no key yet"), "the only one there is");
+    assert!(terminal.shows(&["keys", "list"]).contains("No keys yet"), "the only one there is");
     let second = Tenant::create(&mut server.admin());
     let said = terminal.fails(&["keys", "list"]);
     for part in

@@ -21,11 +21,11 @@ use crate::support::{
     wait_until,
 };
 
-const USUAL_TIMES: u64 = 6;
+const DEFAULT_TIMES: u64 = 6;
 
 fn times() -> u64 {
     let given = env::var("TOLLGATE_CRASH_KILLS").ok();
-    given.map_or(USUAL_TIMES, |text| text.parse().expect("TOLLGATE_CRASH_KILLS is not a number"))
+    given.map_or(DEFAULT_TIMES, |text| text.parse().expect("TOLLGATE_CRASH_KILLS is not a number"))
 }
 
 /// What an answer claims that the provider's record must bear out. Whether the provider has it is `taken`.

@@ -118,7 +118,7 @@ fn a_receiver_that_does_not_answer_is_given_up_on_in_time(kind: StoreKind) {
     wait_until("it is recorded", WAIT_TIMEOUT, || !delivery(&world, &reference)["lastTry"].is_null());
     let failed = delivery(&world, &reference);
     assert_eq!((&failed["state"], &failed["lastTry"]["status"]), (&json!("waiting"), &Value::Null));
-    assert_eq!(failed["lastTry"]["note"], "no whole answer within 1000 ms");
+    assert_eq!(failed["lastTry"]["note"], "no complete response within 1000 ms");
     assert!(failed["lastTry"]["tookMs"].as_u64().unwrap() >= 1_000);
     receiver.answer(|_| Reply::status(200));
     wait_state(&world, &reference, "delivered");
@@ -143,7 +143,7 @@ fn what_nobody_takes_is_parked_for_the_operator(kind: StoreKind) {
     assert!(span >= Duration::from_millis(1_400), "the last try comes at the end: {span:?}");
     let listed = world.shop.listed("deliveries?state=parked");
     assert_eq!(listed, [parked]);
-    // Sent again it has the whole span anew.
+    // Sent again it has the whole span again.
     receiver.answer(|_| Reply::status(200));
     let event = super::sole_event(&world, &reference);
     super::resend(&world, &super::id(&event), &super::nothing());

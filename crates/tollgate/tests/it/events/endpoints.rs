@@ -64,7 +64,7 @@ fn an_endpoint_is_added_read_changed_and_removed(kind: StoreKind) {
     assert_eq!(admin.get(&list).data(200)["items"], json!([]));
     let log = world.server.log();
     for what in ["added", "changed", "removed"] {
-        assert!(log.contains(&format!("an event endpoint was {what}")), "{what}");
+        assert!(log.contains(&format!("event endpoint {what}")), "{what}");
     }
 }
 

@@ -31,7 +31,7 @@ fn one_event_is_sent_again(kind: StoreKind) {
     }
     assert_eq!(all.count(), 2, "{}", to_all.id);
     let log = world.server.log();
-    assert!(log.contains("events are sent again"));
+    assert!(log.contains("events resent"));
     let unknown = world.shop.path("/events/evt_01jz0000000000000000000000/resend");
     assert_eq!(world.shop.admin().post(&unknown, &json!({})).failure(404), "not_found");
 }

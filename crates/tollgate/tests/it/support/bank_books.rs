@@ -104,7 +104,7 @@ impl Knowledge {
     }
 }
 
-/// Waits until nothing is in flight any more; otherwise says what still is.
+/// Waits until nothing is in flight anymore; otherwise says what still is.
 pub fn settle_down(desk: &Desk, simulator: &BankSimulator, most: Duration) -> Vec<String> {
     let deadline = Instant::now() + most;
     loop {
@@ -127,7 +127,7 @@ pub fn settle_down(desk: &Desk, simulator: &BankSimulator, most: Duration) -> Ve
     }
 }
 
-/// What does not agree, once nothing is in flight any more.
+/// What does not agree, once nothing is in flight anymore.
 pub fn complaints(desk: &Desk, simulator: &BankSimulator, known: &Knowledge, opening: u64) -> Vec<String> {
     let transactions = desk.listed("transactions");
     let mut accepted = simulator.accepted(200_000);

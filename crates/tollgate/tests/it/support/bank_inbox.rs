@@ -82,7 +82,7 @@ impl BankInbox {
         Self { address, letters, over, thread: Some(thread) }
     }
 
-    /// Waits until nothing is on its way any more, and takes what has come.
+    /// Waits until nothing is on its way anymore, and takes what has come.
     #[track_caller]
     pub fn take(&self, simulator: &BankSimulator) -> Vec<BankLetter> {
         wait_until("every webhook has come", BANK_WAIT_TIMEOUT, || simulator.webhooks_pending() == 0);

@@ -9,7 +9,7 @@ use super::{
     server::{Server, Start},
 };
 
-/// What the simulator accepts unless told otherwise.
+/// What the simulator accepts by default.
 pub const BANK_API_KEY: &str = "increase_simulator_key";
 
 /// One transfer as the provider has it.
@@ -118,7 +118,7 @@ impl BankSimulator {
         state["calls"][format!("increase.{operation}")].as_u64().unwrap_or(0)
     }
 
-    /// A client of the wire itself, with the right key.
+    /// A client of the provider itself, with the right key.
     pub fn wire(&self) -> Client {
         self.server.client(BANK_API_KEY)
     }

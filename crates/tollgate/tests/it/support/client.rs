@@ -1,4 +1,4 @@
-//! A plain HTTP/1.1 client on one kept-alive connection: what goes over the wire is exactly what a test says.
+//! A plain HTTP/1.1 client on one kept-alive connection: what goes over the provider is exactly what a test says.
 
 use std::{
     collections::BTreeMap,
@@ -94,7 +94,7 @@ impl Client {
         self.try_send(method, path, headers, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
-    /// Sends a request on the kept connection, or on a new one where there is none.
+    /// Sends a request on the kept connection, or on a new one if there is none.
     pub fn try_send(
         &mut self,
         method: &str,

@@ -88,7 +88,7 @@ impl Inbox {
         Self { address, letters, over, thread: Some(thread) }
     }
 
-    /// Waits until nothing is on its way any more, and takes what has come.
+    /// Waits until nothing is on its way anymore, and takes what has come.
     #[track_caller]
     pub fn take(&self, simulator: &Simulator) -> Vec<Letter> {
         wait_until("every webhook has come", WAIT_TIMEOUT, || simulator.webhooks_pending() == 0);

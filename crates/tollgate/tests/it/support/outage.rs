@@ -16,7 +16,7 @@ use super::{
 pub enum Outage {
     /// It refuses: connections are closed, or the file's lock is held by another.
     Killed,
-    /// It says nothing any more.
+    /// It says nothing anymore.
     Frozen,
 }
 

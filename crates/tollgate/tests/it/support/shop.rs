@@ -205,7 +205,7 @@ impl Shop {
         self.client().get(&format!("/client/v1/transactions/{reference}"))
     }
 
-    /// The status of a transaction; `None` where there is none yet.
+    /// The status of a transaction; `None` if there is none yet.
     pub fn status(&self, reference: &str) -> Option<String> {
         let answer = self.read_transaction(reference);
         if answer.status == 404 {

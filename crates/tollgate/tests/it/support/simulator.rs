@@ -9,7 +9,7 @@ use super::{
     server::{Server, Start},
 };
 
-/// What the simulator accepts unless told otherwise.
+/// What the simulator accepts by default.
 pub const STRIPE_KEY: &str = "sk_test_simulator";
 pub const STRIPE_PUBLISHABLE_KEY: &str = "pk_test_simulator";
 pub const SQUARE_TOKEN: &str = "square_simulator_token";
@@ -22,7 +22,7 @@ pub const DECLINED_CARD: &str = "number=4000000000000002&expiry=12/34&cvc=123";
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-/// Which of the two card wires.
+/// Which of the two card adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wire {
     Stripe,
@@ -179,7 +179,7 @@ impl Simulator {
         answer.json()["token"].as_str().unwrap().to_owned()
     }
 
-    /// A client of the simulator's wires.
+    /// A client of the simulator's adapters.
     pub fn client(&self, credential: &str) -> Client {
         self.server.client(credential)
     }

@@ -123,7 +123,7 @@ pub fn sole_marker(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The marker of the configuration in force, by a quote.
+/// The marker of the current configuration, by a quote.
 #[track_caller]
 pub fn quoted_marker(client: &mut Client) -> u64 {
     sole_marker(&quote(client).data(200).to_string()).unwrap()
