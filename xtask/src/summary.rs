@@ -1,14 +1,23 @@
 //! How many tests passed, read from what the test harness prints.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
+
+/// What a test prints, past the harness, that cannot run on this machine; its reason follows.
+const SKIPPED: &str = "SKIPPED: ";
+/// What the harness prints of a test that it does not run; its reason follows.
+const IGNORED: &str = " ... ignored, ";
 
 /// The sum over every `test result:` line of a run, doc tests included.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Summary {
     passed: u64,
     failed: u64,
     skipped: u64,
     harnesses: u64,
+    /// Tests that said so themselves; their harness counts them as passed.
+    found_nothing_to_test: u64,
+    /// Why tests were skipped, as far as they said so, and how many for each reason.
+    reasons: BTreeMap<String, u64>,
 }
 
 impl Summary {
@@ -17,14 +26,23 @@ impl Summary {
         Self { failed: 1, ..Self::default() }
     }
 
-    /// Adds the line's counts if it is a harness's result line; any other line changes nothing.
+    /// Adds what the line says: a harness's counts, or why a test was skipped. Any other line changes nothing.
     pub(crate) fn read_line(&mut self, line: &str) {
-        if let Some(other) = parse(line) {
-            self.passed += other.passed;
-            self.failed += other.failed;
-            self.skipped += other.skipped;
+        if let Some(counts) = parse(line) {
+            self.passed += counts.passed;
+            self.failed += counts.failed;
+            self.skipped += counts.skipped;
             self.harnesses += 1;
+        } else if let Some((_, reason)) = line.trim().split_once(SKIPPED) {
+            self.found_nothing_to_test += 1;
+            self.skipped_because(reason);
+        } else if let Some((_, reason)) = line.trim().split_once(IGNORED) {
+            self.skipped_because(reason);
         }
+    }
+
+    fn skipped_because(&mut self, reason: &str) {
+        *self.reasons.entry(reason.to_owned()).or_default() += 1;
     }
 
     /// Settles the counts once the run has ended. A run that failed without naming a test (it did not compile, a
@@ -33,6 +51,9 @@ impl Summary {
         if self.failed == 0 && (!run_succeeded || self.harnesses == 0) {
             self.failed = 1;
         }
+        let nothing_tested = std::mem::take(&mut self.found_nothing_to_test);
+        self.passed = self.passed.saturating_sub(nothing_tested);
+        self.skipped += nothing_tested;
         self
     }
 
@@ -46,6 +67,10 @@ impl fmt::Display for Summary {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
         if self.skipped > 0 {
             write!(f, ", {} skipped", self.skipped)?;
+        }
+        if !self.reasons.is_empty() {
+            let reasons = self.reasons.iter().map(|(reason, count)| format!("{count}: {reason}"));
+            write!(f, " ({})", reasons.collect::<Vec<_>>().join("; "))?;
         }
         Ok(())
     }
@@ -88,6 +113,16 @@ mod tests {
         check(OK, true, "3 passed, 0 failed");
         check(MIXED, false, "10 passed, 2 failed, 1 skipped");
         check(&format!("running 3 tests\n{OK}\r\n\n{MIXED}\n{OK}"), false, "16 passed, 2 failed, 1 skipped");
+    }
+
+    #[test]
+    fn a_test_that_was_skipped_did_not_pass_and_its_reason_is_named() {
+        let output = format!(
+            "test slow ... ignored, takes a minute\n{MIXED}\nSKIPPED: no disk\ntest full ... ok\n{OK}\n\
+             test alone ... SKIPPED: no documents\nok\nSKIPPED: no disk\n{OK}"
+        );
+        let expected = "13 passed, 2 failed, 4 skipped (2: no disk; 1: no documents; 1: takes a minute)";
+        check(&output, false, expected);
     }
 
     #[test]

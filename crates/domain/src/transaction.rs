@@ -159,6 +159,7 @@ impl TransactionState {
     }
 
     /// The state as it was when the payment succeeded, before any refund or dispute.
+    #[must_use]
     pub fn as_paid(&self) -> Self {
         let provider_reference = self.provider_reference.clone();
         Self { status: Status::Succeeded, provider_reference, ..Self::pending() }

@@ -56,7 +56,7 @@ impl Engine {
             let call = found.wire.read(found.provider, object).await;
             // Another account does not show the transfer, which says nothing about it.
             if let Some(check) = check.filter(|check| !check.is_unchanged())
-                && matches!(&call.outcome, Err(CallError::Rejected(_)))
+                && matches!(&call.outcome, Err(CallError::Rejected(it)) if it.kind != RejectionKind::Credentials)
             {
                 return Ok(TransferEvent::Waiting(check.transient_error().reason));
             }

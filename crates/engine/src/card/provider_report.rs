@@ -28,7 +28,7 @@ impl PaymentUpdate<'_> {
         match (self.payment().progress.preparation, &report.provider_status) {
             (Preparation::Prepared, ProviderStatus::Canceled) => self.preparation(Preparation::Expired, None),
             (Preparation::Preparing, ProviderStatus::Canceled) => {
-                self.preparation(Preparation::Withdrawn, None)
+                self.preparation(Preparation::Withdrawn, None);
             }
             // Somebody pays what nobody should know of: it is a payment like any other from now on.
             (Preparation::Preparing, ProviderStatus::Succeeded | ProviderStatus::Processing) => {

@@ -83,6 +83,7 @@ async fn what_the_simulator_sends_on_the_stripe_wire_is_believed_and_understood(
         assert_eq!(one.currency.as_deref(), Some("USD"));
     }
     let completed = notices.last().unwrap();
+    assert!(completed.relevant, "{completed:?}");
     assert_eq!(completed.objects[0], prepared.object);
     let intent = completed.payment.clone().unwrap();
     let path = format!("stripe/payment_intents/{intent}");

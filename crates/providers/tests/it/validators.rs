@@ -2,12 +2,13 @@
 //! did not write: steady for Stripe's form bodies, Prism for the JSON of Square and (in `increase_validation`) Increase.
 //!
 //! The documents are the providers' and not part of this repository: `TOLLGATE_PROVIDER_SPECS` names the folder that has
-//! `stripe.openapi.json`, `square.openapi.json` and `increase.openapi.json`. Without it these tests say so and do nothing. The validators are
+//! `stripe.openapi.json`, `square.openapi.json` and `increase.openapi.json`. Without it these tests are skipped, and counted as such. The validators are
 //! installed by npm, once, into the target directory; they are told nothing but made-up payments.
 //!
 //! A judge stands between adapter and simulator: it shows each request to the validator, and then passes it on to the
 //! simulator, so that what follows follows from real answers.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -44,13 +45,12 @@ const SQUARE_OBJECTS: [&str; 7] = [
     "Money",
 ];
 
-/// The folder of the documents, or a word that there is none.
+/// The folder of the documents; without it the test is skipped, and says so past the harness, which would swallow it.
 pub(crate) fn documents() -> Option<PathBuf> {
     let folder = std::env::var_os("TOLLGATE_PROVIDER_SPECS").map(PathBuf::from);
     if folder.is_none() {
-        println!(
-            "SKIPPED: TOLLGATE_PROVIDER_SPECS is not set; it names a folder with the providers' OpenAPI documents"
-        );
+        let reason = "SKIPPED: TOLLGATE_PROVIDER_SPECS does not name the providers' documents\n";
+        std::io::stdout().write_all(reason.as_bytes()).unwrap();
     }
     folder
 }

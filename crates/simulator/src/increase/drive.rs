@@ -23,6 +23,7 @@ pub(crate) fn drive(
         "require_attention" => (&WAITING, "requires_attention"),
         "release" => (&["pending_reviewing", "requires_attention"], "pending_submission"),
         "reject" => (&WAITING, "rejected"),
+        "cancel" => (&WAITING, "canceled"),
         _ => return Err(IncreaseError::conflict(format!("There is no action {action}."))),
     };
     let (object, amount) = match kind {
@@ -43,7 +44,7 @@ pub(crate) fn drive(
         _ => return Err(IncreaseError::conflict(format!("There are no {kind}."))),
     };
     match action {
-        "reject" => state.put_back(amount),
+        "reject" | "cancel" => state.put_back(amount),
         "release" => state.settle_later(&context, id),
         _ => {}
     }

@@ -12,7 +12,7 @@ use std::{
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::support::{Server, Start, alone, wait_until};
+use crate::support::{Server, Start, alone, skipped, wait_until};
 
 /// Opens a connection from another address of this machine.
 fn connect_from(from: [u8; 4], to: SocketAddr) -> std::io::Result<TcpStream> {
@@ -107,7 +107,7 @@ fn ten_thousand_half_open_connections_of_one_client_keep_nobody_out() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     if files < 12_000 {
-        println!("SKIPPED: this needs 12,000 open files, and the system allows {files}");
+        skipped("12,000 open files are needed, and the system allows fewer");
         return;
     }
     let _alone = alone();

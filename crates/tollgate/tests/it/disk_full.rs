@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{FIRST_MARKER, Server, Start, Tenant, marked_document, wait_until};
+use crate::support::{FIRST_MARKER, Server, Start, Tenant, marked_document, skipped, wait_until};
 
 const SOON: Duration = Duration::from_secs(15);
 /// Room for a commit of a page or ten, and for no more.
@@ -46,7 +46,7 @@ fn tenant_on(server: &Server) -> Tenant {
 #[test]
 fn a_server_whose_log_cannot_grow_is_not_ready_until_it_can() {
     if Command::new("prlimit").arg("--version").output().is_err() {
-        println!("SKIPPED: this needs prlimit, of util-linux");
+        skipped("prlimit of util-linux is not installed");
         return;
     }
     let server = Start::serve().ignoring_file_size_limits().run();
@@ -100,7 +100,7 @@ impl Drop for SmallDisk {
 fn a_server_on_a_full_disk_is_not_ready_before_anything_has_failed() {
     let folder = tempfile::tempdir().unwrap();
     let Some(disk) = SmallDisk::mount(&folder.path().join("disk")) else {
-        println!("SKIPPED: this needs the right to mount a small file system");
+        skipped("mounting a small file system is not permitted");
         return;
     };
     let server = Start::serve().within(&disk.0).run();

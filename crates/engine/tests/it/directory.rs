@@ -1,7 +1,5 @@
 //! The directory in memory follows the store, whatever happens to the store.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
 use std::sync::Arc;
 
 use serde_json::json;

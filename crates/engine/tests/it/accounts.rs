@@ -1,0 +1,167 @@
+//! Payments that were sent to one provider account while the configuration now names another.
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Flow, ServiceReference, ach::AchProviderStatus, card::ProviderStatus, transaction::Status,
+};
+use tollgate_engine::{
+    UseAccountError,
+    ports::{ProviderEventState, StoreError},
+};
+
+use crate::{
+    support::{
+        config::{self, BANK, INTENTS, REGISTER, REGISTER_FROM},
+        every_step::{Retry, UseCase, fails_at_every_step},
+        faults::Fault,
+        requests::charge_of,
+        world::World,
+    },
+    webhooks::event,
+};
+
+/// Credentials and account ids of account `b`.
+fn account_b() -> Value {
+    let mut document = config::with_credentials_of('b');
+    document["providers"][BANK]["funding"]["accountId"] = json!("account b");
+    document["providers"][REGISTER]["credentials"]["locationId"] = json!("account b");
+    document
+}
+
+/// A transfer that never reached the bank waits for its account, and an operator moves it to the configured one.
+struct UseConfiguredAccount(ServiceReference);
+
+impl UseCase for UseConfiguredAccount {
+    type Answer = Result<(), UseAccountError>;
+
+    /// It keeps waiting until the operator's decision is stored.
+    const RETRIES: &[Retry] = &[Retry::Immediately];
+
+    async fn given(world: &World) -> Self {
+        world.faults.arm(Fault::ProviderUnknown { done: false }, 1);
+        let made = world.send("a caller's key", 10_000).await.unwrap().transfer;
+        world.faults.disarm();
+        world.configure(account_b()).await;
+        tokio::time::sleep(std::time::Duration::from_mins(2)).await;
+        world.resolve().await;
+        let waiting = world.transfer(made.order.id).await.unwrap().progress.waiting.unwrap();
+        assert!(waiting.contains("account a") && waiting.contains("account b"), "{waiting}");
+        Self(ServiceReference::Ach(made.order.id))
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.engine().use_configured_account(world.environment, self.0, "a test", "req").await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        for answer in answers.iter().flatten() {
+            let is_lost = matches!(
+                answer,
+                Err(UseAccountError::Store(StoreError::Unavailable(_) | StoreError::Unknown(_)))
+            );
+            assert!(is_lost || answer.is_ok(), "{answer:?}");
+        }
+        assert_eq!(world.providers.records().transfer().account, 'b');
+        assert_eq!(world.event_kinds(self.0).await, ["transaction.pending", "transaction.processing"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deciding_for_the_configured_account_survives_every_fault() {
+    fails_at_every_step::<UseConfiguredAccount>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_payment_of_a_configured_provider_can_be_decided_about() {
+    let world = World::new().await;
+    let made = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+    let unknown = tollgate_domain::id::TransferId::from_bytes([7; 16]);
+    let decide = async |id| {
+        let reference = ServiceReference::Ach(id);
+        world.engine().use_configured_account(world.environment, reference, "a test", "req").await
+    };
+    assert!(matches!(decide(unknown).await, Err(UseAccountError::Missing)));
+    world.configure(json!({})).await;
+    assert!(matches!(decide(made).await, Err(UseAccountError::NotConfigured(name)) if name == BANK));
+}
+
+/// State and note of the only provider event.
+async fn state_of_event(world: &World) -> (ProviderEventState, String) {
+    let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert_eq!(events.len(), 1, "{events:?}");
+    (events[0].state, events[0].note.clone())
+}
+
+/// A webhook arrives while the credential belongs to another account at the same address, which has no such object.
+async fn an_event_waits_for_its_account(
+    world: &World,
+    provider: &str,
+    object: &str,
+    reference: ServiceReference,
+) {
+    let before = world.status(reference).await;
+    let reported = world.event_kinds(reference).await;
+    world.configure(config::with_credentials_of('b')).await;
+    world.webhook(provider, &event("evt_1", object)).await.unwrap();
+    for _ in 0..4 {
+        tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+        world.resolve().await;
+        let (state, note) = state_of_event(world).await;
+        assert_eq!(state, ProviderEventState::Waiting, "{note}");
+        assert!(note.contains("it was sent to"), "{note}");
+        assert_eq!(world.status(reference).await, before);
+    }
+    assert_eq!(world.event_kinds(reference).await, reported);
+    world.configure(config::document()).await;
+    world.settle().await;
+    assert_eq!(state_of_event(world).await, (ProviderEventState::Applied, String::new()));
+    assert_eq!(world.status(reference).await, Some(Status::Succeeded));
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_about_a_transfer_of_another_account_waits() {
+    let world = World::new().await;
+    let id = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    an_event_waits_for_its_account(&world, BANK, "transfer_1", ServiceReference::Ach(id)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_about_a_payment_of_another_account_waits() {
+    let world = World::new().await;
+    let id = world.prepared(Flow::HostedCheckout, 1_000).await.order.id;
+    world.providers.records().page().status = ProviderStatus::Succeeded;
+    an_event_waits_for_its_account(&world, INTENTS, "page_1", ServiceReference::Card(id)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_about_a_charge_of_another_account_waits() {
+    let world = World::new().await;
+    let id = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+    world.confirm(id, charge_of("a card")).await.unwrap();
+    an_event_waits_for_its_account(&world, REGISTER, "sale_1", ServiceReference::Card(id)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_waits_while_the_credentials_are_rejected_and_says_so() {
+    let world = World::new().await;
+    let transfer = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+    let payment = world.prepared(Flow::HostedCheckout, 1_000).await.order.id;
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    world.providers.records().page().status = ProviderStatus::Succeeded;
+    world.configure(config::with_wrong_credentials()).await;
+    world.webhook(BANK, &event("evt_1", "transfer_1")).await.unwrap();
+    world.webhook(INTENTS, &event("evt_2", "page_2")).await.unwrap();
+    let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert_eq!(events.len(), 2);
+    for event in events {
+        assert_eq!(event.state, ProviderEventState::Waiting);
+        assert_eq!(event.note, "waits for the provider: provider_credentials");
+    }
+    world.configure(config::document()).await;
+    world.settle().await;
+    assert_eq!(world.status(ServiceReference::Ach(transfer)).await, Some(Status::Succeeded));
+    assert_eq!(world.status(ServiceReference::Card(payment)).await, Some(Status::Succeeded));
+    world.check().await;
+}

@@ -1,0 +1,94 @@
+//! Putting a configuration in force.
+
+use serde_json::{Value, json};
+use tollgate_engine::{ConfigureError, ports::StoreError};
+
+use crate::support::{
+    config,
+    every_step::{UseCase, fails_at_every_step},
+    requests::origin,
+    world::World,
+};
+
+/// A configuration that can be told from the first one.
+fn changed() -> Value {
+    let mut document = config::document();
+    document["settings"]["preparationLifetimeSeconds"] = json!(3_600);
+    document
+}
+
+async fn stored_version(world: &World) -> u64 {
+    world.store.config(world.environment).await.unwrap().unwrap().version
+}
+
+/// An operator puts a configuration in force, with or without naming the version it replaces.
+struct Put<const EXPECTS: bool>;
+
+impl<const EXPECTS: bool> UseCase for Put<EXPECTS> {
+    type Answer = Result<u64, ConfigureError>;
+
+    async fn given(world: &World) -> Self {
+        assert_eq!(stored_version(world).await, 1);
+        Self
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.engine().put_config(world.environment, changed(), EXPECTS.then_some(1), origin()).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        let version = stored_version(world).await;
+        for answer in answers.iter().flatten() {
+            match answer {
+                Ok(put) => assert!(*put <= version),
+                // The first request stored it and its answer was lost.
+                Err(ConfigureError::Stale { current }) => assert!(EXPECTS && *current == 2),
+                Err(error) => assert!(matches!(error, ConfigureError::Store(_)), "{error:?}"),
+            }
+        }
+        match answers {
+            [Some(Ok(put))] => assert_eq!((*put, version), (2, 2)),
+            [Some(Err(ConfigureError::Store(StoreError::Unavailable(_))))] => assert_eq!(version, 1),
+            [_] => assert!(version <= 2),
+            _ if EXPECTS => assert_eq!(version, 2, "put once, however often it is asked for"),
+            _ => assert!(matches!(answers, [_, Some(Ok(put))] if *put == version), "{answers:?}"),
+        }
+        // What the node's follower does within a second.
+        world.engine().directory().refresh().await.unwrap();
+        world.engine().directory().compile_pending().await.unwrap();
+        let view = world.view();
+        assert_eq!(view.config_version, version);
+        let lifetime = view.configuration.settings.preparation_lifetime_seconds;
+        assert_eq!(lifetime, (version > 1).then_some(3_600));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn putting_a_configuration_survives_every_fault() {
+    fails_at_every_step::<Put<false>>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn putting_a_configuration_made_from_another_survives_every_fault() {
+    fails_at_every_step::<Put<true>>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_faulty_document_changes_nothing() {
+    let world = World::new().await;
+    for document in [json!([]), json!({ "providers": { "a": {} } }), json!({ "unknown": 1 })] {
+        let put = world.engine().put_config(world.environment, document.clone(), None, origin()).await;
+        assert!(matches!(put, Err(ConfigureError::Faulty(_))), "{document}: {put:?}");
+    }
+    assert_eq!((stored_version(&world).await, world.view().config_version), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_masked_secret_keeps_what_is_stored() {
+    let world = World::new().await;
+    let masked = world.engine().config_document(world.environment, None).await.unwrap().document;
+    assert!(!masked.to_string().contains("key of account"), "{masked}");
+    world.configure(masked).await;
+    world.send("a caller's key", 10_000).await.unwrap();
+    assert_eq!(world.providers.records().transfer().account, 'a');
+}

@@ -1,0 +1,28 @@
+//! Use cases over SQLite in memory and model providers: they work, repeating them has one effect, and whichever call fails,
+//! everything ends in a consistent state.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::large_futures,
+    clippy::unchecked_time_subtraction
+)]
+
+mod support;
+
+mod accounts;
+mod configuration;
+mod confirm;
+mod deliveries;
+mod directory;
+mod expiry;
+mod follow_up;
+mod keys;
+mod prepare;
+mod quote;
+mod replay;
+mod resolver;
+mod transfer;
+mod wallet;
+mod webhooks;

@@ -1,0 +1,109 @@
+//! Repeating a request whose idempotency key has created a transfer.
+
+use serde_json::json;
+use tollgate_domain::{ServiceReference, transaction::Status};
+use tollgate_engine::{TransferCreated, TransferError};
+
+use crate::support::{
+    config,
+    every_step::{UseCase, fails_at_every_step},
+    faults::Fault,
+    requests::transfer_request,
+    world::World,
+};
+use tollgate_engine::ports::{RejectionKind, StoreError};
+
+const KEY: &str = "a caller's key";
+
+/// The transfer exists, and the same request arrives again.
+struct Replay;
+
+impl UseCase for Replay {
+    type Answer = Result<TransferCreated, TransferError>;
+
+    async fn given(world: &World) -> Self {
+        world.send(KEY, 10_000).await.unwrap();
+        Self
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.send(KEY, 10_000).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        for answer in answers.iter().flatten() {
+            match answer {
+                Ok(made) => {
+                    assert_eq!((made.replayed, made.transfer.state.status), (true, Status::Processing));
+                }
+                Err(error) => assert!(
+                    matches!(
+                        error,
+                        TransferError::Store(StoreError::Unavailable(_) | StoreError::Unknown(_))
+                    ),
+                    "{error:?}"
+                ),
+            }
+        }
+        assert_eq!(world.providers.records().calls, ["transfers.create"]);
+        let id = world.engine().transfer_reference(&world.view(), KEY);
+        let reported = world.event_kinds(ServiceReference::Ach(id)).await;
+        assert_eq!(reported, ["transaction.pending", "transaction.processing"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_survives_every_fault() {
+    fails_at_every_step::<Replay>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_differs_from_the_first_request_is_named() {
+    let world = World::new().await;
+    world.send(KEY, 10_000).await.unwrap();
+    let request = || transfer_request(&world, KEY, 10_000);
+    let mut other_account = request();
+    other_account.bank.account.account_number = tollgate_vault::Secret::new("000123456780");
+    let mut other_name = request();
+    other_name.bank.account_name = "Somebody Else".to_owned();
+    let mut other_both = transfer_request(&world, KEY, 10_001);
+    other_both.description = Some("other".to_owned());
+    for (request, expected) in [
+        (transfer_request(&world, KEY, 10_001), vec!["amountMinor"]),
+        (other_account, vec!["accountNumber"]),
+        (other_name, vec!["accountName"]),
+        (other_both, vec!["amountMinor", "description"]),
+    ] {
+        let refused = world.engine().create_transfer(&world.view(), request, "req").await.unwrap_err();
+        let TransferError::KeyReused(mut fields) = refused else { panic!("{refused:?}") };
+        fields.sort();
+        assert_eq!(fields, expected);
+    }
+    assert_eq!(world.providers.records().transfers.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejection_is_answered_again() {
+    let world = World::new().await;
+    world.faults.arm(Fault::ProviderRejects(RejectionKind::Invalid), 1);
+    let first = world.send(KEY, 10_000).await.unwrap_err();
+    world.faults.disarm();
+    let again = world.send(KEY, 10_000).await.unwrap_err();
+    for (answer, was_replayed) in [(first, false), (again, true)] {
+        let TransferError::Rejected { failure, replayed, .. } = answer else { panic!("{answer:?}") };
+        assert_eq!((failure.code.as_str(), replayed), ("provider_rejected", was_replayed));
+    }
+    assert_eq!(world.providers.records().transfers.len(), 0);
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_is_answered_whatever_the_configuration_has_become() {
+    let world = World::new().await;
+    world.send(KEY, 10_000).await.unwrap();
+    for document in [json!({}), config::with_wrong_credentials(), config::with_credentials_of('b')] {
+        world.configure(document).await;
+        assert!(world.send(KEY, 10_000).await.unwrap().replayed);
+    }
+    assert_eq!(world.providers.records().calls, ["transfers.create"]);
+}

@@ -1,0 +1,225 @@
+//! Invariants of a settled world, whatever went wrong before.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use tokio::time::sleep;
+use tollgate_domain::{
+    PaymentMethod, ServiceReference,
+    ach::AchProviderStatus,
+    card::{AttemptState, Preparation, ProviderStatus},
+    event::EventKind,
+    transaction::{ReportKind, Status, Transaction},
+};
+use tollgate_engine::ports::{
+    CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery, EventsFrom, PaymentFilter,
+    ProviderEventState, TransactionFilter,
+};
+
+use super::{
+    faults::lock,
+    provider::{BankTransfer, Records},
+    world::World,
+};
+
+/// More than any test creates of anything.
+const MANY: u32 = 100;
+/// Seconds between rounds of the resolver: soon at first, and long enough for every retry.
+const PAUSES: [u64; 17] =
+    [1, 3, 10, 30, 60, 60, 120, 300, 300, 600, 600, 600, 600, 600, 3_600, 7 * 3_600, 24 * 3_600];
+
+impl World {
+    /// Runs resolver and delivery until there is nothing left to do.
+    pub(crate) async fn settle(&self) {
+        let mut unsettled = Vec::new();
+        for pause in PAUSES {
+            sleep(Duration::from_secs(pause)).await;
+            self.resolve().await;
+            self.deliver().await;
+            unsettled = self.unsettled().await;
+            if unsettled.is_empty() {
+                return;
+            }
+        }
+        panic!("there is still: {}", unsettled.join("; "));
+    }
+
+    /// What is not finished.
+    async fn unsettled(&self) -> Vec<String> {
+        let (store, environment) = (&self.store, self.environment);
+        let mut found = Vec::new();
+        for state in [ProviderEventState::Waiting, ProviderEventState::Parked] {
+            let events = store.provider_events(environment, Some(state), None, MANY).await.unwrap();
+            found.extend(events.into_iter().map(|it| format!("event {} {}", it.event.id, it.note)));
+        }
+        for payment in self.payments().await {
+            let is_charging = payment.attempts.iter().any(|attempt| attempt.state == AttemptState::Open);
+            let is_preparing = payment.progress.preparation == Preparation::Preparing;
+            let is_over = self.engine().clock().now() >= payment.order.expires_at
+                && payment.progress.preparation == Preparation::Prepared
+                && payment.transaction.is_none();
+            if is_charging || is_preparing || is_over || payment.progress.waiting.is_some() {
+                found.push(format!("{} {:?}", payment.order.id, payment.progress));
+            }
+        }
+        for transfer in store.waiting_transfers(environment, None, MANY).await.unwrap() {
+            found.push(format!("{} {:?}", transfer.order.id, transfer.progress.waiting));
+        }
+        found.extend(self.differences().await);
+        let query = DeliveryQuery { state: Some(DeliveryState::Waiting), ..DeliveryQuery::default() };
+        for delivery in store.deliveries(environment, query, None, MANY).await.unwrap() {
+            found.push(format!("delivery of {}", delivery.event.id));
+        }
+        found
+    }
+
+    pub(crate) async fn transactions(&self) -> Vec<Transaction> {
+        let filter = TransactionFilter::default();
+        self.store.transactions(self.environment, &filter, None, MANY).await.unwrap()
+    }
+
+    pub(crate) async fn payments(&self) -> Vec<CardPayment> {
+        let ids = self.store.payments(self.environment, PaymentFilter::default(), None, MANY).await.unwrap();
+        let mut payments = Vec::new();
+        for id in ids {
+            payments.push(self.payment(id).await);
+        }
+        payments
+    }
+
+    /// All events, oldest first.
+    pub(crate) async fn events(&self) -> Vec<Event> {
+        let listing =
+            self.store.list_events(self.environment, EventQuery::default(), EventsFrom::Oldest, MANY);
+        listing.await.unwrap().unwrap()
+    }
+
+    /// The types of one payment's events, oldest first.
+    pub(crate) async fn event_kinds(&self, reference: ServiceReference) -> Vec<&'static str> {
+        let events = self.events().await;
+        events.iter().filter(|event| event.reference == reference).map(|event| event.kind.as_str()).collect()
+    }
+
+    /// Checks every invariant.
+    pub(crate) async fn check(&self) {
+        let audit = self.store.audit().await.unwrap();
+        assert!(audit.findings.is_empty(), "{:?}", audit.findings);
+        assert_eq!(self.differences().await, Vec::<String>::new());
+        self.check_preparations().await;
+        self.check_events().await;
+        self.check_deliveries().await;
+    }
+
+    /// Where our status differs from the provider's record.
+    async fn differences(&self) -> Vec<String> {
+        let mut expected = accepted(&self.providers.records());
+        let mut found = Vec::new();
+        for transaction in self.transactions().await {
+            let (reference, status) = (transaction.reference.to_string(), transaction.state.status);
+            let at_provider = expected.remove(&reference);
+            let fits = match at_provider {
+                Some(taken) => taken == status,
+                // The provider has nothing, and the status says so.
+                None => matches!(status, Status::Failed | Status::Canceled),
+            };
+            if !fits {
+                found.push(format!("{reference} is {status:?}, and at the provider {at_provider:?}"));
+            }
+        }
+        found.extend(expected.into_iter().map(|taken| format!("only the provider has {taken:?}")));
+        found
+    }
+
+    /// Only a prepared payment has a page that can be paid.
+    async fn check_preparations(&self) {
+        let payments = self.payments().await;
+        let records = self.providers.records();
+        for page in &records.pages {
+            let payment = payments.iter().find(|payment| payment.order.id.to_string() == page.reference);
+            let payment = payment.unwrap_or_else(|| panic!("there is no payment for {page:?}"));
+            let is_payable = matches!(page.status, ProviderStatus::NotStarted | ProviderStatus::Failed(_));
+            let is_prepared = payment.progress.preparation == Preparation::Prepared;
+            assert!(is_prepared || !is_payable, "{page:?} can be paid, and is {:?}", payment.progress);
+        }
+    }
+
+    /// Each payment's events are possible moves, and the last one is its status.
+    async fn check_events(&self) {
+        let mut statuses: BTreeMap<ServiceReference, Vec<Status>> = BTreeMap::new();
+        let mut prepared: BTreeMap<ServiceReference, u32> = BTreeMap::new();
+        for event in self.events().await {
+            match event.kind {
+                EventKind::Transaction(status) => statuses.entry(event.reference).or_default().push(status),
+                EventKind::PaymentPrepared => *prepared.entry(event.reference).or_default() += 1,
+                _ => {}
+            }
+        }
+        for transaction in self.transactions().await {
+            let reference = transaction.reference;
+            let reported = statuses.remove(&reference).unwrap_or_default();
+            for (from, to) in reported.iter().zip(reported.iter().skip(1)) {
+                assert!(is_possible(reference.method(), *from, *to), "{reference}: {reported:?}");
+            }
+            assert_eq!(reported.last(), Some(&transaction.state.status), "{reference}: {reported:?}");
+        }
+        assert!(statuses.is_empty(), "events of unknown payments: {statuses:?}");
+        for payment in self.payments().await {
+            let reported = prepared.remove(&ServiceReference::Card(payment.order.id)).unwrap_or_default();
+            let was_prepared = payment.progress.prepared_at.is_some();
+            assert_eq!(reported, u32::from(was_prepared), "{} {:?}", payment.order.id, payment.progress);
+        }
+    }
+
+    /// Every event was delivered at least once, always with the same body.
+    async fn check_deliveries(&self) {
+        if self.store.endpoints(self.environment).await.unwrap().is_empty() {
+            return;
+        }
+        let events = self.events().await;
+        let received = lock(&self.received);
+        for event in &events {
+            let id = event.id.to_string();
+            let mut bodies: Vec<_> = received.iter().filter(|(known, _)| *known == id).collect();
+            bodies.dedup();
+            assert_eq!(bodies.len(), 1, "{id} {} arrived as {bodies:?}", event.kind);
+        }
+        let is_known = |id: &str| events.iter().any(|event| event.id.to_string() == id);
+        assert!(received.iter().all(|(id, _)| is_known(id)), "unknown events were delivered: {received:?}");
+    }
+}
+
+/// What the providers have accepted, by our reference, and the status it stands for.
+fn accepted(records: &Records) -> BTreeMap<String, Status> {
+    let mut found = BTreeMap::new();
+    let mut take = |reference: &str, status| {
+        let before = found.insert(reference.to_owned(), status);
+        assert_eq!(before, None, "{reference} was accepted twice: {records:?}");
+    };
+    for transfer in &records.transfers {
+        take(&transfer.key, transfer_status(transfer));
+    }
+    let paid = |amount: u64, refunded: u64| {
+        if amount == refunded { Status::Refunded } else { Status::Succeeded }
+    };
+    for page in records.pages.iter().filter(|page| page.status == ProviderStatus::Succeeded) {
+        take(&page.reference, paid(page.amount, page.refunded));
+    }
+    for sale in records.sales.iter().filter(|sale| sale.status == ProviderStatus::Succeeded) {
+        take(&sale.reference, paid(sale.amount, sale.refunded));
+    }
+    found
+}
+
+fn transfer_status(transfer: &BankTransfer) -> Status {
+    match transfer.status {
+        AchProviderStatus::Settled => Status::Succeeded,
+        AchProviderStatus::Returned { .. } | AchProviderStatus::Rejected(_) => Status::Failed,
+        AchProviderStatus::Canceled => Status::Canceled,
+        _ => Status::Processing,
+    }
+}
+
+fn is_possible(method: PaymentMethod, from: Status, to: Status) -> bool {
+    let is_declined_again = (method, from, to) == (PaymentMethod::WebCard, Status::Failed, Status::Failed);
+    let is_returned = method == PaymentMethod::Ach && from.may_move_to(to, ReportKind::AchReturn);
+    is_declined_again || is_returned || from.may_move_to(to, ReportKind::of(method))
+}

@@ -1,0 +1,268 @@
+//! Model providers: they keep what they accepted, once per idempotency key.
+//!
+//! A provider has two accounts, `a` and `b`, at one address; the credential in the configuration decides which one a
+//! call reaches.
+
+mod bank;
+mod cards;
+mod webhooks;
+
+use std::{
+    fmt::Debug,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use tollgate_configuration::{Adapter, Provider};
+use tollgate_domain::{
+    Timestamp,
+    ach::AchProviderStatus,
+    card::ProviderStatus,
+    transaction::{Dispute, Failure},
+};
+use tollgate_engine::ports::{
+    AchTransfers, Adapters, Call, CallError, CallLog, Cards, Rejection, RejectionKind, TransientError, Try,
+    WebhookReader,
+};
+
+use super::{
+    clock::TestClock,
+    faults::{CallKind, Fault, Faults, Life, lock},
+};
+
+pub(crate) use webhooks::{SIGNATURE, WEBHOOK_SECRET};
+
+/// What the providers have, all accounts together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Records {
+    pub(crate) transfers: Vec<BankTransfer>,
+    /// Intents and hosted pages.
+    pub(crate) pages: Vec<Page>,
+    pub(crate) sales: Vec<Sale>,
+    /// What the bank account holds; `None` is unlimited.
+    pub(crate) funds: Option<u64>,
+    /// The names of the calls that arrived, in order.
+    pub(crate) calls: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BankTransfer {
+    pub(crate) id: String,
+    pub(crate) account: char,
+    pub(crate) key: String,
+    pub(crate) amount: u64,
+    pub(crate) status: AchProviderStatus,
+}
+
+/// Something a customer can pay on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) id: String,
+    pub(crate) account: char,
+    pub(crate) reference: String,
+    pub(crate) amount: u64,
+    pub(crate) status: ProviderStatus,
+    pub(crate) refunded: u64,
+    pub(crate) dispute: Option<Dispute>,
+}
+
+/// A charge of a card's token, paid or declined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sale {
+    pub(crate) id: String,
+    pub(crate) account: char,
+    pub(crate) reference: String,
+    pub(crate) number: u32,
+    pub(crate) amount: u64,
+    pub(crate) status: ProviderStatus,
+    pub(crate) refunded: u64,
+    pub(crate) at: Timestamp,
+}
+
+impl Records {
+    fn next_id(&self, prefix: &str) -> String {
+        format!("{prefix}_{}", self.transfers.len() + self.pages.len() + self.sales.len() + 1)
+    }
+
+    fn is_as(&self, other: &Self) -> bool {
+        (&self.transfers, &self.pages, &self.sales) == (&other.transfers, &other.pages, &other.sales)
+    }
+
+    /// How often a call of this name arrived.
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.calls.iter().filter(|call| **call == name).count()
+    }
+
+    /// The only page.
+    pub(crate) fn page(&mut self) -> &mut Page {
+        only(&mut self.pages)
+    }
+
+    /// The only transfer.
+    pub(crate) fn transfer(&mut self) -> &mut BankTransfer {
+        only(&mut self.transfers)
+    }
+
+    /// The only charge.
+    pub(crate) fn sale(&mut self) -> &mut Sale {
+        only(&mut self.sales)
+    }
+}
+
+fn only<T: Debug>(records: &mut [T]) -> &mut T {
+    assert_eq!(records.len(), 1, "{records:?}");
+    &mut records[0]
+}
+
+/// The providers' records, shared by all processes.
+#[derive(Clone, Default)]
+pub(crate) struct Providers(Arc<Mutex<Records>>);
+
+impl Providers {
+    pub(crate) fn records(&self) -> MutexGuard<'_, Records> {
+        lock(&self.0)
+    }
+}
+
+/// One process's connection to the providers.
+#[derive(Clone)]
+struct Line {
+    providers: Providers,
+    faults: Arc<Faults>,
+    life: Arc<Life>,
+    clock: TestClock,
+}
+
+impl Line {
+    /// Calls a provider; `act` is what it does and answers.
+    async fn ask<T>(
+        &self,
+        name: &'static str,
+        kind: CallKind,
+        provider: &Provider,
+        act: impl FnOnce(&mut Records, char) -> Result<T, CallError>,
+    ) -> Call<T> {
+        if self.life.is_over() {
+            return self.life.die().await;
+        }
+        let outcome = match self.faults.strike(name, kind) {
+            Some(Fault::ProviderUnsent) => Err(CallError::Unsent(no_answer())),
+            Some(Fault::ProviderUnknown { done }) => {
+                if done {
+                    let _ = self.act(name, provider, act);
+                }
+                Err(CallError::Unknown(no_answer()))
+            }
+            Some(Fault::ProviderRejects(kind @ (RejectionKind::Declined | RejectionKind::Invalid))) => {
+                let before = self.providers.records().clone();
+                let done = self.act(name, provider, act);
+                let mut records = self.providers.records();
+                // A key that was used before is answered with what it led to.
+                if before.is_as(&records) {
+                    done
+                } else {
+                    *records = before;
+                    Err(rejected(kind))
+                }
+            }
+            Some(Fault::ProviderRejects(kind)) => Err(rejected(kind)),
+            Some(Fault::Crash) => {
+                let _ = self.act(name, provider, act);
+                return self.life.die().await;
+            }
+            _ => self.act(name, provider, act),
+        };
+        let word = match &outcome {
+            Ok(_) => "ok",
+            Err(CallError::Rejected(_)) => "refused",
+            Err(CallError::Unsent(_) | CallError::Unknown(_)) => "timed out",
+        };
+        let (at, took) = (self.clock.time(), Duration::from_millis(20));
+        let tries = vec![Try { at, took, status: None, provider_request: None, outcome: word.to_owned() }];
+        Call { outcome, logs: vec![CallLog { operation: name, idempotency_key: None, tries }] }
+    }
+
+    fn act<T>(
+        &self,
+        name: &'static str,
+        provider: &Provider,
+        act: impl FnOnce(&mut Records, char) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        let mut records = self.providers.records();
+        records.calls.push(name);
+        let secret = provider.api_secret().map(tollgate_vault::Secret::expose).unwrap_or_default();
+        let account = secret.strip_prefix("key of account ").and_then(|text| text.chars().next());
+        let account = account.ok_or_else(|| rejected(RejectionKind::Credentials))?;
+        act(&mut records, account)
+    }
+}
+
+fn no_answer() -> TransientError {
+    TransientError { reason: "the provider does not answer".to_owned(), retry_after: None }
+}
+
+pub(crate) fn failure(code: &str) -> Failure {
+    Failure { code: code.to_owned(), message: format!("The provider says {code}.") }
+}
+
+fn rejected(kind: RejectionKind) -> CallError {
+    let code = match kind {
+        RejectionKind::Declined => "card_declined",
+        RejectionKind::Invalid => "provider_rejected",
+        RejectionKind::Credentials => "provider_credentials",
+        RejectionKind::Missing => "provider_object_missing",
+        RejectionKind::State => "provider_state",
+    };
+    CallError::Rejected(Rejection { kind, failure: failure(code) })
+}
+
+/// The adapters of one process.
+pub(crate) struct ModelAdapters {
+    bank: bank::Bank,
+    intents: cards::ModelCards,
+    register: cards::ModelCards,
+    webhooks: webhooks::Reader,
+}
+
+impl ModelAdapters {
+    pub(crate) fn new(
+        providers: &Providers,
+        faults: &Arc<Faults>,
+        life: &Arc<Life>,
+        clock: &TestClock,
+    ) -> Self {
+        let line = || Line {
+            providers: providers.clone(),
+            faults: Arc::clone(faults),
+            life: Arc::clone(life),
+            clock: clock.clone(),
+        };
+        Self {
+            bank: bank::Bank(line()),
+            intents: cards::ModelCards::intents(line()),
+            register: cards::ModelCards::register(line()),
+            webhooks: webhooks::Reader,
+        }
+    }
+}
+
+impl Adapters for ModelAdapters {
+    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
+        match adapter {
+            Adapter::Stripe => Some(&self.intents),
+            Adapter::Square => Some(&self.register),
+            Adapter::Increase => None,
+        }
+    }
+
+    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
+        match adapter {
+            Adapter::Increase => Some(&self.bank),
+            Adapter::Stripe | Adapter::Square => None,
+        }
+    }
+
+    fn webhooks(&self, _: Adapter) -> Option<&dyn WebhookReader> {
+        Some(&self.webhooks)
+    }
+}

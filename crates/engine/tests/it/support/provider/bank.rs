@@ -1,0 +1,76 @@
+//! The bank: one transfer per idempotency key.
+
+use async_trait::async_trait;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Minor,
+    ach::{AchProviderReport, AchProviderStatus, TransferOrder},
+};
+use tollgate_engine::ports::{AchTransfers, BankAccount, Call, RejectionKind};
+
+use super::{BankTransfer, CallKind, Line, Records, rejected};
+
+pub(super) struct Bank(pub(super) Line);
+
+#[async_trait]
+impl AchTransfers for Bank {
+    async fn send(
+        &self,
+        provider: &Provider,
+        order: &TransferOrder,
+        _: &BankAccount,
+    ) -> Call<AchProviderReport> {
+        let send = |records: &mut Records, account| {
+            let key = order.id.to_string();
+            if let Some(known) = find(records, account, &key) {
+                return Ok(known);
+            }
+            let id = records.next_id("transfer");
+            let amount = order.fee.principal.minor();
+            let status = AchProviderStatus::Accepted;
+            records.transfers.push(BankTransfer { id, account, key, amount, status });
+            records.transfers.last().map(report).ok_or_else(|| rejected(RejectionKind::Missing))
+        };
+        self.0.ask("transfers.create", CallKind::Command, provider, send).await
+    }
+
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
+        let key = order.id.to_string();
+        let find = |records: &mut Records, account| Ok(find(records, account, &key));
+        self.0.ask("transfers.list", CallKind::ProviderRead, provider, find).await
+    }
+
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let read = |records: &mut Records, account| {
+            let mut known = records.transfers.iter().filter(|it| it.account == account);
+            known.find(|it| it.id == transfer).map(report).ok_or_else(|| rejected(RejectionKind::Missing))
+        };
+        self.0.ask("transfers.retrieve", CallKind::ProviderRead, provider, read).await
+    }
+
+    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+        let named = provider.funding("accountId").unwrap_or_default().to_owned();
+        let sees = |_: &mut Records, account| Ok(named == format!("account {account}"));
+        self.0.ask("accounts.retrieve", CallKind::ProviderRead, provider, sees).await
+    }
+
+    async fn funds(&self, provider: &Provider) -> Call<Minor> {
+        let funds = |records: &mut Records, _| Ok(records.funds.and_then(Minor::new).unwrap_or(Minor::MAX));
+        self.0.ask("accounts.balance", CallKind::ProviderRead, provider, funds).await
+    }
+}
+
+fn find(records: &Records, account: char, key: &str) -> Option<AchProviderReport> {
+    records.transfers.iter().find(|it| it.account == account && it.key == key).map(report)
+}
+
+fn report(transfer: &BankTransfer) -> AchProviderReport {
+    AchProviderReport {
+        transfer: transfer.id.clone(),
+        provider_status: transfer.status.clone(),
+        amount: Minor::new(transfer.amount),
+        reference: Some(transfer.key.clone()),
+        expected_on: None,
+        corrections: Vec::new(),
+    }
+}

@@ -1,0 +1,206 @@
+//! The card providers: one with payment intents, one that charges tokens; both have hosted pages.
+
+use async_trait::async_trait;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Flow, Minor, Timestamp,
+    card::{CardOrder, ProviderReport, ProviderStatus},
+    transaction::Dispute,
+};
+use tollgate_engine::ports::{
+    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RejectionKind, Subject,
+};
+use tollgate_vault::Secret;
+
+use super::{CallKind, Line, Page, Records, Sale, failure, rejected};
+
+pub(super) struct ModelCards {
+    line: Line,
+    confirmation: Confirmation,
+}
+
+impl ModelCards {
+    pub(super) fn intents(line: Line) -> Self {
+        Self { line, confirmation: Confirmation::Look }
+    }
+
+    pub(super) fn register(line: Line) -> Self {
+        Self { line, confirmation: Confirmation::Charge }
+    }
+}
+
+#[async_trait]
+impl Cards for ModelCards {
+    fn confirmation(&self) -> Confirmation {
+        self.confirmation
+    }
+
+    fn asks_to_prepare(&self, flow: Flow) -> bool {
+        self.confirmation == Confirmation::Look || flow == Flow::HostedCheckout
+    }
+
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let open = |records: &mut Records, account| Ok(open(records, account, order));
+        self.line.ask("pages.create", CallKind::Command, provider, open).await
+    }
+
+    fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
+        Some(match prepared {
+            Some(prepared) => Component::PaymentElement {
+                publishable_key: provider.credential("publishableKey")?.to_owned(),
+                client_secret: prepared.client_secret.clone()?,
+                payment_intent_id: prepared.object.clone(),
+            },
+            None => Component::WebPayments {
+                application_id: provider.credential("applicationId")?.to_owned(),
+                location_id: provider.credential("locationId")?.to_owned(),
+                environment: "sandbox",
+            },
+        })
+    }
+
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
+        let now = self.line.clock.time();
+        let charge = |records: &mut Records, account| sell(records, account, order, charge, now);
+        self.line.ask("payments.create", CallKind::Charge, provider, charge).await
+    }
+
+    async fn find_charge(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Call<Option<ProviderReport>> {
+        let reference = order.id.to_string();
+        let find = |records: &mut Records, account| {
+            let mut ours =
+                records.sales.iter().filter(|sale| sale.account == account && sale.reference == reference);
+            Ok(ours.rfind(|sale| (from..=until).contains(&sale.at)).map(sale_report))
+        };
+        self.line.ask("payments.list", CallKind::ProviderRead, provider, find).await
+    }
+
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
+        let (Subject::Object(id) | Subject::Payment(id)) = subject;
+        let read = |records: &mut Records, account| read(records, account, id);
+        self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, read).await
+    }
+
+    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+        let named = provider.credential("locationId").map(str::to_owned);
+        let sees = |_: &mut Records, account| Ok(named == Some(format!("account {account}")));
+        self.line.ask("locations.retrieve", CallKind::ProviderRead, provider, sees).await
+    }
+
+    async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+        let dispute = |records: &mut Records, account| {
+            let page = records.pages.iter().find(|page| page.account == account && page.id == payment);
+            Ok(page.and_then(|page| page.dispute.clone()))
+        };
+        self.line.ask("disputes.list", CallKind::ProviderRead, provider, dispute).await
+    }
+
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
+        let close = |records: &mut Records, account| {
+            let page = records.pages.iter_mut().find(|page| page.account == account && page.id == object);
+            let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
+            if matches!(page.status, ProviderStatus::NotStarted | ProviderStatus::Failed(_)) {
+                page.status = ProviderStatus::Canceled;
+            }
+            Ok(page_report(page))
+        };
+        self.line.ask("pages.close", CallKind::Command, provider, close).await
+    }
+}
+
+fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
+    let reference = order.id.to_string();
+    let known = records.pages.iter().find(|page| page.account == account && page.reference == reference);
+    let hosted = order.flow == Flow::HostedCheckout;
+    let id = known.map(|page| page.id.clone());
+    let id = id.unwrap_or_else(|| {
+        let id = records.next_id(if hosted { "page" } else { "intent" });
+        records.pages.push(Page {
+            id: id.clone(),
+            account,
+            reference,
+            amount: order.fee.total_debit.get(),
+            status: ProviderStatus::NotStarted,
+            refunded: 0,
+            dispute: None,
+        });
+        id
+    });
+    Prepared {
+        object: id.clone(),
+        also: Vec::new(),
+        checkout_url: hosted.then(|| format!("https://provider.example/{id}")),
+        client_secret: (!hosted).then(|| Secret::new(format!("secret of {id}"))),
+    }
+}
+
+fn sell(
+    records: &mut Records,
+    account: char,
+    order: &CardOrder,
+    charge: &Charge,
+    at: Timestamp,
+) -> Result<ProviderReport, CallError> {
+    let reference = order.id.to_string();
+    let is_it =
+        |sale: &&Sale| sale.account == account && sale.reference == reference && sale.number == charge.number;
+    let sale = records.sales.iter().find(is_it).cloned().unwrap_or_else(|| {
+        let declined = charge.source.expose().contains("declined");
+        let sale = Sale {
+            id: records.next_id("sale"),
+            account,
+            reference: reference.clone(),
+            number: charge.number,
+            amount: order.fee.total_debit.get(),
+            status: if declined {
+                ProviderStatus::Failed(failure("card_declined"))
+            } else {
+                ProviderStatus::Succeeded
+            },
+            refunded: 0,
+            at,
+        };
+        records.sales.push(sale.clone());
+        sale
+    });
+    match sale.status {
+        ProviderStatus::Failed(_) => Err(rejected(RejectionKind::Declined)),
+        _ => Ok(sale_report(&sale)),
+    }
+}
+
+fn read(records: &Records, account: char, id: &str) -> Result<ProviderReport, CallError> {
+    let page = records.pages.iter().find(|page| page.account == account && page.id == id).map(page_report);
+    let sale = || records.sales.iter().find(|sale| sale.account == account && sale.id == id).map(sale_report);
+    page.or_else(sale).ok_or_else(|| rejected(RejectionKind::Missing))
+}
+
+fn page_report(page: &Page) -> ProviderReport {
+    ProviderReport {
+        payment: (page.status != ProviderStatus::NotStarted).then(|| page.id.clone()),
+        provider_status: page.status.clone(),
+        amount: Minor::new(page.amount),
+        currency: Some("USD".to_owned()),
+        reference: Some(page.reference.clone()),
+        refunded: Minor::new(page.refunded).unwrap_or_default(),
+        disputed: page.dispute.is_some(),
+    }
+}
+
+fn sale_report(sale: &Sale) -> ProviderReport {
+    ProviderReport {
+        payment: Some(sale.id.clone()),
+        provider_status: sale.status.clone(),
+        amount: Minor::new(sale.amount),
+        currency: Some("USD".to_owned()),
+        reference: Some(sale.reference.clone()),
+        refunded: Minor::new(sale.refunded).unwrap_or_default(),
+        disputed: false,
+    }
+}

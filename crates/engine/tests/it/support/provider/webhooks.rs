@@ -1,0 +1,39 @@
+//! The providers' webhooks: signed with a shared secret, naming the object they are about.
+
+use serde_json::Value;
+use tollgate_configuration::Provider;
+use tollgate_domain::{Minor, Timestamp};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, WebhookReader};
+
+pub(crate) const WEBHOOK_SECRET: &str = "the webhooks' secret";
+pub(crate) const SIGNATURE: &str = "signature";
+
+pub(super) struct Reader;
+
+impl WebhookReader for Reader {
+    fn verify(
+        &self,
+        provider: &Provider,
+        delivery: InboundWebhook<'_>,
+        _: Timestamp,
+    ) -> Result<(), SignatureError> {
+        let secret = provider.credential("webhookSecret").or(provider.credential("webhookSignatureKey"));
+        let secret = secret.ok_or(SignatureError::NoSecret)?;
+        let signature = delivery.headers.iter().find(|(name, _)| name == SIGNATURE);
+        let (_, signature) = signature.ok_or(SignatureError::Malformed)?;
+        if signature == secret { Ok(()) } else { Err(SignatureError::Forged) }
+    }
+
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+        let body: Value = serde_json::from_slice(body).map_err(|error| UnreadableEvent(error.to_string()))?;
+        let text = |name: &str| body[name].as_str().map(str::to_owned);
+        Ok(WebhookNotice {
+            event: text("id").unwrap_or_default(),
+            kind: text("type").unwrap_or_default(),
+            relevant: body["type"] != "ping",
+            objects: text("object").into_iter().collect(),
+            amount: body["amount"].as_u64().and_then(Minor::new),
+            ..WebhookNotice::default()
+        })
+    }
+}

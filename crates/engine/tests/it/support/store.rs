@@ -1,0 +1,240 @@
+//! The real store, reached through [`Faults`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
+    card::CardOrder,
+    id::{
+        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
+        PostingId, TransactionId, TransferId,
+    },
+    ledger::{Balances, Movement},
+    tenant::{Application, Environment, KeyRecord, Organization},
+    transaction::Transaction,
+};
+use tollgate_engine::ports::*;
+
+use super::{
+    clock::TestClock,
+    faults::{CallKind, Fault, Faults, Life},
+};
+
+/// One process's connection to the store.
+pub(crate) struct FaultyStore {
+    pub(crate) inner: Arc<dyn Store>,
+    pub(crate) faults: Arc<Faults>,
+    pub(crate) life: Arc<Life>,
+    pub(crate) clock: TestClock,
+}
+
+impl FaultyStore {
+    async fn call<T>(
+        &self,
+        name: &'static str,
+        kind: CallKind,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        if self.life.is_over() {
+            return self.life.die().await;
+        }
+        let fault = self.faults.strike(name, kind);
+        let unknown = || Err(StoreError::Unknown("its answer was lost".to_owned()));
+        match fault {
+            Some(Fault::StoreUnavailable | Fault::StoreGone) => {
+                return Err(StoreError::Unavailable("it is away".to_owned()));
+            }
+            Some(Fault::StoreUnknown { committed: false }) => return unknown(),
+            _ => {}
+        }
+        let done = work.await;
+        match fault {
+            Some(Fault::StoreUnknown { committed: true }) => unknown(),
+            Some(Fault::Crash) => self.life.die().await,
+            _ => done,
+        }
+    }
+}
+
+macro_rules! through {
+    ($port:ident { $($kind:ident $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)* } $($written:item)*) => {
+        #[async_trait]
+        impl $port for FaultyStore {
+            $(
+                async fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
+                    self.call(stringify!($name), CallKind::$kind, self.inner.$name($($argument),*)).await
+                }
+            )*
+            $($written)*
+        }
+    };
+}
+
+through! {
+    Store {
+        StoreRead probe() -> ();
+        StoreWrite pin(name: &str, value: &str) -> String;
+        StoreRead change_signal() -> Box<dyn ChangeSignal>;
+        StoreWrite create_organization(organization: &Organization) -> ();
+        StoreWrite create_application(application: &Application) -> Created;
+        StoreWrite create_environment(environment: &Environment) -> Created;
+        StoreRead organizations(page: Page<OrganizationId>) -> Vec<Organization>;
+        StoreRead organization(id: OrganizationId) -> Option<Organization>;
+        StoreRead application(id: ApplicationId) -> Option<Application>;
+        StoreRead applications(organization: OrganizationId, page: Page<ApplicationId>) -> Vec<Application>;
+        StoreRead environments(application: ApplicationId, page: Page<EnvironmentId>) -> Vec<Environment>;
+        StoreRead environment(id: EnvironmentId) -> Option<Environment>;
+        StoreWrite issue_key(key: &KeyRecord) -> Issued;
+        StoreWrite revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
+        StoreWrite rotate_key(
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
+        ) -> Rotated;
+        StoreRead key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
+        StoreRead keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
+        StoreWrite put_config(environment: EnvironmentId, change: &ConfigChange) -> ConfigPut;
+        StoreRead config(environment: EnvironmentId) -> Option<ConfigVersion>;
+        StoreRead config_version(environment: EnvironmentId, version: u64) -> Option<ConfigVersion>;
+        StoreRead config_history(
+            environment: EnvironmentId, before: Option<u64>, limit: u32
+        ) -> Vec<ConfigVersionSummary>;
+        StoreWrite move_funds(environment: EnvironmentId, movement: &Movement) -> Moved;
+        StoreRead balances(environment: EnvironmentId, currency: Currency) -> Option<Balances>;
+        StoreRead wallet_currencies(environment: EnvironmentId) -> Vec<Currency>;
+        StoreRead ledger(
+            environment: EnvironmentId, currency: Currency, before: Option<PostingId>, limit: u32
+        ) -> Vec<LedgerLine>;
+    }
+
+    async fn directory_since(&self, since: DirectoryVersion) -> Result<Delta, StoreError> {
+        let reading = self.inner.directory_since(since);
+        let mut delta = self.call("directory_since", CallKind::StoreRead, reading).await?;
+        // Earlier runs have left their environments in the same store.
+        delta.environments.retain(|it| self.clock.is_ours(it.environment.created_at));
+        Ok(delta)
+    }
+}
+
+through! {
+    PaymentStore {
+        StoreWrite insert_payment(
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
+        ) -> Inserted;
+        StoreRead payment(environment: EnvironmentId, id: PaymentId) -> Option<CardPayment>;
+        StoreRead payment_of_object(
+            environment: EnvironmentId, provider: &str, object: &str
+        ) -> Option<PaymentId>;
+        StoreWrite change_payment(
+            environment: EnvironmentId, id: PaymentId, change: &PaymentChange
+        ) -> Changed;
+        StoreRead payments(
+            environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32
+        ) -> Vec<PaymentId>;
+        StoreWrite claim_payments(
+            now: Timestamp, until: Timestamp, limit: u32
+        ) -> Vec<(EnvironmentId, PaymentId)>;
+        StoreWrite claim_follow_ups(
+            now: Timestamp, until: Timestamp, limit: u32
+        ) -> Vec<(EnvironmentId, PaymentId)>;
+        StoreRead transaction(environment: EnvironmentId, reference: ServiceReference) -> Option<Transaction>;
+        StoreRead transactions(
+            environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
+        ) -> Vec<Transaction>;
+        StoreRead timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
+        StoreWrite receive_provider_event(
+            environment: EnvironmentId, event: &ProviderEvent, due: Timestamp
+        ) -> Received;
+        StoreWrite claim_provider_events(
+            now: Timestamp, until: Timestamp, limit: u32
+        ) -> Vec<StoredProviderEvent>;
+        StoreWrite settle_provider_event(environment: EnvironmentId, settled: &SettledProviderEvent) -> bool;
+        StoreWrite retry_stored_provider_event(
+            environment: EnvironmentId, provider: &str, id: &str, now: Timestamp
+        ) -> bool;
+        StoreRead provider_events(
+            environment: EnvironmentId, state: Option<ProviderEventState>, before: Option<&ProviderEventCursor>, limit: u32
+        ) -> Vec<StoredProviderEvent>;
+        StoreRead exceptions(
+            environment: EnvironmentId, open_only: bool, before: Option<ExceptionId>, limit: u32
+        ) -> Vec<StoredException>;
+        StoreRead exceptions_of(
+            environment: EnvironmentId, reference: ServiceReference
+        ) -> Vec<StoredException>;
+        StoreWrite resolve_exception(
+            environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
+        ) -> bool;
+        StoreWrite set_account(
+            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
+        ) -> bool;
+    }
+}
+
+through! {
+    TransferStore {
+        StoreWrite reserve_transfer(environment: EnvironmentId, new: &NewTransfer) -> Reserved;
+        StoreRead transfer(environment: EnvironmentId, id: TransferId) -> Option<Transfer>;
+        StoreRead transfer_of_object(
+            environment: EnvironmentId, provider: &str, object: &str
+        ) -> Option<TransferId>;
+        StoreWrite change_transfer(
+            environment: EnvironmentId, id: TransferId, change: &TransferChange
+        ) -> Changed;
+        StoreWrite cancel_reservation(
+            environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
+        ) -> Changed;
+        StoreWrite claim_transfers(
+            now: Timestamp, until: Timestamp, limit: u32
+        ) -> Vec<(EnvironmentId, TransferId)>;
+        StoreRead waiting_transfers(
+            environment: EnvironmentId, before: Option<TransactionId>, limit: u32
+        ) -> Vec<Transfer>;
+        StoreRead audit() -> Audit;
+    }
+}
+
+through! {
+    OutboxStore {
+        StoreWrite add_endpoint(environment: EnvironmentId, endpoint: &Endpoint, most: u32) -> EndpointAdded;
+        StoreRead endpoints(environment: EnvironmentId) -> Vec<Endpoint>;
+        StoreRead endpoint(environment: EnvironmentId, id: EndpointId) -> Option<Endpoint>;
+        StoreWrite change_endpoint(environment: EnvironmentId, endpoint: &Endpoint) -> EndpointChanged;
+        StoreWrite remove_endpoint(environment: EnvironmentId, id: EndpointId) -> bool;
+        StoreRead list_events(
+            environment: EnvironmentId, query: EventQuery, from: EventsFrom, limit: u32
+        ) -> Option<Vec<Event>>;
+        StoreRead find_event(environment: EnvironmentId, id: EventId) -> Option<Event>;
+        StoreRead deliveries(
+            environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
+        ) -> Vec<EventDelivery>;
+        StoreWrite claim_deliveries(
+            now: Timestamp, until: Timestamp, each: u32, limit: u32
+        ) -> Vec<ClaimedDelivery>;
+        StoreWrite settle_delivery(
+            environment: EnvironmentId, endpoint: EndpointId, event: EventId, attempted: &Attempted
+        ) -> bool;
+        StoreWrite resend(environment: EnvironmentId, resend: Resend, now: Timestamp, limit: u32) -> Resent;
+    }
+}
+
+through! {
+    ReportingStore {
+        StoreWrite index_events(limit: u32) -> u32;
+        StoreRead find_payments(
+            environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
+        ) -> Vec<SearchHit>;
+        StoreRead activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
+        StoreRead past_payments(
+            environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
+        ) -> Vec<PastPayment>;
+        StoreRead attention(environment: EnvironmentId, most: u32) -> Attention;
+    }
+}
+
+through! {
+    InspectionStore {
+        StoreRead diagnose(now: Timestamp) -> Diagnosis;
+        StoreRead postings_of(
+            environment: EnvironmentId, currency: Currency, reference: ServiceReference
+        ) -> Vec<LedgerLine>;
+    }
+}

@@ -1,0 +1,190 @@
+//! Webhooks of both payment methods: verified, stored, and applied by reading the provider's record.
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Flow, ServiceReference, ach::AchProviderStatus, card::ProviderStatus, transaction::Status,
+};
+use tollgate_engine::{
+    WebhookError,
+    ports::{ProviderEventState, SignatureError},
+};
+
+use crate::support::{
+    config::{BANK, INTENTS, REGISTER, REGISTER_FROM},
+    every_step::{UseCase, fails_at_every_step},
+    requests::charge_of,
+    world::World,
+};
+
+pub(crate) fn event(id: &str, object: &str) -> Value {
+    json!({ "id": id, "type": "updated", "object": object })
+}
+
+/// An event that was acknowledged is stored once and applied.
+async fn check_applied(world: &World, answers: &[Option<Result<(), WebhookError>>]) {
+    let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert!(events.iter().all(|event| event.state == ProviderEventState::Applied), "{events:?}");
+    assert!(events.len() <= 1, "{events:?}");
+    if answers.iter().flatten().any(Result::is_ok) {
+        assert_eq!(events.len(), 1, "an acknowledged event is missing");
+    }
+}
+
+/// The bank reports that a transfer has settled.
+struct TransferSettled(ServiceReference, String);
+
+impl UseCase for TransferSettled {
+    type Answer = Result<(), WebhookError>;
+
+    async fn given(world: &World) -> Self {
+        let made = world.send("a caller's key", 10_000).await.unwrap().transfer;
+        world.providers.records().transfer().status = AchProviderStatus::Settled;
+        Self(ServiceReference::Ach(made.order.id), made.state.provider_reference.unwrap())
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.webhook(BANK, &event("evt_1", &self.1)).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        check_applied(world, answers).await;
+        let reported = world.event_kinds(self.0).await;
+        assert_eq!(reported, ["transaction.pending", "transaction.processing", "transaction.succeeded"]);
+    }
+}
+
+/// The provider reports that a hosted page was paid.
+struct PagePaid(ServiceReference, String);
+
+impl UseCase for PagePaid {
+    type Answer = Result<(), WebhookError>;
+
+    async fn given(world: &World) -> Self {
+        let payment = world.prepared(Flow::HostedCheckout, 1_000).await;
+        world.providers.records().page().status = ProviderStatus::Succeeded;
+        Self(ServiceReference::Card(payment.order.id), payment.progress.object.unwrap())
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.webhook(INTENTS, &event("evt_1", &self.1)).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        check_applied(world, answers).await;
+        assert_eq!(world.event_kinds(self.0).await, ["payment.prepared", "transaction.succeeded"]);
+    }
+}
+
+/// The provider reports that a charge was refunded.
+struct SaleRefunded(ServiceReference, String);
+
+impl UseCase for SaleRefunded {
+    type Answer = Result<(), WebhookError>;
+
+    async fn given(world: &World) -> Self {
+        let id = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+        world.confirm(id, charge_of("a card")).await.unwrap();
+        let mut records = world.providers.records();
+        let sale = records.sale();
+        sale.refunded = sale.amount;
+        Self(ServiceReference::Card(id), sale.id.clone())
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.webhook(REGISTER, &event("evt_1", &self.1)).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        check_applied(world, answers).await;
+        let reported = world.event_kinds(self.0).await;
+        let expected =
+            ["payment.prepared", "transaction.succeeded", "refund.succeeded", "transaction.refunded"];
+        assert_eq!(reported, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_about_a_transfer_survives_every_fault() {
+    fails_at_every_step::<TransferSettled>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_about_a_hosted_page_survives_every_fault() {
+    fails_at_every_step::<PagePaid>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_about_a_refund_survives_every_fault() {
+    fails_at_every_step::<SaleRefunded>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transfer_follows_what_the_bank_says() {
+    for (standing, expected) in [
+        (AchProviderStatus::Accepted, Status::Processing),
+        (AchProviderStatus::Sent, Status::Processing),
+        (AchProviderStatus::Settled, Status::Succeeded),
+        (AchProviderStatus::Returned { code: "R03".to_owned() }, Status::Failed),
+        (AchProviderStatus::Canceled, Status::Canceled),
+    ] {
+        let world = World::new().await;
+        let id = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+        world.providers.records().transfer().status = standing.clone();
+        world.webhook(BANK, &event("evt_1", "transfer_1")).await.unwrap();
+        assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(expected), "{standing:?}");
+        world.check().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_believed_or_not_readable_is_not_stored() {
+    let world = World::new().await;
+    let engine = world.engine();
+    let signed = |signature: &str| vec![("signature".to_owned(), signature.to_owned())];
+    let good = event("evt_1", "transfer_1").to_string();
+    let body = good.as_bytes();
+    let secret = signed("the webhooks' secret");
+    let long = event(&"x".repeat(256), "transfer_1").to_string();
+    let unnamed = event("", "transfer_1").to_string();
+    let receive = async |provider: &str, headers: &[(String, String)], body: &[u8]| {
+        engine.receive_webhook(world.environment, provider, headers, body, "req").await.unwrap_err()
+    };
+    let forged = receive(BANK, &signed("a guess"), body).await;
+    assert!(matches!(forged, WebhookError::SignatureError(SignatureError::Forged)), "{forged:?}");
+    let unsigned = receive(BANK, &[], body).await;
+    assert!(matches!(unsigned, WebhookError::SignatureError(SignatureError::Malformed)), "{unsigned:?}");
+    let nobody = receive("nobody", &secret, body).await;
+    assert!(matches!(nobody, WebhookError::Missing), "{nobody:?}");
+    let torn = receive(BANK, &secret, b"{").await;
+    assert!(matches!(torn, WebhookError::Unreadable(_)), "{torn:?}");
+    for name in [long, unnamed] {
+        let named = receive(BANK, &secret, name.as_bytes()).await;
+        assert!(matches!(named, WebhookError::InvalidName), "{named:?}");
+    }
+    assert_eq!(engine.provider_events(world.environment, None, None, 10).await.unwrap(), []);
+    assert_eq!(world.providers.records().calls, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_concerns_nothing_here_is_ignored() {
+    let world = World::new().await;
+    world.webhook(BANK, &json!({ "id": "evt_1", "type": "ping" })).await.unwrap();
+    world.webhook(BANK, &event("evt_2", "transfer_of_somebody")).await.unwrap();
+    world.webhook(INTENTS, &event("evt_3", "page_of_somebody")).await.unwrap();
+    world.settle().await;
+    let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    let states: Vec<_> = events.iter().map(|event| event.state).collect();
+    assert_eq!(states, [ProviderEventState::Ignored; 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_claims_another_amount_moves_nothing() {
+    let world = World::new().await;
+    let id = world.prepared(Flow::HostedCheckout, 1_000).await.order.id;
+    world.providers.records().page().status = ProviderStatus::Succeeded;
+    let claim = json!({ "id": "evt_1", "type": "updated", "object": "page_1", "amount": 1 });
+    world.webhook(INTENTS, &claim).await.unwrap();
+    assert_eq!(world.status(ServiceReference::Card(id)).await, None);
+    let exceptions = world.engine().exceptions(world.environment, true, None, 10).await.unwrap();
+    assert_eq!(exceptions.len(), 1, "{exceptions:?}");
+}
