@@ -48,7 +48,7 @@ impl AchTransfers for Bank {
         self.0.ask("transfers.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.funding("accountId").unwrap_or_default().to_owned();
         let sees = |_: &mut Records, account| Ok(named == format!("account {account}"));
         self.0.ask("accounts.retrieve", CallKind::ProviderRead, provider, sees).await

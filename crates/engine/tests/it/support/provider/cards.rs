@@ -35,7 +35,7 @@ impl Cards for ModelCards {
         self.confirmation
     }
 
-    fn asks_to_prepare(&self, flow: Flow) -> bool {
+    fn prepares_at_provider(&self, flow: Flow) -> bool {
         self.confirmation == Confirmation::Look || flow == Flow::HostedCheckout
     }
 
@@ -87,7 +87,7 @@ impl Cards for ModelCards {
         self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
-    async fn sees_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.credential("locationId").map(str::to_owned);
         let sees = |_: &mut Records, account| Ok(named == Some(format!("account {account}")));
         self.line.ask("locations.retrieve", CallKind::ProviderRead, provider, sees).await
