@@ -3,6 +3,7 @@
 
 mod args;
 mod cargo;
+mod lines;
 mod postgres;
 mod step;
 mod summary;
@@ -18,6 +19,10 @@ use summary::Summary;
 /// Where the benchmark finds PostgreSQL's own.
 const PGBENCH_VARIABLE: &str = "TOLLGATE_BENCH_PGBENCH";
 
+/// Integration tests that need nothing but themselves, of `configuration`, `domain`, `engine` and `vault`.
+const FAST_TESTS: [&str; 6] =
+    ["directory", "document", "fee_properties", "routing_conditions", "routing_decisions", "signing_secrets"];
+
 fn main() -> ExitCode {
     let task = match args::parse(std::env::args().skip(1)) {
         Ok(task) => task,
@@ -32,7 +37,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Test { filters } => test(&filters),
+        Task::Check => exit_code(check()),
         Task::Lint => exit_code(lint()),
+        Task::Lines { at } => exit_code(lines::print(at.as_deref())),
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
@@ -73,6 +80,17 @@ fn lint() -> Outcome<()> {
     step("Format", || cargo::run(&["fmt", "--all", "--check"]))?;
     step("Lint", || {
         cargo::run(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+    })
+}
+
+/// What is worth running after every change: no database server, no browser, no binary of ours is started.
+fn check() -> Outcome<()> {
+    lint()?;
+    step("Tests", || {
+        // The whole workspace is named, so that features are the same as in `test` and nothing is compiled twice.
+        let mut arguments = vec!["test", "--quiet", "--workspace", "--all-features", "--lib"];
+        arguments.extend(FAST_TESTS.iter().flat_map(|name| ["--test", name]));
+        cargo::run(&arguments)
     })
 }
 
