@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench bench-cards bench-transfers bench-pages crash simulate
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,8 +10,14 @@ help: ## List these targets.
 test: ## Everything: tools, format, lint, a throw-away PostgreSQL, every test.
 	@cargo xtask test -- $(ARGS)
 
+check: ## The inner loop: format, lint, unit tests, tests of pure crates and of the engine.
+	@cargo xtask check
+
 lint: ## Format and lint only.
 	@cargo xtask lint
+
+lines: ## Lines of product code per crate; ARGS="--at COMMIT" beside that commit's.
+	@cargo xtask lines -- $(ARGS)
 
 bench: ## Quote throughput against a bare echo server, memory, rule scaling.
 	@cargo xtask bench -- $(ARGS)

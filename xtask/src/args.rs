@@ -3,7 +3,9 @@
 /// Shown for `help` and after a mistake.
 pub(crate) const USAGE: &str = "\
 cargo xtask test [-- FILTER…]     tools, format, lint, a throw-away PostgreSQL, every test
+cargo xtask check                 the inner loop: format, lint, unit tests, tests of pure crates and of the engine
 cargo xtask lint                  format and lint only
+cargo xtask lines [--at COMMIT]   lines of product code per crate, now and at a commit
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
@@ -20,8 +22,10 @@ cargo xtask help                  this text";
 pub(crate) enum Task {
     Help,
     Test { filters: Vec<String> },
+    Check,
     Lint,
     Sentences,
+    Lines { at: Option<String> },
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
@@ -38,13 +42,20 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
     let rest = match arguments.next() {
         None => Vec::new(),
         Some(separator) if separator == "--" => arguments.collect(),
+        Some(option) if name == "lines" => std::iter::once(option).chain(arguments).collect(),
         Some(other) => return Err(format!("unexpected argument `{other}`: put it after `--`")),
     };
     match name.as_str() {
         "help" | "--help" | "-h" if rest.is_empty() => Ok(Task::Help),
         "test" => Ok(Task::Test { filters: rest }),
+        "check" if rest.is_empty() => Ok(Task::Check),
         "lint" if rest.is_empty() => Ok(Task::Lint),
         "sentences" if rest.is_empty() => Ok(Task::Sentences),
+        "lines" => match rest.as_slice() {
+            [] => Ok(Task::Lines { at: None }),
+            [at, commit] if at == "--at" => Ok(Task::Lines { at: Some(commit.clone()) }),
+            _ => Err("`lines` takes `--at` and one commit".into()),
+        },
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
@@ -57,7 +68,9 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
             },
             _ => Err("`crash` takes one number".into()),
         },
-        "help" | "--help" | "-h" | "lint" | "sentences" => Err(format!("`{name}` takes no arguments")),
+        "help" | "--help" | "-h" | "check" | "lint" | "sentences" => {
+            Err(format!("`{name}` takes no arguments"))
+        }
         _ => Err(format!("unknown task `{name}`")),
     }
 }
@@ -88,7 +101,11 @@ mod tests {
     fn reads_every_task() {
         check("", Ok(Task::Help));
         check("--help", Ok(Task::Help));
+        check("check", Ok(Task::Check));
         check("lint", Ok(Task::Lint));
+        check("lines", Ok(Task::Lines { at: None }));
+        check("lines --at v0.1.0", Ok(Task::Lines { at: Some("v0.1.0".into()) }));
+        check("lines -- --at v0.1.0", Ok(Task::Lines { at: Some("v0.1.0".into()) }));
         check("test", Ok(Task::Test { filters: vec![] }));
         check("test --", Ok(Task::Test { filters: vec![] }));
         check("test -- quote --nocapture", Ok(Task::Test { filters: words("quote --nocapture") }));
@@ -121,6 +138,7 @@ mod tests {
         check("test quote", Err("unexpected argument `quote`: put it after `--`"));
         check("postgres", Err("`postgres` needs a command after `--`"));
         check("lint -- x", Err("`lint` takes no arguments"));
+        check("lines --at", Err("`lines` takes `--at` and one commit"));
         check("crash -- often", Err("`often` is not a number of kills"));
         check("crash -- 1 2", Err("`crash` takes one number"));
     }

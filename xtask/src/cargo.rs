@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::postgres::URL_VARIABLE;
@@ -62,6 +62,17 @@ pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
     Ok(summary.finish(status.success()))
 }
 
+/// The names of a crate's integration tests: `tests/name.rs` and `tests/name/main.rs`.
+pub(crate) fn integration_tests(crate_name: &str) -> Outcome<Vec<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("crates");
+    let folder = root.join(crate_name).join("tests");
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let tests =
+        paths.filter(|path| path.join("main.rs").exists() || path.extension().is_some_and(|it| it == "rs"));
+    Ok(tests.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect())
+}
+
 /// Twice as many tests at once as there are cores, by default: half of them wait for a lease, a kill or a
 /// browser.
 fn threads() -> String {
@@ -74,4 +85,31 @@ pub(crate) fn release_directory() -> Outcome<PathBuf> {
     let program = std::env::current_exe().map_err(|error| format!("own path unknown: {error}"))?;
     let target = program.parent().and_then(|profile| profile.parent());
     target.map(|target| target.join("release")).ok_or_else(|| "the target directory was not found".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_fast_test_has_the_name_of_a_slow_one() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("crates");
+        let names = std::fs::read_dir(crates).unwrap().flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let (fast, slow): (Vec<_>, Vec<_>) =
+            names.partition(|name| crate::FAST_CRATES.contains(&name.as_str()));
+        let tests = |names: Vec<String>| -> Vec<String> {
+            names.iter().filter_map(|name| integration_tests(name).ok()).flatten().collect()
+        };
+        let (fast, slow) = (tests(fast), tests(slow));
+        assert!(
+            fast.contains(&"directory".to_owned()) && slow.contains(&"it".to_owned()),
+            "{fast:?} {slow:?}"
+        );
+        assert_eq!(
+            fast.iter().find(|name| slow.contains(name)),
+            None,
+            "cargo tells tests by their names alone"
+        );
+    }
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod cargo;
+mod lines;
 mod postgres;
 mod sentences;
 mod step;
@@ -19,6 +20,9 @@ use summary::Summary;
 /// Where the benchmark finds PostgreSQL's own.
 const PGBENCH_VARIABLE: &str = "TOLLGATE_BENCH_PGBENCH";
 
+/// Crates whose integration tests need nothing but themselves: no database server, no browser, no program of ours.
+const FAST_CRATES: [&str; 3] = ["configuration", "domain", "engine"];
+
 fn main() -> ExitCode {
     let task = match args::parse(std::env::args().skip(1)) {
         Ok(task) => task,
@@ -33,8 +37,10 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Task::Test { filters } => test(&filters),
+        Task::Check => exit_code(check()),
         Task::Lint => exit_code(lint()),
         Task::Sentences => exit_code(sentences::print()),
+        Task::Lines { at } => exit_code(lines::print(at.as_deref())),
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
@@ -75,6 +81,19 @@ fn lint() -> Outcome<()> {
     step("Format", || cargo::run(&["fmt", "--all", "--check"]))?;
     step("Lint", || {
         cargo::run(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+    })
+}
+
+/// What is worth running after every change: no database server, no browser, no binary of ours is started.
+fn check() -> Outcome<()> {
+    lint()?;
+    step("Tests", || {
+        // The whole workspace is named, so that features are the same as in `test` and nothing is compiled twice.
+        let mut arguments = vec!["test", "--quiet", "--workspace", "--all-features", "--lib"];
+        let names =
+            FAST_CRATES.iter().map(|name| cargo::integration_tests(name)).collect::<Outcome<Vec<_>>>()?;
+        arguments.extend(names.iter().flatten().flat_map(|name| ["--test", name]));
+        cargo::run(&arguments)
     })
 }
 

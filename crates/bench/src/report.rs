@@ -108,7 +108,7 @@ impl Report {
                     "  {:<20}  {:>5}  {:>10}  {latency:>5}  {:>8}  {throughput:>5}  {:>7}",
                     row.shape.name(),
                     row.count,
-                    microseconds(row.alone.latencies.percentile(500)),
+                    microseconds(row.alone.latencies.quantile(0.5)),
                     row.together.per_second(),
                     row.alone.refusals + row.together.refusals,
                 );
@@ -131,7 +131,7 @@ impl Report {
             json!({
                 "shape": row.shape.name(),
                 "rules": row.count,
-                "p50Nanoseconds": nanoseconds(row.alone.latencies.percentile(500)),
+                "p50Nanoseconds": nanoseconds(row.alone.latencies.quantile(0.5)),
                 "requestsPerSecond": row.together.per_second(),
                 "latencyCostPerMille": latency,
                 "throughputCostPerMille": throughput,
@@ -160,7 +160,7 @@ impl Report {
     fn cost(&self, row: &RulesMeasured) -> [u64; 2] {
         let is_base = |other: &&RulesMeasured| other.shape == row.shape && other.count == COUNTS[0];
         let Some(base) = self.rules.iter().find(is_base) else { return [0, 0] };
-        let p50 = |measured: &Measured| nanoseconds(measured.latencies.percentile(500));
+        let p50 = |measured: &Measured| nanoseconds(measured.latencies.quantile(0.5));
         [
             per_mille(p50(&row.alone), p50(&base.alone)),
             per_mille(base.together.per_second(), row.together.per_second()),

@@ -89,11 +89,11 @@ impl Clock {
 
 impl Sample {
     pub(crate) fn p50(&self) -> Duration {
-        self.measured.latencies.percentile(500)
+        self.measured.latencies.quantile(0.5)
     }
 
     pub(crate) fn p99(&self) -> Duration {
-        self.measured.latencies.percentile(990)
+        self.measured.latencies.quantile(0.99)
     }
 
     /// The server's processor time per answer.

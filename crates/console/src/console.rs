@@ -10,7 +10,7 @@ use axum::{
     routing::{get, post},
 };
 use http::{HeaderValue, header};
-use tollgate_engine::{Engine, ports::EventBodies};
+use tollgate_engine::{AddressRateLimiter, Engine, ports::EventBodies};
 use tollgate_vault::AdminToken;
 
 use crate::{
@@ -24,7 +24,7 @@ pub struct Console {
     pub(crate) sessions: Sessions,
     pub(crate) admin_token: AdminToken,
     pub(crate) bodies: Arc<dyn EventBodies>,
-    pub(crate) attempts: sign_in::Attempts,
+    pub(crate) attempts: AddressRateLimiter,
 }
 
 pub(crate) type SharedConsole = Arc<Console>;
@@ -38,7 +38,7 @@ impl Console {
         behind_https: bool,
     ) -> Self {
         let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
-        Self { engine, sessions, admin_token, bodies, attempts: sign_in::Attempts::default() }
+        Self { engine, sessions, admin_token, bodies, attempts: sign_in::attempts() }
     }
 }
 

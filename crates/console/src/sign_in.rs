@@ -1,9 +1,6 @@
 //! Signing in with the admin token, and out again.
 
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    net::IpAddr,
-};
+use std::net::IpAddr;
 
 use askama::Template;
 use axum::{
@@ -13,7 +10,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tollgate_engine::{RateLimitExceeded, RateLimiter};
+use tollgate_engine::{AddressRateLimiter, RateLimitExceeded};
 use tracing::{info, warn};
 
 use crate::{
@@ -22,33 +19,13 @@ use crate::{
     submitted::{self, Submitted},
 };
 
-/// A table of fixed size, so that nobody fills memory by coming from many addresses.
-const SLOTS: usize = 1_024;
-/// One attempt in so many seconds, after a few at once.
-const PER_SECOND: u64 = 1;
-const BURST: u64 = 10;
 const MAX_NAME_LENGTH: usize = 80;
 /// Nobody is known yet whose form this is, so that it had better be short.
 const LARGEST: usize = 16 * 1024;
 
-/// Slows down whoever guesses tokens.
-pub(crate) struct Attempts {
-    slots: Box<[RateLimiter]>,
-    hasher: RandomState,
-}
-
-impl Default for Attempts {
-    fn default() -> Self {
-        Self { slots: (0..SLOTS).map(|_| RateLimiter::default()).collect(), hasher: RandomState::new() }
-    }
-}
-
-impl Attempts {
-    fn take(&self, peer: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
-        let hash = self.hasher.hash_one(peer);
-        let slot = usize::try_from(hash).unwrap_or_default().checked_rem(SLOTS).unwrap_or_default();
-        self.slots.get(slot).map_or(Ok(()), |limiter| limiter.take(PER_SECOND, BURST))
-    }
+/// Slows down whoever guesses tokens: an attempt a second, after a few at once.
+pub(crate) fn attempts() -> AddressRateLimiter {
+    AddressRateLimiter::new(1_024, 1, 10)
 }
 
 #[derive(Template)]
@@ -148,7 +125,7 @@ mod tests {
 
     #[test]
     fn guessing_is_slow() {
-        let attempts = Attempts::default();
+        let attempts = attempts();
         let peer = Some([127, 0, 0, 1].into());
         assert!((10..=12).contains(&(0..100).filter(|_| attempts.take(peer).is_ok()).count()));
     }

@@ -9,7 +9,6 @@ mod connect;
 mod resolve;
 mod retry_after;
 mod send;
-mod tls;
 
 use std::{sync::Arc, time::Duration};
 
@@ -48,7 +47,7 @@ pub struct HttpCourier {
 impl HttpCourier {
     /// A courier that asks the system for names and believes the system's certificate authorities.
     pub fn new(settings: CourierSettings) -> Result<Self, rustls::Error> {
-        Ok(Self::with(settings, Arc::new(SystemResolver), tls::client_config()?))
+        Ok(Self::with(settings, Arc::new(SystemResolver), tollgate_http::client_config()?))
     }
 
     /// A courier that asks `resolver` for names, and believes whom `tls` believes.

@@ -45,8 +45,6 @@ pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Ori
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Check, CheckStatus};
 pub use engine::{Engine, StartError};
-#[cfg(feature = "failpoints")]
-pub use failpoint::plant;
 pub use host::Process;
 pub use keys::{KeyError, NewKey};
 pub use metadata_text::metadata_pairs;
@@ -58,7 +56,7 @@ pub use outbox::{
 pub use provider_account::UseAccountError;
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
-pub use rate_limiter::{RateLimitExceeded, RateLimiter};
+pub use rate_limiter::{AddressRateLimiter, RateLimitExceeded, RateLimiter};
 pub use replay::{MAX_REPLAYED, MovedMoney, Replay, ReplayExample, ReplayedMove};
 pub use search::{FoundPayment, PaymentSearch};
 pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, Snapshot};

@@ -1,6 +1,8 @@
-//! A rate limit in one atomic number.
+//! A rate limit in one atomic number, and a table of such limits for callers nobody knows.
 
 use std::{
+    hash::{BuildHasher as _, RandomState},
+    net::IpAddr,
     sync::{
         OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -51,6 +53,31 @@ impl RateLimiter {
     }
 }
 
+/// A limit for each address, in a table of fixed size, so that nobody fills memory by coming from many: two addresses that
+/// fall into one slot share its allowance.
+#[derive(Debug)]
+pub struct AddressRateLimiter {
+    slots: Box<[RateLimiter]>,
+    hasher: RandomState,
+    per_second: u64,
+    burst: u64,
+}
+
+impl AddressRateLimiter {
+    /// A table of so many slots, each of which lets `per_second` through, and up to `burst` at once.
+    pub fn new(slots: usize, per_second: u64, burst: u64) -> Self {
+        let slots = (0..slots).map(|_| RateLimiter::default()).collect();
+        Self { slots, hasher: RandomState::new(), per_second, burst }
+    }
+
+    /// Takes one for this address; those who have none share a slot.
+    pub fn take(&self, address: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
+        let hash = usize::try_from(self.hasher.hash_one(address)).unwrap_or_default();
+        let slot = hash.checked_rem(self.slots.len()).unwrap_or_default();
+        self.slots.get(slot).map_or(Ok(()), |limiter| limiter.take(self.per_second, self.burst))
+    }
+}
+
 fn monotonic_nanos() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
@@ -75,5 +102,15 @@ mod tests {
             5,
             "a rest does not pile up"
         );
+    }
+
+    #[test]
+    fn a_flood_from_one_address_is_cut_off_and_others_are_not() {
+        let limiter = AddressRateLimiter::new(4_096, 50, 1_000);
+        let flooder = Some([127, 0, 0, 1].into());
+        let passed = (0..5_000).filter(|_| limiter.take(flooder).is_ok()).count();
+        assert!((1_000..1_200).contains(&passed), "{passed}");
+        let unaffected = (1..=50).filter(|host| limiter.take(Some([10, 0, 0, *host].into())).is_ok()).count();
+        assert!(unaffected >= 49, "{unaffected}");
     }
 }

@@ -29,10 +29,10 @@ use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, InboundWebhook, RejectionKind, SignatureError,
     UnreadableEvent, WebhookNotice, WebhookReader,
 };
+use tollgate_http::HttpClient;
 
 use crate::{
     failure::{Code, missing_is_none, not_offered, refused, unknown},
-    http::HttpClient,
     increase::{
         call::{ApiClient, CreationState, interpret, interpret_creation},
         rail::Rail,

@@ -9,7 +9,6 @@
 
 mod amount;
 mod failure;
-mod http;
 mod increase;
 mod retry;
 mod settings;
@@ -22,10 +21,14 @@ use std::sync::Arc;
 
 use tollgate_configuration::Adapter;
 use tollgate_engine::ports::{AchTransfers, Adapters, Cards, WebhookReader};
+use tollgate_http::HttpClient;
 
-use crate::{http::HttpClient, increase::Increase, square::Square, stripe::Stripe};
+use crate::{increase::Increase, square::Square, stripe::Stripe};
 
 pub use settings::ProviderSettings;
+
+/// More than any answer these adapters give.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Why the adapters cannot be used at all.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +46,7 @@ pub struct Providers {
 impl Providers {
     /// Makes the client; connects to nobody yet. Reads the system's certificates, so make it once.
     pub fn new(settings: ProviderSettings) -> Result<Self, SetupError> {
-        let http = Arc::new(HttpClient::new(settings.connect_timeout)?);
+        let http = Arc::new(HttpClient::new(settings.connect_timeout, ANSWER_BYTES_MAX)?);
         let settings = Arc::new(settings);
         let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
         let square = Square::new(Arc::clone(&http), Arc::clone(&settings));

@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{Call, CallError, CallLog, Rejection, RejectionKind, TransientError, Try};
+use tollgate_http::{Answer, HttpClient, Request, TransportError};
 
 use crate::{
     failure::{Code, unknown, unsent},
-    http::{Answer, HttpClient, Request, TransportError},
     settings::ProviderSettings,
     text::fit,
 };

@@ -25,10 +25,10 @@ use tollgate_engine::ports::{
     Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, RejectionKind,
     SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
+use tollgate_http::HttpClient;
 
 use crate::{
     failure::{Code, missing_is_none, not_offered, refused, unknown},
-    http::HttpClient,
     retry::CallSession,
     settings::ProviderSettings,
     square::{

@@ -23,11 +23,11 @@ use tollgate_engine::ports::{
     Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, RejectionKind,
     SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
+use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
 
 use crate::{
     failure::{Code, not_offered, refused},
-    http::HttpClient,
     retry::CallSession,
     settings::ProviderSettings,
     stripe::{

@@ -3,19 +3,16 @@
 use std::sync::Arc;
 
 use axum::Router;
-use tollgate_engine::{Engine, ports::Courier};
+use tollgate_engine::{AddressRateLimiter, Engine, ports::Courier};
 use tollgate_vault::AdminToken;
 
-use crate::{
-    readiness::Readiness, reference::page::Reference, request::bad_credentials::BadCredentials,
-    transport::metrics::Metrics,
-};
+use crate::{readiness::Readiness, reference::page::Reference, transport::metrics::Metrics};
 
 /// The service behind the routes.
 pub struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) admin_token: AdminToken,
-    pub(crate) bad_credentials: BadCredentials,
+    pub(crate) bad_credentials: AddressRateLimiter,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
     pub(crate) reference: Reference,

@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
-use tollgate_engine::Engine;
+use tollgate_engine::{AddressRateLimiter, Engine};
 use tollgate_vault::{AdminToken, Secret};
 
 use crate::{
     app::App,
     readiness::Readiness,
     reference::{document::document, page::Reference},
-    request::bad_credentials::BadCredentials,
     router::OPERATIONS,
     transport::metrics::Metrics,
 };
+
+/// Slows down clients that keep sending invalid credentials. High enough for a misconfigured fleet behind one address to see
+/// its honest 401s, low enough to bound the work; valid credentials are never refused by it.
+const BAD_CREDENTIALS_PER_SECOND: u64 = 50;
+const BAD_CREDENTIALS_BURST: u64 = 1_000;
+const ADDRESS_SLOTS: usize = 4_096;
 
 impl App {
     /// Puts HTTP in front of an engine.
@@ -20,7 +25,11 @@ impl App {
         let operations = OPERATIONS.iter().map(|operation| operation.name);
         Self {
             admin_token,
-            bad_credentials: BadCredentials::default(),
+            bad_credentials: AddressRateLimiter::new(
+                ADDRESS_SLOTS,
+                BAD_CREDENTIALS_PER_SECOND,
+                BAD_CREDENTIALS_BURST,
+            ),
             metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
             readiness: Readiness::default(),
             reference: Reference::new(document, None),

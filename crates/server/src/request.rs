@@ -1,7 +1,6 @@
 //! What callers send: who they are, bodies and fields, every fault collected.
 
 pub(crate) mod auth;
-pub(crate) mod bad_credentials;
 pub(crate) mod body;
 pub(crate) mod context;
 pub(crate) mod fields;

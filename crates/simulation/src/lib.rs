@@ -72,8 +72,7 @@ pub struct Run {
 pub fn run(seed: u64, plant: Option<Plant>, traced: bool) -> Run {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
-    tollgate_engine::plant(plant.map(Plant::name));
-    let run = runtime.block_on(async {
+    runtime.block_on(async {
         let world = World::new(seed, plant, traced);
         scenario::run(&world).await;
         let simulated = Duration::from_millis(world.elapsed());
@@ -86,9 +85,7 @@ pub fn run(seed: u64, plant: Option<Plant>, traced: bool) -> Run {
             lines: history.lines(),
             profile: format!("{:?}", world.profile),
         }
-    });
-    tollgate_engine::plant(None);
-    run
+    })
 }
 
 /// Runs `seeds` one after the other on every core, and hands over each run as it ends.

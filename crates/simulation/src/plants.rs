@@ -1,5 +1,4 @@
-//! Faults that are planted to see them found. Most sit in decorators around the ports; those that only the engine's inside
-//! can express are switches there, which exist in tests alone.
+//! Faults that are planted to see them found. All of them sit in decorators around the ports; the engine knows of none.
 
 use std::{borrow::Cow, net::IpAddr, time::Duration};
 

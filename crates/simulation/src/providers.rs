@@ -106,7 +106,7 @@ pub(crate) struct ModelAdapters {
 impl ModelAdapters {
     pub(crate) fn new(life: &Arc<Life>) -> Self {
         Self {
-            bank: bank::Bank(Arc::clone(life)),
+            bank: bank::Bank::new(life),
             pages: pages::Pages(Arc::clone(life)),
             register: register::Register(Arc::clone(life)),
             webhooks: [

@@ -39,6 +39,7 @@ enum Fate {
 }
 
 /// A node's line to the store.
+#[derive(Clone)]
 pub(crate) struct UnreliableStore {
     pub(crate) inner: Arc<dyn Store>,
     pub(crate) life: Arc<Life>,

@@ -1,7 +1,10 @@
 //! Every method of the store's ports, led through [`UnreliableStore::call`]. Where a fault can be planted in what is
 //! stored or read, the method is written out.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
+use tokio::time::sleep;
 use tollgate_domain::{
     Currency, ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
@@ -149,7 +152,6 @@ through! {
 
 through! {
     TransferStore {
-        Write reserve_transfer(environment: EnvironmentId, new: &NewTransfer) -> Reserved;
         Read transfer_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<TransferId>;
         Write cancel_reservation(
             environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
@@ -158,6 +160,23 @@ through! {
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
         Read audit() -> Audit;
+    }
+
+    async fn reserve_transfer(
+        &self,
+        environment: EnvironmentId,
+        new: &NewTransfer,
+    ) -> Result<Reserved, StoreError> {
+        if self.life.world.is_planted(plants::Plant::AcknowledgeBeforeCommit) {
+            let (later, new) = (self.clone(), new.clone());
+            self.life.run(async move {
+                sleep(Duration::from_millis(30)).await;
+                let reserving = later.inner.reserve_transfer(environment, &new);
+                let _ = later.call("reserve_transfer", Kind::Write, reserving).await;
+            });
+            return Ok(Reserved::Created);
+        }
+        self.call("reserve_transfer", Kind::Write, self.inner.reserve_transfer(environment, new)).await
     }
 
     async fn transfer(

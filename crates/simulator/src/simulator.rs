@@ -182,7 +182,6 @@ impl Simulator {
             _ => Duration::ZERO,
         };
         let targets = self.targets(wire);
-        let mut sender = Sender::default();
         for notice in webhook_events {
             for target in targets.iter().filter(|target| target.wants(&notice.kind)) {
                 let (target, notice) = (target.clone(), notice.clone());
@@ -192,7 +191,7 @@ impl Simulator {
                 }
                 if kind == Some(Kind::WebhookFirst) {
                     self.0.queue.begin();
-                    sender.deliver(self, delivery).await;
+                    Sender::default().deliver(self, delivery).await;
                 } else {
                     self.0.queue.push(delivery, pause);
                 }

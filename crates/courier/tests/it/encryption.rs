@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::{
     RootCertStore, ServerConfig,
-    crypto::aws_lc_rs,
+    crypto::ring,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
 use tokio::{
@@ -28,7 +28,7 @@ async fn a_receiver_is_believed_by_its_certificate() {
         CertificateParams::new(vec!["shop.example".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     let certificate = certificate.signed_by(&key, &authority).unwrap();
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()

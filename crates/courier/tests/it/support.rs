@@ -12,7 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -82,7 +82,7 @@ impl Resolver for Names {
 }
 
 pub fn client_config(roots: RootCertStore) -> ClientConfig {
-    ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_root_certificates(roots)

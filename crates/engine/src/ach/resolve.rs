@@ -8,7 +8,7 @@ use tollgate_domain::{
 use super::{AchProvider, update::TransferUpdate};
 use crate::{
     engine::Engine,
-    failpoint::{failpoint, planted},
+    failpoint::failpoint,
     ports::{CallError, CallLog, StoreError, Transfer, TransientError},
     provider_account::AccountCheck,
 };
@@ -73,10 +73,7 @@ impl Engine {
         } else {
             transfer
         };
-        let mut asked = provider.wire.find(provider.provider, &transfer.order).await;
-        if planted("new_key_on_retry") {
-            asked.outcome = Ok(None);
-        }
+        let asked = provider.wire.find(provider.provider, &transfer.order).await;
         let is_not_there = matches!(asked.outcome, Ok(None));
         if is_not_there && !check.is_same(|| provider.wire.can_access_account(provider.provider)).await {
             return self.hold_transfer(transfer, check, &asked.logs).await;
@@ -86,11 +83,7 @@ impl Engine {
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
                 failpoint!("resolver.before_send");
-                let mut order = transfer.order.clone();
-                if planted("new_key_on_retry") {
-                    order.id = self.new_id(TransferId::new)?;
-                }
-                let mut call = provider.wire.send(provider.provider, &order, &account).await;
+                let mut call = provider.wire.send(provider.provider, &transfer.order, &account).await;
                 failpoint!("resolver.after_send");
                 call.logs.splice(0..0, asked.logs);
                 self.record_sending(transfer, &call, None).await?;

@@ -4,12 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::time::Instant;
-use tollgate_domain::{
-    ach::AchProviderReport,
-    id::PostingId,
-    ledger::TransferStep,
-    transaction::{Failure, Status},
-};
+use tollgate_domain::{ach::AchProviderReport, id::PostingId, ledger::TransferStep, transaction::Status};
 
 use super::{
     MAX_ROUNDS,
@@ -18,7 +13,6 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    failpoint::planted,
     ports::{
         Call, CallError, Changed, Rejection, RejectionKind, ReservationCancel, StoreError, Transfer,
         TransferPosting, TransientError,
@@ -111,10 +105,6 @@ impl Engine {
                     reason: format!("the provider did not accept it: {}", rejection.failure.message),
                     retry_after: None,
                 }),
-                Err(CallError::Unknown(_)) if is_pending && planted("release_on_timeout") => {
-                    let (code, message) = ("timed_out".to_owned(), "Timed out.".to_owned());
-                    update.reject(Failure { code, message });
-                }
                 Err(CallError::Unsent(transient) | CallError::Unknown(transient)) if is_pending => {
                     update.try_again(transient);
                 }

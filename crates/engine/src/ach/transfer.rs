@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    failpoint::{failpoint, planted},
+    failpoint::failpoint,
     ports::{BankAccount, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
     quote::QuoteRequest,
     snapshot::EnvironmentView,
@@ -189,14 +189,6 @@ impl Engine {
                 posting: self.new_id(PostingId::new)?,
             };
             failpoint!("transfer.before_reserve");
-            if planted("acknowledge_before_commit") {
-                let (store, later) = (Arc::clone(&self.store), new.clone());
-                self.spawn(async move {
-                    tokio::time::sleep(Duration::from_millis(30)).await;
-                    let _ = store.reserve_transfer(environment, &later).await;
-                });
-                return Ok(TransferCreated { transfer: begun(new), replayed: false });
-            }
             let reserving = || self.store.reserve_transfer(environment, &new);
             let transfer = match self.retry_until_known(deadline, reserving).await? {
                 Reserved::Created => begun(new),

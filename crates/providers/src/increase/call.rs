@@ -8,6 +8,7 @@ use serde_json::Value;
 use tollgate_configuration::Provider;
 use tollgate_domain::ach::AchProviderReport;
 use tollgate_engine::ports::{CallError, RejectionKind};
+use tollgate_http::{Answer, Request};
 
 use super::{
     rejection::{self, unreadable},
@@ -15,7 +16,6 @@ use super::{
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
-    http::{Answer, Request},
     retry::{ApiCall, AttemptResult},
     text::is_id,
 };

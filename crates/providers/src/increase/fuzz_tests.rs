@@ -16,7 +16,7 @@ use super::{
     types::{Balance, List, RoutingNumber},
     webhook,
 };
-use crate::http::Answer;
+use tollgate_http::Answer;
 
 const ROUNDS: usize = 20_000;
 const STATUSES: [u16; 18] =

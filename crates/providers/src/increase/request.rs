@@ -181,7 +181,7 @@ mod tests {
             "individual_id": "cust_42",
             "addenda": {
                 "category": "freeform",
-                "freeform": { "entries": [{ "payment_related_information": "Invoice No.7" }] },
+                "freeform": { "entries": [{ "payment_related_information": "Invoice No7" }] },
             },
         });
         assert_eq!(body, expected);
@@ -191,7 +191,7 @@ mod tests {
     fn the_least_that_can_be_in_a_transfer_by_ach() {
         let mut order = order(Channel::StandardAch, 1);
         (order.description, order.remittance) = (None, None);
-        (order.account_name, order.customer_name) = ("王小明".to_owned(), " ".to_owned());
+        (order.account_name, order.customer_name) = ("🦀".to_owned(), " ".to_owned());
         order.external_customer_id = "a_name_longer_than_fits".to_owned();
         order.account_type = BankAccountType::Checking;
         let body = ach(&order, &account(), "account_1").unwrap();
@@ -220,7 +220,7 @@ mod tests {
             "source_account_number_id": "account_number_1",
             "amount": 500,
             "creditor_name": "Senora Maria-Jose Nunez",
-            "unstructured_remittance_information": "Invoice No.7",
+            "unstructured_remittance_information": "Invoice No7",
             "account_number": "000123456789",
             "routing_number": "021000021",
         });
@@ -230,16 +230,16 @@ mod tests {
             (None, None, "Transfer"),
             (Some(r#"{"invoice":7}"#), None, r#"{"invoice":7}"#),
             (Some("null"), None, "Transfer"),
-            (Some(r#""王""#), Some("王"), "Transfer"),
+            (Some(r#""🦀""#), Some("🦀"), "Transfer"),
         ] {
             (order.remittance, order.description) =
                 (remittance.map(str::to_owned), description.map(str::to_owned));
             let body = real_time(&order, &account(), "account_number_1").unwrap();
             assert_eq!(body["unstructured_remittance_information"], told);
         }
-        order.account_name = "王".to_owned();
+        order.account_name = "🦀".to_owned();
         assert_eq!(real_time(&order, &account(), "x").unwrap()["creditor_name"], "Ada Example");
-        order.customer_name = "王".to_owned();
+        order.customer_name = "🦀".to_owned();
         assert_eq!(refused(real_time(&order, &account(), "x")), "account_name_not_supported");
     }
 

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tollgate_configuration::Provider;
 use tollgate_engine::ports::{CallError, RejectionKind};
+use tollgate_http::{Answer, Request};
 
 use super::{
     rejection::{self, Operation, unreadable},
@@ -13,7 +14,6 @@ use super::{
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
-    http::{Answer, Request},
     retry::{ApiCall, AttemptResult},
 };
 

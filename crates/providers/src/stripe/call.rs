@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use tollgate_configuration::Provider;
 use tollgate_domain::card::CardOrder;
 use tollgate_engine::ports::{CallError, RejectionKind};
+use tollgate_http::{Answer, Request};
 
 use super::{
     form::Form,
@@ -14,7 +15,6 @@ use super::{
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
-    http::{Answer, Request},
     retry::{ApiCall, AttemptResult},
 };
 

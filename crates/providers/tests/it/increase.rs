@@ -84,7 +84,7 @@ async fn a_bare_order_is_enough() {
         bare.external_customer_id = "a customer whose name is too long".to_owned();
         bare.account_type = BankAccountType::Checking;
         if channel != Channel::Instant {
-            (bare.account_name, bare.customer_name) = ("王".to_owned(), "小明".to_owned());
+            (bare.account_name, bare.customer_name) = ("🦀".to_owned(), "🦀".to_owned());
         }
         world.send(&bare).await.outcome.unwrap();
         let row = &world.taken(&bare).await[0];

@@ -91,7 +91,7 @@ pub(crate) fn authenticate_admin(
 
 /// A credential that opens nothing: 401, or 429 for whoever keeps sending them.
 fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
-    match app.bad_credentials.note(context.peer) {
+    match app.bad_credentials.take(Some(context.peer)) {
         Ok(()) => ApiError::unauthenticated(message),
         Err(exhausted) => ApiError::rate_limited(
             "Too many invalid credentials from this address; check the key.",

@@ -1,12 +1,16 @@
 //! The bank: transfers under keys that belong to them for good.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor,
     ach::{AchProviderReport, AchProviderStatus, TransferOrder},
+    id::TransferId,
     transaction::Failure,
 };
 use tollgate_engine::ports::{AchTransfers, BankAccount, Call, CallError, RejectionKind};
@@ -65,7 +69,28 @@ pub(crate) struct BankTransfer {
     pub(crate) news: News,
 }
 
-pub(super) struct Bank(pub(super) Arc<Life>);
+pub(super) struct Bank {
+    life: Arc<Life>,
+    /// Transfers that the resolver asked for: the next time one is sent is not the first.
+    asked_for: Mutex<BTreeSet<TransferId>>,
+}
+
+impl Bank {
+    pub(super) fn new(life: &Arc<Life>) -> Self {
+        Self { life: Arc::clone(life), asked_for: Mutex::default() }
+    }
+
+    /// The order as it is sent, under another key where that is planted.
+    fn sent(&self, order: &TransferOrder) -> TransferOrder {
+        let mut order = order.clone();
+        if self.life.world.is_planted(Plant::NewKeyOnRetry) && lock(&self.asked_for).contains(&order.id) {
+            let mut bytes = order.id.to_bytes();
+            bytes[15] ^= 1;
+            order.id = TransferId::from_bytes(bytes);
+        }
+        order
+    }
+}
 
 fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a> {
     Question { wire: BANK, operation, provider, credential: "apiKey" }
@@ -79,21 +104,32 @@ impl AchTransfers for Bank {
         order: &TransferOrder,
         _: &BankAccount,
     ) -> Call<AchProviderReport> {
-        let order = order.clone();
+        let order = self.sent(order);
         // Funding details that are not the account's own are a matter of the configuration.
         let funding = provider.funding("accountId").unwrap_or_default().to_owned();
-        ask(&self.0, question("transfers.create", provider), move |world, ledger, account| {
-            if funding != format!("account-{}", account.name) {
-                return Err(refused(RejectionKind::Credentials, "provider_credentials"));
-            }
-            take(world, ledger, account, &order)
-        })
-        .await
+        let mut call =
+            ask(&self.life, question("transfers.create", provider), move |world, ledger, account| {
+                if funding != format!("account-{}", account.name) {
+                    return Err(refused(RejectionKind::Credentials, "provider_credentials"));
+                }
+                take(world, ledger, account, &order)
+            })
+            .await;
+        if self.life.world.is_planted(Plant::ReleaseOnTimeout)
+            && matches!(call.outcome, Err(CallError::Unknown(_)))
+        {
+            call.outcome = Err(refused(RejectionKind::Declined, "timed_out"));
+        }
+        call
     }
 
     async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
+        if self.life.world.is_planted(Plant::NewKeyOnRetry) {
+            lock(&self.asked_for).insert(order.id);
+            return ask(&self.life, question("transfers.list", provider), |_, _, _| Ok(None)).await;
+        }
         let key = order.id.to_string();
-        ask(&self.0, question("transfers.list", provider), move |_, ledger, account| {
+        ask(&self.life, question("transfers.list", provider), move |_, ledger, account| {
             Ok(ledger.transfers.values().find(|it| it.account == account && it.key == key).map(report))
         })
         .await
@@ -101,12 +137,13 @@ impl AchTransfers for Bank {
 
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let id = transfer.to_owned();
-        let mut call = ask(&self.0, question("transfers.retrieve", provider), move |_, ledger, account| {
-            let found = ledger.transfers.get(&id).filter(|it| it.account == account);
-            found.map(report).ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))
-        })
-        .await;
-        if self.0.world.is_planted(Plant::WebhookLostWhileRefused)
+        let mut call =
+            ask(&self.life, question("transfers.retrieve", provider), move |_, ledger, account| {
+                let found = ledger.transfers.get(&id).filter(|it| it.account == account);
+                found.map(report).ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))
+            })
+            .await;
+        if self.life.world.is_planted(Plant::WebhookLostWhileRefused)
             && matches!(&call.outcome, Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials)
         {
             call.outcome = Err(refused(RejectionKind::Missing, "provider_object_missing"));
@@ -116,14 +153,14 @@ impl AchTransfers for Bank {
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.funding("accountId").unwrap_or_default().to_owned();
-        ask(&self.0, question("accounts.retrieve", provider), move |_, _, account| {
+        ask(&self.life, question("accounts.retrieve", provider), move |_, _, account| {
             Ok(named == format!("account-{}", account.name))
         })
         .await
     }
 
     async fn funds(&self, provider: &Provider) -> Call<Minor> {
-        ask(&self.0, question("accounts.balance", provider), |_, _, _| {
+        ask(&self.life, question("accounts.balance", provider), |_, _, _| {
             Ok(Minor::new(1_000_000_000).unwrap_or(Minor::MAX))
         })
         .await

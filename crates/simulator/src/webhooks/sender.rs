@@ -1,14 +1,13 @@
 //! Sends deliveries: signed, over plain HTTP/1.1, with retries.
 
-use std::collections::HashMap;
+use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Uri, header};
 use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::Delivery;
 use crate::calendar;
@@ -20,12 +19,12 @@ use crate::simulator::Simulator;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest pause between two attempts.
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
-/// How many receivers a sender keeps a connection to.
-const CONNECTIONS_MAX: usize = 64;
+/// How long a connection is kept that nothing is sent over.
+const IDLE_CONNECTION_KEPT: Duration = Duration::from_secs(30);
 
 /// Sends one delivery after another until the simulator stops.
 pub(crate) async fn deliver_forever(simulator: Simulator) {
-    let mut sender = Sender::default();
+    let sender = Sender::default();
     loop {
         tokio::select! {
             () = simulator.stopped() => return,
@@ -34,15 +33,25 @@ pub(crate) async fn deliver_forever(simulator: Simulator) {
     }
 }
 
-/// Connections to the receivers, kept open from one delivery to the next.
-#[derive(Debug, Default)]
+/// Keeps its connections to the receivers from one delivery to the next.
+#[derive(Debug)]
 pub(crate) struct Sender {
-    connections: HashMap<String, SendRequest<Full<Bytes>>>,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+impl Default for Sender {
+    fn default() -> Self {
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION_KEPT)
+            .build_http();
+        Self { client }
+    }
 }
 
 impl Sender {
     /// Tries a delivery once and leaves what follows from it to the queue.
-    pub(crate) async fn deliver(&mut self, simulator: &Simulator, mut delivery: Delivery) {
+    pub(crate) async fn deliver(&self, simulator: &Simulator, mut delivery: Delivery) {
         delivery.attempts += 1;
         delivery.first_tried.get_or_insert_with(calendar::rfc3339);
         let answered = tokio::time::timeout(DELIVERY_TIMEOUT, self.post(&delivery)).await;
@@ -62,52 +71,29 @@ impl Sender {
         simulator.queue().record(delivery, result, accepted, again);
     }
 
-    async fn post(&mut self, delivery: &Delivery) -> Result<u16, String> {
+    async fn post(&self, delivery: &Delivery) -> Result<u16, String> {
         let uri: Uri = delivery.target.url.parse().map_err(|_| "not a URL".to_owned())?;
         if uri.scheme_str() != Some("http") {
             return Err("only plain http targets are supported".to_owned());
         }
-        let host = uri.host().ok_or("no host in the URL")?.to_owned();
-        let place = format!("{host}:{}", uri.port_u16().unwrap_or(80));
-        // A connection kept from before may have been closed meanwhile, which says nothing about the receiver.
-        if let Some(mut kept) = self.connections.remove(&place)
-            && kept.ready().await.is_ok()
-            && let Ok(status) = exchange(&mut kept, request(delivery, &uri)?).await
-        {
-            self.connections.insert(place, kept);
-            return Ok(status);
-        }
-        let stream = TcpStream::connect(&place).await.map_err(|error| format!("cannot connect: {error}"))?;
-        let (mut fresh, connection) =
-            handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        tokio::spawn(connection);
-        let status = exchange(&mut fresh, request(delivery, &uri)?).await?;
-        if self.connections.len() < CONNECTIONS_MAX {
-            self.connections.insert(place, fresh);
-        }
+        let answer = self.client.request(request(delivery, uri)?).await.map_err(|error| innermost(&error))?;
+        let status = answer.status().as_u16();
+        // Read to the end, so that the connection can be used again.
+        answer.into_body().collect().await.map_err(|error| error.to_string())?;
         Ok(status)
     }
 }
 
-async fn exchange(
-    connection: &mut SendRequest<Full<Bytes>>,
-    request: Request<Full<Bytes>>,
-) -> Result<u16, String> {
-    let response = connection.send_request(request).await.map_err(|error| error.to_string())?;
-    let status = response.status().as_u16();
-    // Read to the end, so that the connection can be used again.
-    response.into_body().collect().await.map_err(|error| error.to_string())?;
-    Ok(status)
+/// The outer errors only say that something failed.
+fn innermost(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), innermost)
 }
 
-fn request(delivery: &Delivery, uri: &Uri) -> Result<Request<Full<Bytes>>, String> {
+fn request(delivery: &Delivery, uri: Uri) -> Result<Request<Full<Bytes>>, String> {
     let (target, body) = (&delivery.target, &delivery.notice.body);
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    let authority = uri.authority().map_or("", |authority| authority.as_str());
     let request = Request::builder()
         .method(Method::POST)
-        .uri(path)
-        .header(header::HOST, authority)
+        .uri(uri)
         .header(header::CONTENT_TYPE, "application/json; charset=utf-8");
     let request = match target.wire {
         Wire::Stripe => request

@@ -11,7 +11,7 @@ use std::{net::IpAddr, path::PathBuf, sync::Arc};
 
 use rustls::{
     ClientConfig, RootCertStore,
-    crypto::aws_lc_rs,
+    crypto::ring,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
 use tokio_postgres::{
@@ -67,7 +67,7 @@ impl Connector {
             config.get_options().map_or_else(|| limits.clone(), |given| format!("{given} {limits}"));
         config.options(options).ssl_mode(if wanted.encrypted { SslMode::Require } else { SslMode::Disable });
         let roots = if wanted.encrypted { roots(wanted.root_file.as_ref())? } else { RootCertStore::empty() };
-        let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| OpenError::Tls { reason: error.to_string() })?
             .with_root_certificates(roots)

@@ -1,41 +1,28 @@
-//! One HTTP exchange at a time, plain or with the system's certificates.
+//! One HTTP exchange at a time, and the addresses it goes to.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
-use axum::body::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode, header};
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use tollgate_http::{HttpClient, Request, TransportError};
 
 use crate::failure::Failure;
 
+pub(crate) use tollgate_http::Answer as Reply;
+
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client that keeps its connections.
 pub(crate) struct Http {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-}
-
-/// What came back.
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    client: HttpClient,
 }
 
 impl Http {
     pub(crate) fn new() -> Result<Self, Failure> {
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(rustls::crypto::aws_lc_rs::default_provider())
-            .map_err(|error| Failure::new(format!("cannot read the system's certificates: {error}")))?
-            .https_or_http()
-            .enable_http1()
-            .build();
-        Ok(Self { client: Client::builder(TokioExecutor::new()).build(connector) })
+        let client = HttpClient::new(CONNECT_TIMEOUT, MAX_ANSWER);
+        let client =
+            client.map_err(|error| Failure::new(format!("cannot prepare encrypted connections: {error}")))?;
+        Ok(Self { client })
     }
 
     /// Sends a request and reads the whole answer; otherwise says in words why there is none.
@@ -47,32 +34,23 @@ impl Http {
         body: Vec<u8>,
         timeout: Duration,
     ) -> Result<Reply, String> {
-        let mut request = Request::builder().method(method).uri(url);
-        if !body.is_empty() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
-            request = request.header(header::CONTENT_TYPE, "application/json");
+        if url.parse::<Uri>().is_err() {
+            return Err("not a valid URL".to_owned());
+        }
+        let mut sent = HeaderMap::new();
+        if !body.is_empty() {
+            sent.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         for (name, value) in headers {
-            request = request.header(*name, value);
+            let name = HeaderName::try_from(*name).map_err(|error| error.to_string())?;
+            let value = HeaderValue::try_from(value).map_err(|_| format!("{name} cannot be sent"))?;
+            sent.insert(name, value);
         }
-        let request = request.body(Full::new(Bytes::from(body))).map_err(|_| "not a valid URL".to_owned())?;
-        let exchange = async {
-            let answer = self.client.request(request).await.map_err(|error| reason(&error))?;
-            let (parts, body) = answer.into_parts();
-            let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?;
-            Ok(Reply { status: parts.status, headers: parts.headers, body: body.to_bytes() })
-        };
-        let waited = tokio::time::timeout(timeout, exchange).await;
-        waited.map_err(|_| "timed out".to_owned())?
+        let request = Request { method, url: url.to_owned(), headers: sent, body: body.into() };
+        self.client.send(&request, timeout).await.map_err(|error| match error {
+            TransportError::Unsent(reason) | TransportError::Lost(reason) => reason,
+        })
     }
-}
-
-/// The innermost reason: "connection refused" rather than "client error (Connect)".
-fn reason(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }
 
 /// A part of a path, with everything escaped that could end it.

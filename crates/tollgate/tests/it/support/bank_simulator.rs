@@ -123,6 +123,19 @@ impl BankSimulator {
         self.server.client(BANK_API_KEY)
     }
 
+    /// Has the provider take a transfer that did not come from the server.
+    #[track_caller]
+    pub fn take(&self, key: &str, amount: u64) {
+        let body = json!({
+            "account_id": "account_simulator", "amount": amount, "statement_descriptor": "Payout",
+            "account_number": "000123456789", "routing_number": "021000021",
+        });
+        let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+        let answer =
+            self.wire().send("POST", "/increase/ach_transfers", &headers, body.to_string().as_bytes());
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+    }
+
     /// A sandbox call on the wire: `settle`, `return`, …
     pub fn try_simulate(&self, id: &str, action: &str, body: &Value) -> Answer {
         let kind = if id.starts_with("real_time") { "real_time_payments_transfers" } else { "ach_transfers" };

@@ -1,4 +1,5 @@
-//! The one HTTP client: connections are kept and reused, redirects are not followed, answers have a size.
+//! The one HTTP client: connections are kept and reused, redirects are not followed, answers have a size, and a request
+//! that was not sent is told from one whose answer was lost.
 
 mod connect;
 mod tls;
@@ -15,35 +16,44 @@ use hyper_util::{
 
 use self::connect::Connector;
 
-/// More than any answer these adapters give.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
+pub use tls::client_config;
+
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_mins(1);
 
 /// What is sent, in a form that can be sent again.
-pub(crate) struct Request {
-    pub(crate) method: Method,
-    pub(crate) url: String,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+#[derive(Debug)]
+pub struct Request {
+    /// Its method.
+    pub method: Method,
+    /// Whereto.
+    pub url: String,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
 }
 
 /// A whole answer.
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+#[derive(Debug)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
 }
 
 impl Answer {
     /// A header's text, where it has one.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum TransportError {
+pub enum TransportError {
     /// Nothing was sent.
     Unsent(String),
     /// It was sent, or may have been.
@@ -52,22 +62,24 @@ pub(crate) enum TransportError {
 
 /// Sends requests.
 #[derive(Debug)]
-pub(crate) struct HttpClient {
+pub struct HttpClient {
     client: Client<Connector, Full<Bytes>>,
+    answer_bytes_max: usize,
 }
 
 impl HttpClient {
-    pub(crate) fn new(connect_timeout: Duration) -> Result<Self, rustls::Error> {
-        let connector = Connector::new(tls::client_config()?, connect_timeout);
+    /// Makes the client; connects to nobody yet. Reads the system's certificates, so make it once.
+    pub fn new(connect_timeout: Duration, answer_bytes_max: usize) -> Result<Self, rustls::Error> {
+        let connector = Connector::new(client_config()?, connect_timeout);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_CONNECTION_KEPT)
             .build(connector);
-        Ok(Self { client })
+        Ok(Self { client, answer_bytes_max })
     }
 
     /// One exchange. A request that cannot even be written down, such as for a malformed address, was not sent.
-    pub(crate) async fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, TransportError> {
+    pub async fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, TransportError> {
         let mut outgoing = http::Request::builder()
             .method(request.method.clone())
             .uri(&request.url)
@@ -85,7 +97,7 @@ impl HttpClient {
     async fn exchange(&self, request: http::Request<Full<Bytes>>) -> Result<Answer, TransportError> {
         let response = self.client.request(request).await.map_err(|error| loss(&error))?;
         let (parts, body) = response.into_parts();
-        let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+        let body = Limited::new(body, self.answer_bytes_max).collect().await;
         let body = body
             .map_err(|error| TransportError::Lost(format!("incomplete response: {}", innermost(&*error))))?;
         Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })

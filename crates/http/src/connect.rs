@@ -19,7 +19,7 @@ use tower_service::Service;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Connects to providers.
+/// Connects to servers.
 #[derive(Debug, Clone)]
 pub(super) struct Connector {
     inner: HttpsConnector<HttpConnector>,
@@ -33,7 +33,7 @@ impl Connector {
         tcp.enforce_http(false);
         // Where a name has several addresses this leaves time for the second.
         tcp.set_connect_timeout(Some(timeout));
-        // Configurations allow plain http to this machine only.
+        // Whether plain http is allowed is for those to say who know the address.
         let inner = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         Self { inner: inner.wrap_connector(tcp), timeout }
     }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
-pub(super) fn client_config() -> Result<ClientConfig, rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+/// The TLS setting of every connection out.
+pub fn client_config() -> Result<ClientConfig, rustls::Error> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?;
     Ok(builder.with_root_certificates(roots()).with_no_client_auth())
 }
@@ -15,7 +16,7 @@ fn roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
-        // Containers without a certificate package are common, and receivers use public authorities.
+        // Containers without a certificate package are common, and those we talk to use public authorities.
         tracing::warn!(
             problems = found.errors.len(),
             "the system has no certificate authorities; using the bundled ones"
