@@ -1,16 +1,12 @@
 //! From what a database holds to what the domain means, the same for both stores.
 
 pub(crate) mod account;
-pub(crate) mod audit;
 pub(crate) mod delivery;
 pub(crate) mod digest;
 pub(crate) mod endpoint;
-pub(crate) mod event;
-pub(crate) mod exception;
 pub(crate) mod fee;
 pub(crate) mod out_event;
 pub(crate) mod payment;
-pub(crate) mod record;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 

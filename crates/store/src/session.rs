@@ -111,6 +111,16 @@ pub(crate) trait Session: Send {
         self.query(sql, values, read)
     }
 
+    /// Whether there is a row.
+    fn exists(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> impl Future<Output = Result<bool, Fault>> + Send {
+        let row = self.query_opt(sql, values, |_| Ok(()));
+        async move { Ok(row.await?.is_some()) }
+    }
+
     /// How many rows were written.
     fn execute(&mut self, sql: &str, values: &[Value<'_>])
     -> impl Future<Output = Result<u64, Fault>> + Send;

@@ -43,21 +43,10 @@ macro_rules! ids {
     };
 }
 
-ids!(
-    ApplicationId,
-    ChangeId,
-    EndpointId,
-    EntryId,
-    EnvironmentId,
-    EventId,
-    ExceptionId,
-    KeyId,
-    OrganizationId,
-    PaymentId,
-    PostingId,
-    TransactionId,
-    TransferId
-);
+ids! {
+    ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, KeyId,
+    OrganizationId, PaymentId, PostingId, TransactionId, TransferId
+}
 
 /// One value of a statement. A list of them is an array, which only PostgreSQL knows.
 #[derive(Debug, Clone)]

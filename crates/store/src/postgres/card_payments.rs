@@ -17,11 +17,14 @@ use super::statements::{EVENTS, append_events, arrays, behind, event_row};
 use crate::{
     prelude::*,
     rows::{
-        exception::{self, EXCEPTIONS},
         payment::{PAYMENTS, TIMELINE, attempt_row, payment_row, progress_values, timeline_row},
         transaction::{record_card, state_values},
     },
-    units::payment_change::why_not,
+    units::{
+        events,
+        exceptions::{EXCEPTIONS, exception_row},
+        payment_change::why_not,
+    },
 };
 
 /// Where a provider has to be asked first, there are no events yet, and the statement is spared them.
@@ -232,14 +235,14 @@ fn more_values(environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         Some(attempt) => values.extend(behind(2, attempt_row(environment, id, attempt))),
         None => values.extend([const { Value::Null }; 6]),
     }
-    let found = |one| behind(OWNER, exception::row(environment, ServiceReference::Card(id), one));
+    let found = |one| behind(OWNER, exception_row(environment, ServiceReference::Card(id), one));
     let columns = EXCEPTIONS.columns.get(OWNER..).unwrap_or_default();
     values.extend(arrays(columns, change.exceptions.iter().map(found)));
     values.extend_from_slice(values![
         event.map(|event| &event.provider),
         event.map(|event| &event.id),
         event.map(|event| event.state.as_str()),
-        event.and_then(rows::event::due),
+        event.and_then(events::due),
         event.map(|event| &event.note)
     ]);
     values

@@ -27,12 +27,15 @@ use super::{
 use crate::{
     prelude::*,
     rows::{
-        exception::{self, EXCEPTIONS},
         payment::{TIMELINE, timeline_row},
         transaction::state_values,
         transfer::{ACTOR, moved, progress_values},
     },
     table::{columns, unnest},
+    units::{
+        events,
+        exceptions::{EXCEPTIONS, exception_row},
+    },
 };
 
 /// A change and what it changes.
@@ -213,10 +216,10 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
         }
         let owner = EXCEPTIONS.columns.len().saturating_sub(FOUND.len() - 1);
         for one in &change.exceptions {
-            found.push(placed(place, behind(owner, exception::row(scope, reference, one))));
+            found.push(placed(place, behind(owner, exception_row(scope, reference, one))));
         }
         if let Some(event) = &change.event {
-            let (state, due) = (event.state.as_str(), rows::event::due(event));
+            let (state, due) = (event.state.as_str(), events::due(event));
             settled.push(row![place, &event.provider, &event.id, state, due, &event.note]);
         }
         if let Some(posting) = &change.posting {

@@ -29,26 +29,6 @@ pub(crate) struct IndexableEvent {
     pub(crate) provider_references: Vec<String>,
 }
 
-/// The columns that [`read_card`] takes: of out_events as `e`, card_payments as `p` and transactions as `t`.
-macro_rules! digestible_card_columns {
-    () => {
-        "e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
-         p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
-         p.customer_email, p.object, t.provider_reference"
-    };
-}
-
-/// The columns that [`read_transfer`] takes: of out_events as `e`, transactions as `t` and transfers as `f`.
-macro_rules! digestible_transfer_columns {
-    () => {
-        "e.environment_id, e.kind, e.at, e.reference, t.id, t.currency, t.provider, t.principal_minor,
-         t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
-         f.customer_email, f.external_customer_id, t.provider_reference"
-    };
-}
-
-pub(crate) use {digestible_card_columns, digestible_transfer_columns};
-
 pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
     let mut card = read_digestible(cells, PaymentMethod::WebCard)?;
     card.customer.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());

@@ -110,14 +110,7 @@ macro_rules! attempt_columns {
     };
 }
 
-/// The columns that [`read_entry`] takes.
-macro_rules! entry_columns {
-    () => {
-        "id, at, kind, request, detail"
-    };
-}
-
-pub(crate) use {attempt_columns, entry_columns};
+pub(crate) use attempt_columns;
 
 pub(crate) fn read_order(cells: &mut Cells<'_>) -> Result<CardOrder, Fault> {
     Ok(CardOrder {

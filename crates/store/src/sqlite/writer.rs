@@ -190,8 +190,8 @@ impl std::fmt::Debug for dyn Job {
     }
 }
 
-/// What a unit's run means for the transaction around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a unit's run means for the transaction around it, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Trace {
     Undo,
     Keep,
@@ -371,8 +371,8 @@ impl From<Failure> for StoreError {
 /// nothing to undo; only where one has written and wants it undone, all begin again with a savepoint around each, which
 /// costs a copy of every page touched.
 fn batch(connection: &mut SqliteSession, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
-    for around in [Around::Nothing, Around::Savepoint] {
-        if let Some(most) = run_all(connection, jobs, around)? {
+    for with_savepoints in [false, true] {
+        if let Some(most) = run_all(connection, jobs, with_savepoints)? {
             if most == Trace::Undo {
                 execute(connection, "ROLLBACK")?;
                 return Ok((most, false));
@@ -384,24 +384,17 @@ fn batch(connection: &mut SqliteSession, jobs: &mut [Box<dyn Job>]) -> Result<(T
     Err(Failure::Lost)
 }
 
-/// What is around each job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
-    Nothing,
-    Savepoint,
-}
-
 /// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` if a job by itself must be undone.
 fn run_all(
     connection: &mut SqliteSession,
     jobs: &mut [Box<dyn Job>],
-    around: Around,
+    with_savepoints: bool,
 ) -> Result<Option<Trace>, Failure> {
     // The write lock at once: a transaction that begins by reading could find it taken half way.
     execute(connection, "BEGIN IMMEDIATE")?;
     let mut most = Trace::Undo;
     for job in jobs {
-        if around == Around::Savepoint {
+        if with_savepoints {
             execute(connection, "SAVEPOINT unit")?;
         }
         let before = connection.total_changes();
@@ -410,20 +403,16 @@ fn run_all(
             return Err(Failure::Lost);
         }
         if trace == Trace::Undo && connection.total_changes() != before {
-            if around == Around::Nothing {
+            if !with_savepoints {
                 execute(connection, "ROLLBACK")?;
                 return Ok(None);
             }
             execute(connection, "ROLLBACK TO unit")?;
         }
-        if around == Around::Savepoint {
+        if with_savepoints {
             execute(connection, "RELEASE unit")?;
         }
-        most = match (most, trace) {
-            (Trace::KeepAndAnnounce, _) | (_, Trace::KeepAndAnnounce) => Trace::KeepAndAnnounce,
-            (Trace::Keep, _) | (_, Trace::Keep) => Trace::Keep,
-            (Trace::Undo, Trace::Undo) => Trace::Undo,
-        };
+        most = most.max(trace);
     }
     Ok(Some(most))
 }

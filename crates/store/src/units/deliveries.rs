@@ -243,7 +243,7 @@ pub(crate) async fn settle_failed<S: Session>(
     attempted: &Attempted,
 ) -> Result<Effect<bool>, Fault> {
     let lock = S::DIALECT.locked("SELECT 1 FROM event_endpoints WHERE environment_id = $1 AND id = $2");
-    let is_there = s.query_opt(&lock, values![environment, endpoint], |_| Ok(())).await?.is_some();
+    let is_there = s.exists(&lock, values![environment, endpoint]).await?;
     let values = settled(environment, endpoint, event, attempted);
     if !is_there || s.execute(settle!(), &values).await? == 0 {
         return Ok(Effect::Nothing(false));

@@ -3,15 +3,14 @@
 use crate::{
     prelude::*,
     rows::digest::{
-        ACTIVITY, Digest, IndexableEvent, SEARCH_TERMS, digestible_card_columns, digestible_transfer_columns,
-        read_card, read_transfer, sums_row, term_row,
+        ACTIVITY, Digest, IndexableEvent, SEARCH_TERMS, read_card, read_transfer, sums_row, term_row,
     },
 };
 
 /// Asked before digesting, so that looking for work writes nothing while there is none.
 pub(crate) async fn is_any_undigested<S: Session>(s: &mut S) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM undigested_events LIMIT 1";
-    Ok(s.query_opt(sql, values![], |_| Ok(())).await?.is_some())
+    s.exists(sql, values![]).await
 }
 
 pub(crate) const UNDIGESTED: &str =
@@ -20,8 +19,9 @@ pub(crate) const UNDIGESTED: &str =
 macro_rules! card {
     ($from:literal) => {
         concat!(
-            "SELECT ",
-            digestible_card_columns!(),
+            "SELECT e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
+         p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
+         p.customer_email, p.object, t.provider_reference",
             $from,
             " CROSS JOIN card_payments p
              LEFT JOIN transactions t
@@ -34,8 +34,9 @@ macro_rules! card {
 macro_rules! transfer {
     ($from:literal) => {
         concat!(
-            "SELECT ",
-            digestible_transfer_columns!(),
+            "SELECT e.environment_id, e.kind, e.at, e.reference, t.id, t.currency, t.provider, t.principal_minor,
+         t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
+         f.customer_email, f.external_customer_id, t.provider_reference",
             $from,
             " CROSS JOIN transactions t CROSS JOIN transfers f
              WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference

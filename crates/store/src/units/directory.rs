@@ -99,7 +99,7 @@ pub(crate) async fn create_environment<S: Session>(
         return Ok(Effect::Nothing(Created::ParentMissing));
     }
     let sql = "SELECT 1 FROM environments WHERE application_id = $1 AND name = $2";
-    if s.query_opt(sql, values![new.application, new.name.as_str()], |_| Ok(())).await?.is_some() {
+    if s.exists(sql, values![new.application, new.name.as_str()]).await? {
         return Ok(Effect::Nothing(Created::NameTaken));
     }
     let version = advance(s).await?;

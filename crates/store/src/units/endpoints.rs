@@ -20,7 +20,7 @@ pub(crate) async fn add<S: Session>(
         "SELECT 1 FROM environments WHERE id = $1",
         "SELECT 1 FROM environments WHERE id = $1 FOR NO KEY UPDATE",
     );
-    if s.query_opt(sql, values![environment], |_| Ok(())).await?.is_none() {
+    if !s.exists(sql, values![environment]).await? {
         return Ok(Effect::Nothing(EndpointAdded::EnvironmentMissing));
     }
     if find(s, environment, endpoint.id).await?.is_some() {

@@ -7,13 +7,64 @@ use tollgate_engine::ports::{
 };
 
 use super::directory;
-use crate::{
-    prelude::*,
-    rows::{
-        event::{event_columns, read},
-        is_unstorable,
-    },
-};
+use crate::{prelude::*, rows::is_unstorable};
+
+/// The columns that [`read`] takes, of provider_events as `e`.
+macro_rules! event_columns {
+    () => {
+        "e.environment_id, e.provider, e.id, e.kind, e.notice, e.request, e.received_at, e.state, e.due_at, e.tries,
+         e.note"
+    };
+}
+
+fn read(cells: &mut Cells<'_>) -> Result<StoredProviderEvent, Fault> {
+    Ok(StoredProviderEvent {
+        environment: cells.id()?,
+        event: ProviderEvent {
+            provider: cells.text()?,
+            id: cells.text()?,
+            kind: cells.text()?,
+            notice: cells.text()?,
+            request: cells.text()?,
+            received_at: cells.moment()?,
+        },
+        state: cells.word("state of an event", ProviderEventState::parse)?,
+        due: cells.moment_or_none()?,
+        tries: cells.count("number of tries")?,
+        note: cells.text()?,
+    })
+}
+
+/// When a settled event is due again: never, once it is done with.
+pub(crate) fn due(settled: &SettledProviderEvent) -> Option<i64> {
+    settled.due.filter(|_| settled.state == ProviderEventState::Waiting).map(Timestamp::unix_millis)
+}
+
+/// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
+fn states(wanted: Option<ProviderEventState>) -> Vec<ProviderEventState> {
+    wanted.map_or_else(|| ProviderEventState::ALL.to_vec(), |state| vec![state])
+}
+
+/// The moment of the first events behind a place, and the name in that moment that they come after; `None` if nothing
+/// can be behind it.
+fn behind(place: Option<&ProviderEventCursor>) -> Option<(i64, &str, &str)> {
+    match place.map(|place| (place.received_at, place.event.as_ref())) {
+        None => Some((i64::MAX, "", "")),
+        Some((_, Some((provider, id)))) if is_unstorable(provider) || is_unstorable(id) => None,
+        Some((at, Some((provider, id)))) => Some((at.unix_millis(), provider, id)),
+        Some((at, None)) => Some((at.unix_millis().checked_sub(1)?, "", "")),
+    }
+}
+
+/// The order in which events are shown, and how many of them.
+fn newest_first(events: &mut Vec<StoredProviderEvent>, limit: u32) {
+    events.sort_by(|one, other| {
+        let (one, other) = (&one.event, &other.event);
+        let by_name = || (&one.provider, &one.id).cmp(&(&other.provider, &other.id));
+        other.received_at.cmp(&one.received_at).then_with(by_name)
+    });
+    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+}
 
 pub(crate) async fn receive<S: Session>(
     s: &mut S,
@@ -48,7 +99,7 @@ pub(crate) const ANY_DUE: &str = "SELECT 1 FROM provider_events WHERE due_at <= 
 
 /// Asked before claiming, so that looking for work writes nothing while there is none.
 pub(crate) async fn is_any_due<S: Session>(s: &mut S, now: Timestamp) -> Result<bool, Fault> {
-    Ok(s.query_opt(ANY_DUE, values![now], |_| Ok(())).await?.is_some())
+    s.exists(ANY_DUE, values![now]).await
 }
 
 pub(crate) const DUE: &str = concat!(
@@ -89,7 +140,7 @@ pub(crate) async fn settle<S: Session>(
 ) -> Result<Effect<bool>, Fault> {
     let sql = "UPDATE provider_events SET state = $4, due_at = $5, note = $6
          WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'waiting'";
-    let (state, due) = (settled.state.as_str(), rows::event::due(settled));
+    let (state, due) = (settled.state.as_str(), due(settled));
     let values = values![environment, &settled.provider, &settled.id, state, due, &settled.note];
     let was_waiting = s.execute(sql, values).await? == 1;
     Ok(Effect::written_if(was_waiting, was_waiting))
@@ -126,12 +177,12 @@ pub(crate) async fn list<S: Session>(
     before: Option<&ProviderEventCursor>,
     limit: u32,
 ) -> Result<Vec<StoredProviderEvent>, Fault> {
-    let Some((last, provider, id)) = rows::event::behind(before) else { return Ok(Vec::new()) };
+    let Some((last, provider, id)) = behind(before) else { return Ok(Vec::new()) };
     let mut events = Vec::new();
-    for state in rows::event::states(state) {
+    for state in states(state) {
         let values = values![environment, state.as_str(), last, provider, id, limit];
         events.extend(s.query(LIST, values, read).await?);
     }
-    rows::event::newest_first(&mut events, limit);
+    newest_first(&mut events, limit);
     Ok(events)
 }

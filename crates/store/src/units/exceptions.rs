@@ -1,15 +1,61 @@
 //! Discrepancies with providers that a person has to look at.
 
+use sha2::{Digest as _, Sha256};
 use tollgate_domain::{
-    ServiceReference,
+    PaymentMethod, ServiceReference,
+    card::DiscrepancyKind,
     id::{EnvironmentId, ExceptionId},
 };
 use tollgate_engine::ports::{NewException, Resolution, StoredException};
 
-use crate::{
-    prelude::*,
-    rows::exception::{EXCEPTIONS, exception_columns, read, row},
-};
+use crate::prelude::*;
+
+/// The columns that [`read`] takes.
+macro_rules! exception_columns {
+    () => {
+        "method, reference, id, kind, expected, found, source, at, resolved_at, resolved_by, resolution"
+    };
+}
+
+table! {
+    EXCEPTIONS = "reconciliation_exceptions" ("ON CONFLICT DO NOTHING");
+    fn exception_row(environment: EnvironmentId, reference: ServiceReference, exception: &'a NewException) {
+        environment_id: Id = environment,
+        method: Text = reference.method().as_str(),
+        reference: Id = reference,
+        id: Id = exception.id,
+        kind: Text = exception.kind.as_str(),
+        expected: Text = &exception.expected,
+        found: Text = &exception.found,
+        found_digest: Bytes = found_digest(exception),
+        source: Text = &exception.source,
+        at: Number = exception.at,
+    }
+}
+
+/// By this, the same words found are known again.
+fn found_digest(exception: &NewException) -> [u8; 32] {
+    Sha256::digest(exception.found.as_bytes()).into()
+}
+
+fn read(cells: &mut Cells<'_>) -> Result<StoredException, Fault> {
+    let method = cells.word("payment method", PaymentMethod::parse)?;
+    let reference = ServiceReference::from_bytes(method, cells.id()?);
+    let exception = NewException {
+        id: cells.id()?,
+        kind: cells.word("kind of disagreement", DiscrepancyKind::parse)?,
+        expected: cells.text()?,
+        found: cells.text()?,
+        source: cells.text()?,
+        at: cells.moment()?,
+    };
+    let resolved = match (cells.moment_or_none()?, cells.text_or_none()?, cells.text_or_none()?) {
+        (Some(at), Some(actor), Some(note)) => Some(Resolution { at, actor, note }),
+        (None, None, None) => None,
+        _ => return Err(CorruptRow("part of a resolution").into()),
+    };
+    Ok(StoredException { reference, exception, resolved })
+}
 
 /// Records what is wrong with a payment; what is known of it already stays as it is.
 pub(super) async fn add<S: Session>(
@@ -18,7 +64,7 @@ pub(super) async fn add<S: Session>(
     reference: ServiceReference,
     exceptions: &[NewException],
 ) -> Result<(), Fault> {
-    let rows = exceptions.iter().map(|exception| row(environment, reference, exception)).collect();
+    let rows = exceptions.iter().map(|exception| exception_row(environment, reference, exception)).collect();
     s.insert(&EXCEPTIONS, rows).await
 }
 

@@ -147,7 +147,7 @@ pub(crate) const FOLLOW_UPS: Claim = Claim {
 };
 
 pub(crate) async fn is_any_due<S: Session>(s: &mut S, claim: Claim, now: Timestamp) -> Result<bool, Fault> {
-    Ok(s.query_opt(claim.any, values![now], |_| Ok(())).await?.is_some())
+    s.exists(claim.any, values![now]).await
 }
 
 /// What another node is taking, or changing, in this very moment is passed over rather than waited for.

@@ -1,15 +1,85 @@
 //! Payments as they are found and added up, and what waits for a person.
 
-use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
+use tollgate_domain::{
+    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp, event::EventKind, id::EnvironmentId,
+};
 use tollgate_engine::ports::{Activity, Attention, PastPayment, SearchCursor, SearchHit};
 
-use crate::{
-    prelude::*,
-    rows::record::{
-        activity_columns, merged, past_card_columns, past_transfer_columns, read_activity, read_found,
-        read_past_card, read_past_transfer,
-    },
-};
+use crate::prelude::*;
+
+/// The columns that [`read_past_transfer`] takes, of transactions as `t`; the first is its place.
+macro_rules! past_transfer_columns {
+    () => {
+        "t.id, t.reference, t.created_at, t.currency, t.metadata, t.provider, t.channel, t.principal_minor,
+         t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers"
+    };
+}
+
+/// Reads the columns place, method and reference.
+fn read_found(cells: &mut Cells<'_>) -> Result<SearchHit, Fault> {
+    let place = cells.id()?;
+    let method = cells.word("payment method", PaymentMethod::parse)?;
+    Ok(SearchHit { place, reference: ServiceReference::from_bytes(method, cells.id()?) })
+}
+
+fn read_activity(cells: &mut Cells<'_>) -> Result<Activity, Fault> {
+    Ok(Activity {
+        hour: cells.moment()?,
+        currency: cells.word("currency", Currency::parse)?,
+        method: cells.word("payment method", PaymentMethod::parse)?,
+        provider: cells.text()?,
+        kind: cells.word("kind of event", EventKind::parse)?,
+        count: cells.count("number of events")?,
+        principal_minor: cells.number()?,
+        platform_fee_minor: cells.number()?,
+        organization_fee_minor: cells.number()?,
+    })
+}
+
+/// A payment of the past at its place.
+type Placed = ([u8; 16], PastPayment);
+
+fn read_past_card(cells: &mut Cells<'_>) -> Result<Placed, Fault> {
+    let place = cells.id()?;
+    let reference = ServiceReference::Card(cells.id()?);
+    let at = cells.moment()?;
+    let flow = Some(cells.word("flow", Flow::parse)?);
+    Ok((place, read_past(cells, reference, at, flow)?))
+}
+
+fn read_past_transfer(cells: &mut Cells<'_>) -> Result<Placed, Fault> {
+    let place = cells.id()?;
+    let reference = ServiceReference::Ach(cells.id()?);
+    let at = cells.moment()?;
+    Ok((place, read_past(cells, reference, at, None)?))
+}
+
+fn read_past(
+    cells: &mut Cells<'_>,
+    reference: ServiceReference,
+    at: Timestamp,
+    flow: Option<Flow>,
+) -> Result<PastPayment, Fault> {
+    Ok(PastPayment {
+        reference,
+        at,
+        flow,
+        currency: cells.word("currency", Currency::parse)?,
+        metadata: cells.text()?,
+        provider: cells.text()?,
+        channel: cells.word("channel", Channel::parse)?,
+        fee: rows::fee::read(cells)?,
+    })
+}
+
+/// The newest of both, newest first.
+fn merged(cards: Vec<Placed>, transfers: Vec<Placed>, limit: u32) -> Vec<PastPayment> {
+    let mut all = cards;
+    all.extend(transfers);
+    all.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+    all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    all.into_iter().map(|(_, payment)| payment).collect()
+}
 
 pub(crate) const FIND: &str = "SELECT place, method, reference FROM search_terms
      WHERE environment_id = $1 AND term = $2 AND place <= $3 ORDER BY place DESC LIMIT $4";
@@ -25,12 +95,8 @@ pub(crate) async fn find<S: Session>(
     s.query(FIND, values![environment, term, last, limit], read_found).await
 }
 
-pub(crate) const ACTIVITY: &str = concat!(
-    "SELECT ",
-    activity_columns!(),
-    " FROM activity WHERE environment_id = $1 AND hour >= $2 AND hour < $3
-     ORDER BY hour, currency, method, provider, kind"
-);
+pub(crate) const ACTIVITY: &str = "SELECT hour, currency, method, provider, kind, count, principal_minor, platform_fee_minor, organization_fee_minor FROM activity WHERE environment_id = $1 AND hour >= $2 AND hour < $3
+     ORDER BY hour, currency, method, provider, kind";
 
 pub(crate) async fn activity<S: Session>(
     s: &mut S,
@@ -41,11 +107,8 @@ pub(crate) async fn activity<S: Session>(
     s.query(ACTIVITY, values![environment, from, until], read_activity).await
 }
 
-pub(crate) const PAST_CARDS: &str = concat!(
-    "SELECT ",
-    past_card_columns!(),
-    " FROM card_payments p WHERE p.environment_id = $1 ORDER BY p.id DESC LIMIT $2"
-);
+pub(crate) const PAST_CARDS: &str = "SELECT p.id, p.id, p.created_at, p.flow, p.currency, p.metadata, p.provider, p.channel, p.principal_minor,
+         p.platform_fee_minor, p.organization_fee_minor, p.fee_minor, p.total_debit_minor, p.fee_layers FROM card_payments p WHERE p.environment_id = $1 ORDER BY p.id DESC LIMIT $2";
 
 /// The two tables share the transaction's id.
 pub(crate) const PAST_TRANSFERS: &str = concat!(

@@ -5,7 +5,7 @@ use tollgate_engine::ports::Entry;
 
 use crate::{
     prelude::*,
-    rows::payment::{TIMELINE, entry_columns, read_entry, timeline_row},
+    rows::payment::{TIMELINE, read_entry, timeline_row},
 };
 
 /// Adds lines to a timeline; one that is there stays as it is.
@@ -19,11 +19,7 @@ pub(super) async fn add<S: Session>(
     s.insert(&TIMELINE, rows).await
 }
 
-pub(crate) const OF_REFERENCE: &str = concat!(
-    "SELECT ",
-    entry_columns!(),
-    " FROM timeline WHERE environment_id = $1 AND method = $2 AND reference = $3 ORDER BY id"
-);
+pub(crate) const OF_REFERENCE: &str = "SELECT id, at, kind, request, detail FROM timeline WHERE environment_id = $1 AND method = $2 AND reference = $3 ORDER BY id";
 
 pub(crate) async fn of_reference<S: Session>(
     s: &mut S,

@@ -72,7 +72,7 @@ async fn has_events<S: Session>(
 ) -> Result<bool, Fault> {
     let sql =
         "SELECT 1 FROM out_events WHERE environment_id = $1 AND method = 'ach' AND reference = $2 LIMIT 1";
-    Ok(s.query_opt(sql, values![environment, id], |_| Ok(())).await?.is_some())
+    s.exists(sql, values![environment, id]).await
 }
 
 /// Moves the transfer one revision on, if it is still at the one the change was decided on.

@@ -30,7 +30,7 @@ pub(crate) async fn reserve<S: Session>(
         return Err(Fault::Misuse("a transfer was to be stored in another environment than its own"));
     }
     let sql = "SELECT 1 FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
-    if s.query_opt(sql, values![environment, order.id], |_| Ok(())).await?.is_some() {
+    if s.exists(sql, values![environment, order.id]).await? {
         let Some(known) = find(s, environment, order.id).await? else {
             return Err(Fault::Misuse("a transaction of a transfer has no transfer"));
         };
@@ -141,7 +141,7 @@ pub(crate) const ANY_DUE: &str = "SELECT 1 FROM transfers WHERE due_at <= $1 ORD
 
 /// Asked before claiming, so that looking for work writes nothing while there is none.
 pub(crate) async fn is_any_due<S: Session>(s: &mut S, now: Timestamp) -> Result<bool, Fault> {
-    Ok(s.query_opt(ANY_DUE, values![now], |_| Ok(())).await?.is_some())
+    s.exists(ANY_DUE, values![now]).await
 }
 
 pub(crate) const DUE: &str = "SELECT f.due_at, f.transaction_id, f.environment_id, (
