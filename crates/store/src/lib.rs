@@ -1,23 +1,38 @@
-//! The store port, kept twice: on SQLite for one node, on PostgreSQL for many.
+//! The store port on SQLite, for one node, and on PostgreSQL, for many.
 //!
 //! [`open`] picks by the database's URL, brings the schema up to date and hands out the port; nothing else of this
-//! crate is needed to run the service. Both stores have the same files by topic, and one suite in `conformance`
-//! checks every promise of the port against both.
+//! crate is needed to run the service. Units of work are written once, in `units`, over the session of either database;
+//! `store` says which of them each method of the port is. One suite in `conformance` checks every promise of the port
+//! against both.
+
+#![allow(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a reader must take rows of any lifetime, which a closure does and a method of `Cells` does not"
+)]
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod postgres;
 pub mod sqlite;
 
-mod convert;
+mod cells;
+mod fault;
 mod migration;
+mod prelude;
+mod rows;
+mod session;
 mod signal;
+mod store;
+mod table;
+mod units;
 mod url;
+mod value;
 
 use std::{path::PathBuf, sync::Arc};
 
 use tollgate_engine::ports::Store;
 
+pub use store::SqlStore;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 
 /// How a store may use the machine. The defaults suit a server.
@@ -49,6 +64,7 @@ pub enum OpenError {
         path.display()
     )]
     File {
+        /// The file.
         path: PathBuf,
         /// What the system said.
         reason: String,
@@ -97,6 +113,7 @@ pub enum OpenError {
     Migration {
         /// The migration's number, 0 for the table of migrations itself.
         version: i64,
+        /// Its name.
         name: String,
         /// What the database said.
         reason: String,

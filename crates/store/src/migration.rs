@@ -17,6 +17,21 @@ pub(crate) struct Migration {
     pub(crate) sql: &'static str,
 }
 
+/// The migrations in a folder: `migrations!("sqlite": 1 "0001" foundations, …)` takes `0001_foundations.sql` for number 1.
+macro_rules! migrations {
+    ($folder:literal: $($version:literal $number:literal $name:ident),+ $(,)?) => {
+        &[$($crate::migration::Migration {
+            version: $version,
+            name: stringify!($name),
+            sql: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/migrations/", $folder, "/", $number, "_", stringify!($name), ".sql"
+            )),
+        }),+]
+    };
+}
+
+pub(crate) use migrations;
+
 impl Migration {
     /// SHA-256 of the SQL, in hexadecimal.
     pub(crate) fn checksum(&self) -> String {

@@ -1,4 +1,4 @@
-//! Deliveries, from the event until the endpoint has it or nobody tries anymore.
+//! Deliveries, from the event until the endpoint has it or nobody tries any more.
 
 use std::collections::BTreeSet;
 

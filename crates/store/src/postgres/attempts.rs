@@ -10,7 +10,8 @@ use deadpool_postgres::{Object, Pool};
 use tokio::time::Instant;
 use tollgate_engine::ports::StoreError;
 
-use super::fault::{Blame, Fault, Judgement, judge};
+use super::fault::{Blame, Judgement, judge};
+use crate::fault::Fault;
 
 const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE_MS: u64 = 10;
@@ -104,27 +105,3 @@ fn pause(made: u32) -> Duration {
     let longest = FIRST_PAUSE_MS.saturating_mul(1 << made.min(6));
     Duration::from_millis(rand::random_range(FIRST_PAUSE_MS..=longest))
 }
-
-/// Attempts a unit: `attempt!(store, Write, |client| expression of a future)`, or with attempts of its own making.
-macro_rules! attempt {
-    ($store:expr, $purpose:ident, |$client:ident| $work:expr) => {
-        attempt!($store.attempts($crate::postgres::attempts::Purpose::$purpose), |$client| $work)
-    };
-    ($attempts:expr, |$client:ident| $work:expr) => {{
-        let mut attempts = $attempts;
-        loop {
-            let (outcome, connection) = match attempts.connection().await {
-                Ok(mut connection) => {
-                    let $client: &mut deadpool_postgres::ClientWrapper = &mut connection;
-                    (attempts.bounded($work).await, Some(connection))
-                }
-                Err(fault) => (Err(fault), None),
-            };
-            if let Some(answer) = attempts.settle(outcome, connection).await {
-                break answer;
-            }
-        }
-    }};
-}
-
-pub(super) use attempt;

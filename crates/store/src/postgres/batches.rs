@@ -6,9 +6,10 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use deadpool_postgres::ClientWrapper;
+use deadpool_postgres::{ClientWrapper, Pool};
 
-use super::fault::Fault;
+use super::fault::describe;
+use crate::fault::Fault;
 
 /// Begins a batch that is planned again.
 const BEGIN_ANEW: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
@@ -35,7 +36,7 @@ pub(super) struct Plans(AtomicU8);
 
 impl Plans {
     /// How the next batch on this connection begins.
-    pub(super) async fn beginning(&self, client: &ClientWrapper) -> Result<&'static str, Fault> {
+    pub(super) async fn beginning(&self, pool: &Pool, client: &ClientWrapper) -> Result<&'static str, Fault> {
         let known = self.0.load(Ordering::Relaxed);
         if known == GROWN {
             return Ok(BEGIN_KEPT);
@@ -48,9 +49,18 @@ impl Plans {
         }
         // One of those who saw it small takes note.
         if self.0.swap(GROWN, Ordering::Relaxed) == SMALL {
-            client.batch_execute(TAKE_NOTE).await.map_err(Fault::Uncommitted)?;
+            tokio::spawn(take_note(pool.clone()));
         }
         Ok(BEGIN_KEPT)
+    }
+}
+
+/// By the store itself: no unit waits for it.
+async fn take_note(pool: Pool) {
+    let Ok(client) = pool.get().await else { return };
+    if let Err(error) = client.batch_execute(TAKE_NOTE).await {
+        // The server does the same by itself, some minutes later.
+        tracing::debug!(error = describe(&error), "tables that have grown were not analyzed");
     }
 }
 

@@ -1,19 +1,18 @@
 //! Deliveries as they are taken, fairly between endpoints.
 //!
 //! First the endpoints are found for which something is due, by looking at one delivery of each, however many wait for it;
-//! then some of each are taken. While there is nothing to do, nothing is written or locked.
+//! then some of each are taken. A statement each, instead of one or more for every endpoint and delivery: the rate of
+//! deliveries depends on these round trips.
 
-use deadpool_postgres::ClientWrapper;
-use tokio_postgres::{Row, types::ToSql};
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{ClaimedDelivery, Endpoint};
-use uuid::Uuid;
 
-use super::{batches, cells::RowCells, fault::Fault, uuid};
-use crate::convert::{
-    CorruptRow,
-    delivery::{delivery_columns, read},
-    endpoint::{self, endpoint_columns},
+use crate::{
+    prelude::*,
+    rows::{
+        delivery::{delivery_columns, read},
+        endpoint::{self, endpoint_columns},
+    },
 };
 
 /// Goes from one endpoint that is waited for to the next, each at what has waited longest for it. The endpoint may be gone,
@@ -56,105 +55,59 @@ const TAKE: &str = concat!(
      ORDER BY d.place, d.was_due_at, d.event_id"
 );
 
-/// All look-ups are by index, also where the server made its plan while next to nothing was waiting.
-const BEGIN: &str = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
-     SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
-     SET LOCAL enable_sort = off";
-
-pub(super) async fn claim(
-    client: &ClientWrapper,
-    now: Timestamp,
-    until: Timestamp,
-    each: u32,
-    limit: u32,
-) -> Result<Vec<ClaimedDelivery>, Fault> {
-    let outcome = claim_some(client, now, until, each, limit).await;
-    if outcome.is_err() {
-        batches::give_up(client).await;
-    }
-    outcome
-}
-
-async fn claim_some(
-    client: &ClientWrapper,
-    now: Timestamp,
-    until: Timestamp,
-    each: u32,
-    limit: u32,
-) -> Result<Vec<ClaimedDelivery>, Fault> {
-    let waited_for = client.prepare_cached(WAITED_FOR).await.map_err(Fault::Uncommitted)?;
-    let take = client.prepare_cached(TAKE).await.map_err(Fault::Uncommitted)?;
-    let (now, until) = (now.unix_millis(), until.unix_millis());
-    let (each, limit) = (i64::from(each), i64::from(limit));
-    let values: [&(dyn ToSql + Sync); 2] = [&now, &limit];
-    // Sent together, and answered one after the other; as below.
-    let (begun, rows) = tokio::join!(biased; client.batch_execute(BEGIN), client.query(&waited_for, &values));
-    begun.map_err(Fault::Uncommitted)?;
-    let (ready, gone) = sorted_out(&rows.map_err(Fault::Uncommitted)?)?;
-    if ready.is_empty() && gone.is_empty() {
-        client.batch_execute("ROLLBACK").await.map_err(Fault::Uncommitted)?;
-        return Ok(Vec::new());
-    }
-    if !gone.is_empty() {
-        tidy(client, &gone).await?;
-    }
-    let (scopes, ids): (Vec<Uuid>, Vec<Uuid>) = ready
-        .iter()
-        .map(|(environment, endpoint)| (uuid(environment.to_bytes()), uuid(endpoint.id.to_bytes())))
-        .unzip();
-    let values: [&(dyn ToSql + Sync); 6] = [&now, &until, &scopes, &ids, &each, &limit];
-    let (rows, committed) =
-        tokio::join!(biased; client.query(&take, &values), client.batch_execute("COMMIT"));
-    let rows = rows?;
-    committed?;
-    rows.iter()
-        .map(|row| {
-            let place: i64 = row.try_get(0)?;
-            let found = usize::try_from(place).ok().and_then(|place| ready.get(place.checked_sub(1)?));
-            let (environment, endpoint) = found.ok_or(CorruptRow("delivery that was not asked for"))?;
-            let delivery = read(&mut RowCells::new(row, 1))?;
-            Ok(ClaimedDelivery { environment: *environment, delivery, endpoint: endpoint.clone() })
-        })
-        .collect()
-}
-
-type Ready = Vec<(EnvironmentId, Endpoint)>;
-type Gone = Vec<(Uuid, Uuid)>;
-
-/// The endpoints to be told, and those that are not to be told, or not there, anymore.
-fn sorted_out(rows: &[Row]) -> Result<(Ready, Gone), Fault> {
-    let (mut ready, mut gone) = (Vec::new(), Vec::new());
-    for row in rows {
-        let environment: Uuid = row.try_get(0)?;
-        if row.try_get(2)? {
-            gone.push((environment, row.try_get(1)?));
-        } else {
-            let endpoint = endpoint::read(&mut RowCells::new(row, 3))?;
-            ready.push((EnvironmentId::from_bytes(environment.into_bytes()), endpoint));
-        }
-    }
-    Ok((ready, gone))
-}
-
 /// An event that is written while its endpoint is disabled or removed may not know of it: such deliveries are parked and
 /// removed here, like those before.
-async fn tidy(client: &ClientWrapper, gone: &[(Uuid, Uuid)]) -> Result<(), Fault> {
-    let statement = client
-        .prepare_cached(
-            "WITH gone AS (
-                 SELECT g.environment_id, g.id, p.id AS known, p.disabled
-                 FROM unnest($1::uuid[], $2::uuid[]) AS g (environment_id, id)
-                 LEFT JOIN event_endpoints p ON p.environment_id = g.environment_id AND p.id = g.id),
-             parked AS (
-                 UPDATE event_deliveries d SET state = 'parked', due_at = NULL FROM gone
-                 WHERE d.environment_id = gone.environment_id AND d.endpoint_id = gone.id AND d.state = 'waiting'
-                     AND gone.disabled IS NOT NULL)
-             DELETE FROM event_deliveries d USING gone
-             WHERE d.environment_id = gone.environment_id AND d.endpoint_id = gone.id AND gone.known IS NULL",
-        )
-        .await
-        .map_err(Fault::Uncommitted)?;
-    let (scopes, ids): (Vec<Uuid>, Vec<Uuid>) = gone.iter().copied().unzip();
-    client.execute(&statement, &[&scopes, &ids]).await.map_err(Fault::Uncommitted)?;
-    Ok(())
+const TIDY: &str = "WITH gone AS (
+         SELECT g.environment_id, g.id, p.id AS known, p.disabled
+         FROM unnest($1::uuid[], $2::uuid[]) AS g (environment_id, id)
+         LEFT JOIN event_endpoints p ON p.environment_id = g.environment_id AND p.id = g.id),
+     parked AS (
+         UPDATE event_deliveries d SET state = 'parked', due_at = NULL FROM gone
+         WHERE d.environment_id = gone.environment_id AND d.endpoint_id = gone.id AND d.state = 'waiting'
+             AND gone.disabled IS NOT NULL)
+     DELETE FROM event_deliveries d USING gone
+     WHERE d.environment_id = gone.environment_id AND d.endpoint_id = gone.id AND gone.known IS NULL";
+
+pub(crate) async fn claim<S: Session>(
+    s: &mut S,
+    now: Timestamp,
+    until: Timestamp,
+    each: u32,
+    limit: u32,
+) -> Result<Effect<Vec<ClaimedDelivery>>, Fault> {
+    let waited_for = s
+        .query(WAITED_FOR, values![now, limit], |cells| {
+            let key: (EnvironmentId, [u8; 16]) = (cells.id()?, cells.id()?);
+            let is_gone = cells.flag()?;
+            let endpoint = if is_gone { None } else { Some(endpoint::read(cells)?) };
+            Ok((key, endpoint))
+        })
+        .await?;
+    if waited_for.is_empty() {
+        return Ok(Effect::Nothing(Vec::new()));
+    }
+    let gone: Vec<_> = waited_for.iter().filter(|(_, endpoint)| endpoint.is_none()).collect();
+    if !gone.is_empty() {
+        let scopes = gone.iter().map(|((environment, _), _)| Value::from(*environment)).collect();
+        let ids = gone.iter().map(|((_, id), _)| Value::from(*id)).collect();
+        s.execute(TIDY, &[Value::List(scopes), Value::List(ids)]).await?;
+    }
+    let ready: Vec<(EnvironmentId, Endpoint)> = waited_for
+        .into_iter()
+        .filter_map(|((environment, _), endpoint)| Some((environment, endpoint?)))
+        .collect();
+    let scopes = ready.iter().map(|(environment, _)| Value::from(*environment)).collect();
+    let ids = ready.iter().map(|(_, endpoint)| Value::from(endpoint.id)).collect();
+    let (scopes, ids) = (Value::List(scopes), Value::List(ids));
+    let values = [now.into(), until.into(), scopes, ids, each.into(), limit.into()];
+    let claimed = s
+        .query(TAKE, &values, |cells| {
+            let place: usize = cells.count("place of an endpoint")?;
+            let found = place.checked_sub(1).and_then(|place| ready.get(place));
+            let (environment, endpoint) = found.ok_or(CorruptRow("delivery that was not asked for"))?;
+            let delivery = read(cells)?;
+            Ok(ClaimedDelivery { environment: *environment, delivery, endpoint: endpoint.clone() })
+        })
+        .await?;
+    Ok(Effect::Written(claimed))
 }

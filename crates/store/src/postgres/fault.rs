@@ -6,40 +6,7 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 use tollgate_engine::ports::StoreError;
 
-use crate::convert::CorruptRow;
-
-/// Why one attempt stopped.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// No connection was to be had.
-    Connection(PoolError),
-    /// While a statement that commits by itself, or a commit, was under way.
-    Statement(tokio_postgres::Error),
-    /// Before the transaction's commit was sent: nothing has happened.
-    Uncommitted(tokio_postgres::Error),
-    /// Another came first, and the next attempt will find what it did: nothing has happened.
-    Raced(tokio_postgres::Error),
-    /// No answer in time.
-    TimedOut,
-    /// The time was over before it began.
-    TooLate,
-    /// The answer cannot be read.
-    CorruptRow(CorruptRow),
-    /// The caller asked for what makes no sense.
-    Misuse(&'static str),
-}
-
-impl From<tokio_postgres::Error> for Fault {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Statement(error)
-    }
-}
-
-impl From<CorruptRow> for Fault {
-    fn from(damaged: CorruptRow) -> Self {
-        Self::CorruptRow(damaged)
-    }
-}
+use crate::fault::Fault;
 
 /// What to do about a fault.
 #[derive(Debug)]
@@ -92,6 +59,7 @@ pub(super) fn judge(fault: Fault) -> Judgement {
         Fault::TooLate => Judgement::passing(StoreError::Unavailable("there was no time left".to_owned())),
         Fault::CorruptRow(damaged) => Judgement::wrong(damaged.into()),
         Fault::Misuse(reason) => Judgement::wrong(StoreError::Broken(reason.to_owned())),
+        Fault::Sqlite(error) => Judgement::wrong(StoreError::Broken(error.to_string())),
     }
 }
 

@@ -24,8 +24,9 @@ use tollgate_engine::ports::StoreError;
 use super::{
     attempts::{Attempts, Limits, Purpose},
     batches::Plans,
-    fault::{Blame, Fault, judge},
+    fault::{Blame, judge},
 };
+use crate::fault::{Fault, same};
 
 /// Units that may wait for each lane.
 const QUEUE: usize = 1024;
@@ -134,10 +135,10 @@ async fn settle<U: Unit>(means: Means, taken: Vec<Waiting<U>>) {
     batch.sort_by_cached_key(|waiting| waiting.unit.rank());
     let mut attempts = Attempts::new(&means.pool, Purpose::Write, means.limits);
     let units: Vec<&U> = batch.iter().map(|waiting| &waiting.unit).collect();
-    let answers = match attempt(&mut attempts, &means.plans, &units).await {
+    let answers = match attempt(&mut attempts, &means, &units).await {
         Outcome::Done(answers) => answers.into_iter().map(Ok).collect(),
         Outcome::Failed(error) => batch.iter().map(|_| Err(same(&error))).collect(),
-        Outcome::OnesOwn => one_by_one(&attempts, &means.plans, &batch).await,
+        Outcome::OnesOwn => one_by_one(&attempts, &means, &batch).await,
     };
     for (waiting, answer) in batch.into_iter().zip(answers) {
         waiting.answer(answer);
@@ -146,12 +147,12 @@ async fn settle<U: Unit>(means: Means, taken: Vec<Waiting<U>>) {
 
 async fn one_by_one<U: Unit>(
     attempts: &Attempts<'_>,
-    plans: &Plans,
+    means: &Means,
     batch: &[Waiting<U>],
 ) -> Vec<Result<U::Answer, StoreError>> {
     let mut answers = Vec::with_capacity(batch.len());
     for waiting in batch {
-        answers.push(match attempt(&mut attempts.for_one(), plans, &[&waiting.unit]).await {
+        answers.push(match attempt(&mut attempts.for_one(), means, &[&waiting.unit]).await {
             Outcome::Done(done) => {
                 let missing = || StoreError::Unknown("the unit got no answer".to_owned());
                 done.into_iter().next().ok_or_else(missing)
@@ -179,10 +180,10 @@ enum Outcome<T> {
 }
 
 /// Attempts some units together, within bounds.
-async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, plans: &Plans, units: &[&U]) -> Outcome<U::Answer> {
+async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, means: &Means, units: &[&U]) -> Outcome<U::Answer> {
     loop {
         let run = async |client: &ClientWrapper| {
-            let begin = plans.beginning(client).await?;
+            let begin = means.plans.beginning(&means.pool, client).await?;
             U::run(client, begin, units).await
         };
         let (fault, connection) = match attempts.connection().await {
@@ -199,13 +200,5 @@ async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, plans: &Plans, units: &[&
         if let Some(error) = attempts.weigh(judgement, connection).await {
             return Outcome::Failed(error);
         }
-    }
-}
-
-fn same(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::Unavailable(reason) => StoreError::Unavailable(reason.clone()),
-        StoreError::Unknown(reason) => StoreError::Unknown(reason.clone()),
-        StoreError::Broken(reason) => StoreError::Broken(reason.clone()),
     }
 }

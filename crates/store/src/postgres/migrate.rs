@@ -5,48 +5,20 @@ use deadpool_postgres::{Object, Transaction};
 use super::fault::describe;
 use crate::{
     OpenError,
-    migration::{Applied, Migration, next, now_millis},
+    migration::{Applied, Migration, migrations, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 9] = [
-    Migration {
-        version: 1,
-        name: "foundations",
-        sql: include_str!("../../migrations/postgres/0001_foundations.sql"),
-    },
-    Migration {
-        version: 2,
-        name: "payments",
-        sql: include_str!("../../migrations/postgres/0002_payments.sql"),
-    },
-    Migration {
-        version: 3,
-        name: "transfers",
-        sql: include_str!("../../migrations/postgres/0003_transfers.sql"),
-    },
-    Migration {
-        version: 4,
-        name: "entries",
-        sql: include_str!("../../migrations/postgres/0004_entries.sql"),
-    },
-    Migration { version: 5, name: "events", sql: include_str!("../../migrations/postgres/0005_events.sql") },
-    Migration { version: 6, name: "lists", sql: include_str!("../../migrations/postgres/0006_lists.sql") },
-    Migration {
-        version: 7,
-        name: "accounts",
-        sql: include_str!("../../migrations/postgres/0007_accounts.sql"),
-    },
-    Migration {
-        version: 8,
-        name: "event_sequence",
-        sql: include_str!("../../migrations/postgres/0008_event_sequence.sql"),
-    },
-    Migration {
-        version: 11,
-        name: "follow_ups",
-        sql: include_str!("../../migrations/postgres/0011_follow_ups.sql"),
-    },
-];
+const MIGRATIONS: &[Migration] = migrations!("postgres":
+    1 "0001" foundations,
+    2 "0002" payments,
+    3 "0003" transfers,
+    4 "0004" entries,
+    5 "0005" events,
+    6 "0006" lists,
+    7 "0007" accounts,
+    8 "0008" event_sequence,
+    11 "0011" follow_ups,
+);
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.
 const LOCK: i64 = 0x746f_6c6c_6761_7465;
@@ -63,7 +35,7 @@ pub(super) async fn migrate(client: &mut Object) -> Result<(), OpenError> {
     loop {
         let transaction = client.transaction().await.map_err(|error| unrecorded(&error))?;
         let applied = lock_and_read(&transaction).await.map_err(|error| unrecorded(&error))?;
-        let Some(migration) = next(&MIGRATIONS, &applied)? else {
+        let Some(migration) = next(MIGRATIONS, &applied)? else {
             // The table of migrations may be new; a transaction that wrote nothing costs nothing.
             return transaction.commit().await.map_err(|error| unrecorded(&error));
         };

@@ -5,48 +5,40 @@
 //! that have one. Whoever sees a number therefore sees all below it, on every node and after every crash: a batch is
 //! numbered whole or not at all, and what was not is found in the queue by the next.
 
-use deadpool_postgres::ClientWrapper;
 use tollgate_domain::id::EnvironmentId;
 use uuid::Uuid;
 
-use super::{fault::Fault, uuid};
+use super::session::PostgresSession;
+use crate::prelude::*;
 
 /// Events numbered in one transaction.
 const BATCH: u32 = 1_000;
 /// Batches at most for one call. What is left has its turn with the next call.
-const MAX_BATCHES: u32 = 20;
+pub(super) const MAX_BATCHES: u32 = 20;
 
 /// Any number that nothing else locks; these are the letters of `sequence`.
 const LOCK: i64 = 0x7365_7175_656e_6365;
 
-/// Numbers the events that are committed and have no number yet: those of one environment, or of any.
-pub(super) async fn number_events(
-    client: &ClientWrapper,
+/// Numbers a batch of the events that are committed and have no number yet: those of one environment, or of any. Whether
+/// there were any.
+pub(super) async fn number_batch(
+    s: &mut PostgresSession,
     environment: Option<EnvironmentId>,
-) -> Result<(), Fault> {
-    let scope = environment.map(|environment| uuid(environment.to_bytes()));
-    for _ in 0..MAX_BATCHES {
-        if !is_any_unsequenced(client, scope).await? {
-            break;
-        }
-        client.batch_execute(&number_sql(scope)).await?;
-    }
-    Ok(())
-}
-
-/// Asked first, so that nothing is locked or written while there is nothing to do.
-async fn is_any_unsequenced(client: &ClientWrapper, scope: Option<Uuid>) -> Result<bool, Fault> {
-    let row = match scope {
-        None => {
-            let sql = "SELECT EXISTS (SELECT 1 FROM unsequenced_events)";
-            client.query_one(&client.prepare_cached(sql).await?, &[]).await?
-        }
-        Some(scope) => {
-            let sql = "SELECT EXISTS (SELECT 1 FROM unsequenced_events WHERE environment_id = $1)";
-            client.query_one(&client.prepare_cached(sql).await?, &[&scope]).await?
+) -> Result<bool, Fault> {
+    // Asked first, so that nothing is locked or written while there is nothing to do.
+    let unsequenced = match environment {
+        None => s.query_opt("SELECT 1 FROM unsequenced_events LIMIT 1", values![], |_| Ok(())).await?,
+        Some(environment) => {
+            let sql = "SELECT 1 FROM unsequenced_events WHERE environment_id = $1 LIMIT 1";
+            s.query_opt(sql, values![environment], |_| Ok(())).await?
         }
     };
-    Ok(row.try_get(0)?)
+    if unsequenced.is_none() {
+        return Ok(false);
+    }
+    let scope = environment.map(|environment| Uuid::from_bytes(environment.to_bytes()));
+    s.client()?.batch_execute(&number_sql(scope)).await?;
+    Ok(true)
 }
 
 /// One message to the server, which runs it as one transaction: a node that stops half way holds no lock. The second

@@ -1,4 +1,4 @@
-//! What a database file says of itself, and the postings of one payment.
+//! What a database file says of itself.
 
 use std::{
     fs::{self, OpenOptions},
@@ -8,59 +8,36 @@ use std::{
     time::Instant,
 };
 
-use rusqlite::{Connection, params};
-use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Backlog, Diagnosis, Durability, LedgerLine};
+use tollgate_domain::Timestamp;
+use tollgate_engine::ports::{Diagnosis, Durability};
 
-use super::{fault::Fault, wallet::line, writer::Effect};
-use crate::convert;
+use super::session::SqliteSession;
+use crate::{
+    prelude::*,
+    units::diagnosis::{backlog, schema_version},
+};
 
 /// How often the disk is asked to confirm a write; one slow answer says little.
 const SYNCS: usize = 9;
 /// As much as a small commit writes.
 const SYNC_BYTES: usize = 4_096;
 
-const DUE: [(&str, &str); 3] = [
-    ("card payments", "SELECT due_at FROM card_payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2"),
-    ("transfers", "SELECT due_at FROM transfers WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2"),
-    ("provider events", "SELECT due_at FROM provider_events WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2"),
-];
-
-/// What the connection that writes waits for at a commit.
-pub(super) fn synchronous(connection: &Connection) -> Result<Effect<u32>, Fault> {
-    Ok(Effect::Nothing(connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?))
-}
-
-pub(super) fn diagnose(
-    connection: &Connection,
+/// `synchronous` is what the connection that writes waits for at a commit.
+pub(super) async fn diagnose(
+    s: &mut SqliteSession,
     now: Timestamp,
     synchronous: u32,
 ) -> Result<Diagnosis, Fault> {
-    let schema_version: i64 =
-        connection
-            .query_row("SELECT coalesce(max(version), 0) FROM schema_migrations", [], |row| row.get(0))?;
-    let mut backlog = Vec::with_capacity(DUE.len());
-    for (what, sql) in DUE {
-        let counted = format!("SELECT count(*), min(due_at) FROM ({sql})");
-        let found = connection
-            .prepare_cached(&counted)?
-            .query_row(params![now.unix_millis(), Backlog::MOST], |row| {
-                Ok((row.get::<_, u32>(0)?, row.get::<_, Option<i64>>(1)?))
-            })?;
-        backlog.push(Backlog { what, due: found.0, oldest: found.1.map(Timestamp::from_unix_millis) });
-    }
-    let path = connection.path().map(Path::new);
+    let path = s.path().map(Path::new);
+    // A folder that takes no file says nothing about the disk.
+    let sync_micros = path.and_then(|path| sync_micros(path).ok()).unwrap_or_default();
+    let journal_mode = s.query_one("PRAGMA journal_mode", &[], |cells| cells.text()).await?;
     Ok(Diagnosis {
         software: format!("SQLite {}", rusqlite::version()),
-        schema_version: u64::try_from(schema_version).unwrap_or_default(),
+        schema_version: schema_version(s).await?,
         clock: None,
-        durability: Durability::File {
-            journal_mode: connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?,
-            synchronous,
-            // A folder that takes no file tells nothing about the disk.
-            sync_micros: path.and_then(|path| sync_micros(path).ok()).unwrap_or_default(),
-        },
-        backlog,
+        durability: Durability::File { journal_mode, synchronous, sync_micros },
+        backlog: backlog(s, now).await?,
     })
 }
 
@@ -69,7 +46,6 @@ static NEXT_FILE: AtomicU64 = AtomicU64::new(0);
 
 /// Times the disk with a file of its own beside the database, and removes it.
 fn sync_micros(database: &Path) -> std::io::Result<Vec<u64>> {
-    // Two may look at once, each with a file of its own.
     let path = database.with_extension(format!("fsync-check-{}", NEXT_FILE.fetch_add(1, Ordering::Relaxed)));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
     let mut times = Vec::with_capacity(SYNCS);
@@ -82,25 +58,4 @@ fn sync_micros(database: &Path) -> std::io::Result<Vec<u64>> {
     drop(file);
     fs::remove_file(&path)?;
     Ok(times)
-}
-
-pub(super) fn postings_of(
-    connection: &Connection,
-    environment: EnvironmentId,
-    currency: Currency,
-    reference: ServiceReference,
-) -> Result<Vec<LedgerLine>, Fault> {
-    let mut lines = connection
-        .prepare_cached(
-            "SELECT p.id, p.cause, p.reference, p.actor, p.at, e.account, e.amount_minor
-             FROM ledger_postings p
-             JOIN ledger_entries e
-                 ON e.environment_id = ?1 AND e.currency = ?2 AND e.posting_id = p.id
-             WHERE p.environment_id = ?1 AND p.currency = ?2
-                 AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = ?3",
-        )?
-        .query_and_then(params![environment.to_bytes(), currency.code(), reference.to_string()], line)?
-        .collect::<Result<Vec<_>, Fault>>()?;
-    convert::newest_first(&mut lines);
-    Ok(lines)
 }

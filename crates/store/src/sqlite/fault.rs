@@ -3,29 +3,16 @@
 use rusqlite::ErrorCode;
 use tollgate_engine::ports::StoreError;
 
-use crate::convert::CorruptRow;
+use crate::fault::Fault;
 
-/// Why a piece of work on a connection stopped.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-    #[error(transparent)]
-    CorruptRow(#[from] CorruptRow),
-    #[error("{0}")]
-    Misuse(&'static str),
+/// Whether the connection, rather than the work, is to blame: it is then given up and opened afresh.
+pub(super) fn is_environmental(fault: &Fault) -> bool {
+    matches!(fault, Fault::Sqlite(error) if environmental(error))
 }
 
-impl Fault {
-    /// Whether the connection, rather than the work, is to blame: it is then given up and opened afresh.
-    pub(super) fn is_environmental(&self) -> bool {
-        matches!(self, Self::Sqlite(error) if environmental(error))
-    }
-
-    /// Whether the disk is full, failing or read-only.
-    pub(super) fn is_of_disk(&self) -> bool {
-        matches!(self, Self::Sqlite(error) if of_disk(error))
-    }
+/// Whether the disk is full, failing or read-only.
+pub(super) fn is_of_disk(fault: &Fault) -> bool {
+    matches!(fault, Fault::Sqlite(error) if of_disk(error))
 }
 
 /// Whether the disk is full, failing or read-only.
@@ -44,6 +31,7 @@ impl From<Fault> for StoreError {
             Fault::Sqlite(error) => Self::Broken(error.to_string()),
             Fault::CorruptRow(damaged) => damaged.into(),
             Fault::Misuse(reason) => Self::Broken(reason.to_owned()),
+            other => Self::Broken(format!("{other:?}")),
         }
     }
 }

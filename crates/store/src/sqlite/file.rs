@@ -8,8 +8,8 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::fault::Fault;
-use crate::OpenError;
+use super::{exact_sum, session::SqliteSession};
+use crate::{OpenError, fault::Fault};
 
 /// Pages the log may grow to before it is folded back into the file, 64 MiB of them: under load, folding less often
 /// is worth a quarter of the throughput.
@@ -71,7 +71,7 @@ impl ServedFile {
     }
 
     /// A connection that writes. It never creates the file: one that vanished must not come back empty.
-    pub(super) fn writer(&self) -> Result<Connection, Fault> {
+    pub(super) fn writer(&self) -> Result<SqliteSession, Fault> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = self.connect(flags)?;
         // Both pragmas answer with a row, whose value is what now holds.
@@ -91,14 +91,15 @@ impl ServedFile {
     }
 
     /// A connection that cannot write.
-    pub(super) fn reader(&self) -> Result<Connection, Fault> {
+    pub(super) fn reader(&self) -> Result<SqliteSession, Fault> {
         self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
     }
 
-    fn connect(&self, flags: OpenFlags) -> Result<Connection, Fault> {
+    fn connect(&self, flags: OpenFlags) -> Result<SqliteSession, Fault> {
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(self.busy_timeout)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-        Ok(connection)
+        exact_sum::define(&connection)?;
+        Ok(SqliteSession(connection))
     }
 }

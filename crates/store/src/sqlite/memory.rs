@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::{fault::Fault, file::STATEMENTS_KEPT, migrate};
+use super::{exact_sum, file::STATEMENTS_KEPT, migrate, session::SqliteSession};
 use crate::OpenError;
 
 /// The connection, handed to one piece of work at a time.
 #[derive(Debug, Clone)]
-pub(super) struct Memory(Arc<Mutex<Connection>>);
+pub(super) struct Memory(Arc<Mutex<SqliteSession>>);
 
 impl Memory {
     pub(super) fn open() -> Result<Self, OpenError> {
@@ -20,9 +20,9 @@ impl Memory {
     }
 
     /// Does a piece of work. Whatever transaction it leaves open is undone.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
-        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = work(&connection);
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut SqliteSession) -> T) -> T {
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&mut connection);
         if !connection.is_autocommit() {
             // Where even that fails, the next transaction cannot begin and says so.
             let _ = connection.execute_batch("ROLLBACK");
@@ -31,9 +31,10 @@ impl Memory {
     }
 }
 
-fn connect() -> Result<Connection, Fault> {
+fn connect() -> Result<SqliteSession, rusqlite::Error> {
     let connection = Connection::open_in_memory()?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    Ok(connection)
+    exact_sum::define(&connection)?;
+    Ok(SqliteSession(connection))
 }

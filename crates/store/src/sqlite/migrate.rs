@@ -4,43 +4,19 @@ use rusqlite::{Connection, params};
 
 use crate::{
     OpenError,
-    migration::{Applied, Migration, next, now_millis},
+    migration::{Applied, Migration, migrations, next, now_millis},
 };
 
-const MIGRATIONS: [Migration; 8] = [
-    Migration {
-        version: 1,
-        name: "foundations",
-        sql: include_str!("../../migrations/sqlite/0001_foundations.sql"),
-    },
-    Migration {
-        version: 2,
-        name: "payments",
-        sql: include_str!("../../migrations/sqlite/0002_payments.sql"),
-    },
-    Migration {
-        version: 3,
-        name: "transfers",
-        sql: include_str!("../../migrations/sqlite/0003_transfers.sql"),
-    },
-    Migration { version: 5, name: "events", sql: include_str!("../../migrations/sqlite/0005_events.sql") },
-    Migration { version: 6, name: "lists", sql: include_str!("../../migrations/sqlite/0006_lists.sql") },
-    Migration {
-        version: 7,
-        name: "accounts",
-        sql: include_str!("../../migrations/sqlite/0007_accounts.sql"),
-    },
-    Migration {
-        version: 8,
-        name: "event_sequence",
-        sql: include_str!("../../migrations/sqlite/0008_event_sequence.sql"),
-    },
-    Migration {
-        version: 11,
-        name: "follow_ups",
-        sql: include_str!("../../migrations/sqlite/0011_follow_ups.sql"),
-    },
-];
+const MIGRATIONS: &[Migration] = migrations!("sqlite":
+    1 "0001" foundations,
+    2 "0002" payments,
+    3 "0003" transfers,
+    5 "0005" events,
+    6 "0006" lists,
+    7 "0007" accounts,
+    8 "0008" event_sequence,
+    11 "0011" follow_ups,
+);
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     version INTEGER NOT NULL PRIMARY KEY,
@@ -57,7 +33,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), OpenError> {
         reason: error.to_string(),
     };
     connection.execute_batch(RECORD).map_err(no_record)?;
-    while let Some(migration) = next(&MIGRATIONS, &applied(connection).map_err(no_record)?)? {
+    while let Some(migration) = next(MIGRATIONS, &applied(connection).map_err(no_record)?)? {
         apply(connection, migration).map_err(|error| migration.failed(&error))?;
         tracing::info!(version = migration.version, name = migration.name, "applied a migration");
     }

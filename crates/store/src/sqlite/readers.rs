@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::Connection;
 use tokio::sync::Semaphore;
 use tollgate_engine::ports::StoreError;
 
-use super::{fault::Fault, file::ServedFile};
+use super::{fault::is_environmental, file::ServedFile, session::SqliteSession};
+use crate::fault::Fault;
 
 /// The pool. Connections are opened when first needed and given up when the file gives trouble.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(super) struct Inner {
     file: Arc<ServedFile>,
     turns: Arc<Semaphore>,
     queue_timeout: Duration,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<SqliteSession>>,
 }
 
 impl Readers {
@@ -39,7 +39,7 @@ impl Readers {
     pub(super) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&mut SqliteSession) -> Result<T, Fault> + Send + 'static,
     {
         let inner = match self {
             Self::Pool(inner) => Arc::clone(inner),
@@ -70,14 +70,14 @@ impl Readers {
 }
 
 impl Inner {
-    fn run<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn run<T>(&self, work: impl FnOnce(&mut SqliteSession) -> Result<T, Fault>) -> Result<T, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
+        let mut connection = match idle {
             Some(connection) => connection,
             None => self.file.reader()?,
         };
-        let answer = within_transaction(&connection, work);
-        if !matches!(&answer, Err(fault) if fault.is_environmental()) {
+        let answer = within_transaction(&mut connection, work);
+        if !matches!(&answer, Err(fault) if is_environmental(fault)) {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
         answer
@@ -85,11 +85,14 @@ impl Inner {
 }
 
 fn within_transaction<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    session: &mut SqliteSession,
+    work: impl FnOnce(&mut SqliteSession) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
-    let transaction = connection.unchecked_transaction()?;
-    let answer = work(&transaction)?;
-    transaction.finish()?;
+    session.prepare_cached("BEGIN")?.execute([])?;
+    let answer = work(session);
+    // Nothing was written, and so there is nothing to undo.
+    let ended = session.prepare_cached("ROLLBACK")?.execute([]);
+    let answer = answer?;
+    ended?;
     Ok(answer)
 }

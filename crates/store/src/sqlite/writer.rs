@@ -16,10 +16,15 @@ use tokio::sync::{mpsc, oneshot};
 use tollgate_engine::ports::StoreError;
 
 use super::{
-    fault::{Fault, commit_failed, of_disk},
+    fault::{commit_failed, is_of_disk, of_disk},
     file::ServedFile,
+    session::SqliteSession,
 };
-use crate::signal::Announcer;
+use crate::{
+    fault::{Fault, same},
+    session::Effect,
+    signal::Announcer,
+};
 
 /// Units that may wait for the thread.
 const QUEUE: usize = 1024;
@@ -27,17 +32,6 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 256;
 /// How long a unit waits for a place in a full queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// What a unit of work leaves behind.
-#[derive(Debug)]
-pub(super) enum Effect<T> {
-    /// Nothing: what it may have written is undone.
-    Nothing(T),
-    /// What it wrote.
-    Written(T),
-    /// What it wrote, the directory's version included: those who wait for that are told.
-    Directory(T),
-}
 
 /// The thread's counterpart. Dropping it lets the thread finish what waits and end.
 #[derive(Debug)]
@@ -61,7 +55,7 @@ enum Lane {
 impl Writer {
     pub(super) fn start(
         file: Arc<ServedFile>,
-        connection: Connection,
+        connection: SqliteSession,
         queue_timeout: Duration,
         announcer: Announcer,
     ) -> std::io::Result<Self> {
@@ -93,7 +87,7 @@ impl Writer {
     pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: Fn(&Connection) -> Result<Effect<T>, Fault> + Send + 'static,
+        F: Fn(&mut SqliteSession) -> Result<Effect<T>, Fault> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let unit = Box::new(Unit {
@@ -181,7 +175,7 @@ trait Job: Send {
     /// Whether it still makes sense to begin.
     fn is_wanted(&self, now: Instant) -> bool;
     /// Does the work and keeps the answer, instead of one it may have kept before.
-    fn run(&mut self, connection: &Connection) -> Trace;
+    fn run(&mut self, session: &mut SqliteSession) -> Trace;
     /// Whether it last stopped because of the disk.
     fn disk_failed(&self) -> bool;
     /// Sends the answer that was kept.
@@ -196,8 +190,8 @@ impl std::fmt::Debug for dyn Job {
     }
 }
 
-/// What a unit's run means for the transaction around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a unit's run means for the transaction around it, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Trace {
     Undo,
     Keep,
@@ -215,21 +209,21 @@ struct Unit<T, F> {
 impl<T, F> Job for Unit<T, F>
 where
     T: Send,
-    F: Fn(&Connection) -> Result<Effect<T>, Fault> + Send,
+    F: Fn(&mut SqliteSession) -> Result<Effect<T>, Fault> + Send,
 {
     fn is_wanted(&self, now: Instant) -> bool {
         !self.reply.is_closed() && now < self.deadline
     }
 
-    fn run(&mut self, connection: &Connection) -> Trace {
+    fn run(&mut self, session: &mut SqliteSession) -> Trace {
         let work = &self.work;
         self.disk_failed = false;
-        let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| work(connection))) {
+        let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| work(session))) {
             Ok(Ok(Effect::Nothing(value))) => (Trace::Undo, Ok(value)),
             Ok(Ok(Effect::Written(value))) => (Trace::Keep, Ok(value)),
             Ok(Ok(Effect::Directory(value))) => (Trace::KeepAndAnnounce, Ok(value)),
             Ok(Err(fault)) => {
-                self.disk_failed = fault.is_of_disk();
+                self.disk_failed = is_of_disk(&fault);
                 (Trace::Undo, Err(StoreError::from(fault)))
             }
             Err(_) => {
@@ -257,7 +251,7 @@ where
 
 struct Work {
     file: Arc<ServedFile>,
-    connection: Option<Connection>,
+    connection: Option<SqliteSession>,
     announcer: Announcer,
     commits: Arc<AtomicU64>,
     disk_failed: Arc<AtomicBool>,
@@ -306,11 +300,11 @@ impl Work {
 
     /// One transaction around all jobs; whether it is to be announced.
     fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool, StoreError> {
-        let connection = match self.connection.take() {
+        let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.file.writer()?,
         };
-        let outcome = batch(&connection, jobs);
+        let outcome = batch(&mut connection, jobs);
         // After a failure that left a transaction open or the file in doubt, the next batch opens a fresh connection.
         let usable = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
         let disk_failed = matches!(&outcome, Err(failure) if failure.is_of_disk());
@@ -346,7 +340,7 @@ enum Failure {
 impl Failure {
     fn is_of_disk(&self) -> bool {
         match self {
-            Self::Before(fault) => fault.is_of_disk(),
+            Self::Before(fault) => is_of_disk(fault),
             Self::Commit(error) => of_disk(error),
             Self::Lost => true,
         }
@@ -376,40 +370,32 @@ impl From<Failure> for StoreError {
 /// A job that is refused or fails must leave its neighbors alone. Nearly all decide before they write, so that there is
 /// nothing to undo; only where one has written and wants it undone, all begin again with a savepoint around each, which
 /// costs a copy of every page touched.
-fn batch(connection: &Connection, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
-    for around in [Around::Nothing, Around::Savepoint] {
-        if let Some(most) = run_all(connection, jobs, around)? {
+fn batch(connection: &mut SqliteSession, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
+    for with_savepoints in [false, true] {
+        if let Some(most) = run_all(connection, jobs, with_savepoints)? {
             if most == Trace::Undo {
-                connection.prepare_cached("ROLLBACK")?.execute([])?;
+                execute(connection, "ROLLBACK")?;
                 return Ok((most, false));
             }
-            connection.prepare_cached("COMMIT")?.execute([]).map_err(Failure::Commit)?;
+            execute(connection, "COMMIT").map_err(Failure::Commit)?;
             return Ok((most, true));
         }
     }
     Err(Failure::Lost)
 }
 
-/// What is around each job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
-    Nothing,
-    Savepoint,
-}
-
 /// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` if a job by itself must be undone.
 fn run_all(
-    connection: &Connection,
+    connection: &mut SqliteSession,
     jobs: &mut [Box<dyn Job>],
-    around: Around,
+    with_savepoints: bool,
 ) -> Result<Option<Trace>, Failure> {
-    let execute = |sql: &str| connection.prepare_cached(sql)?.execute([]);
     // The write lock at once: a transaction that begins by reading could find it taken half way.
-    execute("BEGIN IMMEDIATE")?;
+    execute(connection, "BEGIN IMMEDIATE")?;
     let mut most = Trace::Undo;
     for job in jobs {
-        if around == Around::Savepoint {
-            execute("SAVEPOINT unit")?;
+        if with_savepoints {
+            execute(connection, "SAVEPOINT unit")?;
         }
         let before = connection.total_changes();
         let trace = job.run(connection);
@@ -417,32 +403,24 @@ fn run_all(
             return Err(Failure::Lost);
         }
         if trace == Trace::Undo && connection.total_changes() != before {
-            if around == Around::Nothing {
-                execute("ROLLBACK")?;
+            if !with_savepoints {
+                execute(connection, "ROLLBACK")?;
                 return Ok(None);
             }
-            execute("ROLLBACK TO unit")?;
+            execute(connection, "ROLLBACK TO unit")?;
         }
-        if around == Around::Savepoint {
-            execute("RELEASE unit")?;
+        if with_savepoints {
+            execute(connection, "RELEASE unit")?;
         }
-        most = match (most, trace) {
-            (Trace::KeepAndAnnounce, _) | (_, Trace::KeepAndAnnounce) => Trace::KeepAndAnnounce,
-            (Trace::Keep, _) | (_, Trace::Keep) => Trace::Keep,
-            (Trace::Undo, Trace::Undo) => Trace::Undo,
-        };
+        most = most.max(trace);
     }
     Ok(Some(most))
 }
 
-fn is_busy(fault: &Fault) -> bool {
-    matches!(fault, Fault::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy))
+fn execute(connection: &Connection, sql: &str) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-fn same(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::Unavailable(reason) => StoreError::Unavailable(reason.clone()),
-        StoreError::Unknown(reason) => StoreError::Unknown(reason.clone()),
-        StoreError::Broken(reason) => StoreError::Broken(reason.clone()),
-    }
+fn is_busy(fault: &Fault) -> bool {
+    matches!(fault, Fault::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy))
 }

@@ -1,0 +1,249 @@
+//! Storing and changing a card payment, each in one statement: one round trip and one commit, which is what the rate of
+//! `postgres, stripe` and `postgres, square` among the benchmarks depends on.
+//!
+//! The first part of a change moves the payment one revision on, if it is still at the one the change was decided on; all
+//! other parts begin with what that part returns, and so do nothing where it was refused.
+
+use std::sync::LazyLock;
+
+use tollgate_domain::{
+    ServiceReference,
+    card::CardOrder,
+    id::{EnvironmentId, PaymentId},
+};
+use tollgate_engine::ports::{Changed, Entry, Inserted, NewEvent, PaymentChange, Progress};
+
+use super::statements::{EVENTS, append_events, arrays, behind, event_row};
+use crate::{
+    prelude::*,
+    rows::{
+        payment::{PAYMENTS, TIMELINE, attempt_row, payment_row, progress_values, timeline_row},
+        transaction::{record_card, state_values},
+    },
+    units::{
+        events,
+        exceptions::{EXCEPTIONS, exception_row},
+        payment_change::why_not,
+    },
+};
+
+/// Where a provider has to be asked first, there are no events yet, and the statement is spared them.
+static INSERT: LazyLock<String> = LazyLock::new(|| format!("{} {INSERTED}", insert_sql()));
+static INSERT_WITH_EVENTS: LazyLock<String> = LazyLock::new(|| {
+    let first = PAYMENTS.columns.len() + LINES;
+    let [at, ids, kinds, states] = [1, 2, 3, 4].map(|number| first + number);
+    format!(
+        "{}, events AS MATERIALIZED (
+             SELECT payment.environment_id, t.id, t.kind, 'web_card' AS method, payment.id AS reference,
+                 ${at}::bigint AS at, t.state
+             FROM payment CROSS JOIN unnest(${ids}::uuid[], ${kinds}::text[], ${states}::text[])
+                 AS t (id, kind, state)), {} {INSERTED}",
+        insert_sql(),
+        append_events!()
+    )
+});
+
+const INSERTED: &str = "SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)";
+
+/// The columns of a line of the timeline, behind those that say whose it is.
+const LINES: usize = 5;
+const OWNER: usize = 3;
+
+fn insert_sql() -> String {
+    let count = PAYMENTS.columns.len();
+    let values: Vec<String> = (1..=count).map(|number| format!("${number}")).collect();
+    let [id, at, kind, request, detail] = [1, 2, 3, 4, 5].map(|number| count + number);
+    format!(
+        "WITH payment AS (
+             INSERT INTO card_payments ({}) SELECT {} FROM environments e WHERE e.id = $1
+             ON CONFLICT (environment_id, id) DO NOTHING
+             RETURNING environment_id, id),
+         lines AS (
+             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
+             SELECT payment.environment_id, 'web_card', payment.id, l.id, l.at, l.kind, l.request, l.detail
+             FROM payment CROSS JOIN
+                 unnest(${id}::uuid[], ${at}::bigint[], ${kind}::text[], ${request}::text[], ${detail}::text[])
+                     AS l (id, at, kind, request, detail)
+             ON CONFLICT DO NOTHING)",
+        PAYMENTS.names(),
+        values.join(", ")
+    )
+}
+
+fn lines(environment: EnvironmentId, id: PaymentId, entries: &[Entry]) -> Vec<Value<'_>> {
+    let line = |entry| behind(OWNER, timeline_row(environment, ServiceReference::Card(id), entry));
+    arrays(TIMELINE.columns.get(OWNER..).unwrap_or_default(), entries.iter().map(line))
+}
+
+pub(crate) async fn insert<S: Session>(
+    s: &mut S,
+    order: &CardOrder,
+    progress: &Progress,
+    entries: &[Entry],
+    new_events: &[NewEvent],
+) -> Result<Effect<Inserted>, Fault> {
+    let mut values = payment_row(order, progress);
+    values.extend(lines(order.environment, order.id, entries));
+    let mut sql = &INSERT;
+    if !new_events.is_empty() {
+        let new_events =
+            new_events.iter().map(|event| event_row(event, None)).collect::<Result<Vec<_>, _>>()?;
+        values.push(order.created_at.into());
+        values.extend(arrays(EVENTS, new_events));
+        sql = &INSERT_WITH_EVENTS;
+    }
+    let has_environment = s.query_one(sql, &values, |cells| cells.flag()).await?;
+    Ok(Effect::Written(if has_environment { Inserted::Done } else { Inserted::EnvironmentMissing }))
+}
+
+/// What every change does.
+macro_rules! begin {
+    () => {
+        "WITH gate AS (
+             UPDATE card_payments p SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
+                 confirmed = $9, due_at = $10, follow_up_at = $11, tries = $12, waiting = $13,
+                 revision = p.revision + 1, last_change = $4
+             WHERE p.environment_id = $1 AND p.id = $2 AND p.revision = $3
+             RETURNING p.*),
+         named AS (
+             INSERT INTO provider_objects (environment_id, provider, object, payment_id)
+             SELECT gate.environment_id, gate.provider, o.object, gate.id
+             FROM gate CROSS JOIN unnest($14::text[]) AS o (object)
+             ON CONFLICT DO NOTHING),
+         lines AS (
+             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
+             SELECT gate.environment_id, 'web_card', gate.id, l.id, l.at, l.kind, l.request, l.detail
+             FROM gate CROSS JOIN
+                 unnest($15::uuid[], $16::bigint[], $17::text[], $18::text[], $19::text[])
+                     AS l (id, at, kind, request, detail)
+             ON CONFLICT DO NOTHING)"
+    };
+}
+
+/// What a change does that is about money, or about trouble. A preparation is neither, and is spared the rest.
+macro_rules! more {
+    () => {
+        concat!(
+            ", recorded AS (",
+            record_card!(
+                "gate g WHERE $20::uuid IS NOT NULL",
+                "$20",
+                "$21::bigint",
+                "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint"
+            ),
+            "), tried AS (
+             INSERT INTO card_attempts
+                 (environment_id, payment_id, number, source_digest, sealed_source, state, created_at, account)
+             SELECT gate.environment_id, gate.id, $31::bigint, $32::bytea, $33, $34, $35::bigint, $36
+             FROM gate WHERE $31::bigint IS NOT NULL
+             ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
+                 source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
+                 state = excluded.state, created_at = excluded.created_at, account = excluded.account),
+         found AS (
+             INSERT INTO reconciliation_exceptions
+                 (environment_id, method, reference, id, kind, expected, found, found_digest, source, at)
+             SELECT gate.environment_id, 'web_card', gate.id, x.id, x.kind, x.expected, x.found, x.found_digest,
+                 x.source, x.at
+             FROM gate CROSS JOIN
+                 unnest($37::uuid[], $38::text[], $39::text[], $40::text[], $41::bytea[], $42::text[],
+                     $43::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
+             ON CONFLICT DO NOTHING),
+         settled AS (
+             UPDATE provider_events e SET state = $46, due_at = $47, note = $48 FROM gate
+             WHERE e.environment_id = gate.environment_id AND e.provider = $44 AND e.id = $45
+                 AND e.state = 'waiting')"
+        )
+    };
+}
+
+/// What a change does that has events, with the parameters they are in.
+macro_rules! events {
+    ($at:literal, $ids:literal, $kinds:literal, $states:literal) => {
+        concat!(
+            ", events AS MATERIALIZED (
+                 SELECT gate.environment_id, t.id, t.kind, 'web_card' AS method, gate.id AS reference, ",
+            $at,
+            "::bigint AS at, t.state FROM gate CROSS JOIN unnest(",
+            $ids,
+            "::uuid[], ",
+            $kinds,
+            "::text[], ",
+            $states,
+            "::text[]) AS t (id, kind, state)), ",
+            append_events!()
+        )
+    };
+}
+
+macro_rules! end {
+    () => {
+        " SELECT EXISTS (SELECT 1 FROM gate)"
+    };
+}
+
+const SHORT: &str = concat!(begin!(), end!());
+const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$20", "$21", "$22", "$23"), end!());
+const LONG: &str = concat!(begin!(), more!(), end!());
+const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$49", "$50", "$51", "$52"), end!());
+
+pub(crate) async fn change<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: PaymentId,
+    change: &PaymentChange,
+) -> Result<Effect<Changed>, Fault> {
+    let mut values = row![environment, id, rows::version(change.from_revision), change.id];
+    values.extend(progress_values(&change.progress));
+    // In one order, so that two changes that name the same objects never wait for one another in a circle.
+    let mut objects: Vec<&String> = change.objects.iter().collect();
+    objects.sort_unstable();
+    values.push(Value::List(objects.into_iter().map(Value::from).collect()));
+    values.extend(lines(environment, id, &change.entries));
+    let is_short = change.transaction.is_none()
+        && change.attempt.is_none()
+        && change.exceptions.is_empty()
+        && change.event.is_none();
+    if !is_short {
+        values.extend(more_values(environment, id, change));
+    }
+    let state = change.transaction.as_ref().map(|(_, state)| state);
+    let has_events = !change.new_events.is_empty();
+    if has_events {
+        let new_events =
+            change.new_events.iter().map(|event| event_row(event, state)).collect::<Result<Vec<_>, _>>()?;
+        values.push(change.at.into());
+        values.extend(arrays(EVENTS, new_events));
+    }
+    let sql = match (is_short, has_events) {
+        (true, false) => SHORT,
+        (true, true) => SHORT_WITH_EVENTS,
+        (false, false) => LONG,
+        (false, true) => LONG_WITH_EVENTS,
+    };
+    if s.query_one(sql, &values, |cells| cells.flag()).await? {
+        return Ok(Effect::Written(Changed::Done));
+    }
+    Ok(Effect::Nothing(why_not(s, environment, id, change.id).await?))
+}
+
+/// The values of the longer statement, none of them where the change has no such part.
+fn more_values(environment: EnvironmentId, id: PaymentId, change: &PaymentChange) -> Vec<Value<'_>> {
+    let (transaction, event) = (change.transaction.as_ref(), change.event.as_ref());
+    let mut values = row![transaction.map(|(id, _)| *id), change.at];
+    values.extend(state_values(transaction.map(|(_, state)| state)));
+    match &change.attempt {
+        Some(attempt) => values.extend(behind(2, attempt_row(environment, id, attempt))),
+        None => values.extend([const { Value::Null }; 6]),
+    }
+    let found = |one| behind(OWNER, exception_row(environment, ServiceReference::Card(id), one));
+    let columns = EXCEPTIONS.columns.get(OWNER..).unwrap_or_default();
+    values.extend(arrays(columns, change.exceptions.iter().map(found)));
+    values.extend_from_slice(values![
+        event.map(|event| &event.provider),
+        event.map(|event| &event.id),
+        event.map(|event| event.state.as_str()),
+        event.and_then(events::due),
+        event.map(|event| &event.note)
+    ]);
+    values
+}

@@ -1,0 +1,347 @@
+//! The one way a transfer changes, for many of them at once: everything in each change, its posting included, or nothing.
+//!
+//! One statement changes all that are still at the revision their change was decided on. Its first part moves each of them
+//! one revision on; all other parts begin with what that part returns, and so do nothing for those that were refused. Where
+//! there are postings, the wallets are locked first, as everything does that touches a wallet. All of it is sent together
+//! with the commit: one round trip for a batch, which is what the ratios of `postgres, one wallet` and `postgres, 1000
+//! wallets` among the benchmarks depend on.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use deadpool_postgres::ClientWrapper;
+use tokio_postgres::Row;
+use tollgate_domain::{
+    ServiceReference,
+    event::EventKind,
+    id::{ChangeId, EnvironmentId, TransferId},
+    transaction::TransactionState,
+};
+use tollgate_engine::ports::{Changed, NewEvent, TransferChange};
+
+use super::{
+    batches,
+    lanes::Unit,
+    session::parameters,
+    statements::{Columns, append_events, arrays, behind, event_row, placed},
+};
+use crate::{
+    prelude::*,
+    rows::{
+        payment::{TIMELINE, timeline_row},
+        transaction::state_values,
+        transfer::{ACTOR, moved, progress_values},
+    },
+    table::{columns, unnest},
+    units::{
+        events,
+        exceptions::{EXCEPTIONS, exception_row},
+    },
+};
+
+/// A change and what it changes.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) environment: EnvironmentId,
+    pub(super) id: TransferId,
+    pub(super) change: TransferChange,
+}
+
+impl Unit for Wanted {
+    type Answer = Changed;
+    type Rank = (EnvironmentId, TransferId);
+
+    const MOST: usize = 64;
+
+    /// One order on all nodes, so that two batches never wait for one another in a circle.
+    fn rank(&self) -> Self::Rank {
+        (self.environment, self.id)
+    }
+
+    async fn run(
+        client: &ClientWrapper,
+        begin: &'static str,
+        units: &[&Self],
+    ) -> Result<Vec<Changed>, Fault> {
+        change(client, begin, units).await
+    }
+}
+
+/// The wallets of those that post, by their `available` rows, one after the other in the order of their keys.
+const LOCK: &str = "SELECT 1 FROM (
+         SELECT DISTINCT t.environment_id, t.currency
+         FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, reference)
+         JOIN transactions t
+             ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
+         ORDER BY t.environment_id, t.currency) w
+     CROSS JOIN LATERAL (
+         SELECT 1 FROM ledger_accounts a
+         WHERE a.environment_id = w.environment_id AND a.currency = w.currency AND a.account = 'available'
+         FOR UPDATE) a";
+
+const WANTED: &Columns = columns!(
+    environment_id: Id, reference: Id, from_revision: Number, change_id: Id, sealed_account: Text,
+    expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text, at: Number,
+    status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
+    dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
+);
+
+/// In what follows, a change is known by its place, from 1.
+const LINES: &Columns = columns!(place: Number, id: Id, at: Number, kind: Text, request: Text, detail: Text);
+
+const FOUND: &Columns = columns!(
+    place: Number, id: Id, kind: Text, expected: Text, found: Text, found_digest: Bytes, source: Text,
+    at: Number,
+);
+
+const SETTLED: &Columns = columns!(
+    place: Number, provider: Text, id: Text, state: Text, due_at: Number, note: Text,
+);
+
+const POSTED: &Columns = columns!(place: Number, id: Id, cause: Text, amount: Number);
+
+const SIDES: &Columns = columns!(place: Number, posting_id: Id, account: Text, amount: Number);
+
+const EVENTS: &Columns = columns!(place: Number, id: Id, kind: Text, state: Text);
+
+/// Without what most changes do not have: postings, discrepancies and providers' events.
+static SHORT: LazyLock<String> = LazyLock::new(|| statement(false));
+static LONG: LazyLock<String> = LazyLock::new(|| statement(true));
+
+fn statement(is_long: bool) -> String {
+    let mut first = 1;
+    let mut source = |columns: &Columns, name: &str| {
+        let unnested = unnest(first, columns);
+        first += columns.len();
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        format!("{unnested} AS {name} ({})", names.join(", "))
+    };
+    let wanted = source(WANTED, "w")
+        .replace(" AS w (", " WITH ORDINALITY AS w (")
+        .replace("_minor)", "_minor, place)");
+    let lines = source(LINES, "l");
+    let more = if is_long {
+        more(&source(FOUND, "x"), &source(SETTLED, "s"), &source(POSTED, "p"), &source(SIDES, "s"))
+    } else {
+        String::new()
+    };
+    let events = source(EVENTS, "t");
+    format!(
+        "WITH wanted AS MATERIALIZED (SELECT * FROM {wanted}),
+         gate AS (
+             UPDATE transfers f SET sealed_account = w.sealed_account, expected_on = w.expected_on,
+                 corrections = w.corrections, due_at = w.due_at, tries = w.tries, waiting = w.waiting,
+                 revision = f.revision + 1, last_change = w.change_id
+             FROM wanted w JOIN transactions t
+                 ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
+             WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id AND f.revision = w.from_revision
+             RETURNING w.*, f.transaction_id, f.reference AS name, t.currency),
+         moved AS (
+             UPDATE transactions t SET updated_at = gate.at, status = gate.status,
+                 provider_reference = gate.provider_reference, failure_code = gate.failure_code,
+                 failure_message = gate.failure_message, refunded_minor = gate.refunded_minor,
+                 dispute_id = gate.dispute_id, dispute_status = gate.dispute_status,
+                 dispute_reason = gate.dispute_reason, dispute_amount_minor = gate.dispute_amount_minor
+             FROM gate
+             WHERE gate.status IS NOT NULL AND t.environment_id = gate.environment_id AND t.id = gate.transaction_id),
+         lines AS (
+             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
+             SELECT gate.environment_id, 'ach', gate.reference, l.id, l.at, l.kind, l.request, l.detail
+             FROM gate JOIN {lines} ON l.place = gate.place
+             ON CONFLICT DO NOTHING){more},
+         events AS MATERIALIZED (
+             SELECT gate.environment_id, t.id, t.kind, 'ach' AS method, gate.reference, gate.at, t.state
+             FROM gate JOIN {events} ON t.place = gate.place
+             WHERE t.kind <> 'transaction.pending' OR NOT EXISTS (
+                 SELECT 1 FROM out_events e WHERE e.environment_id = gate.environment_id AND e.method = 'ach'
+                     AND e.reference = gate.reference)),
+         {} SELECT place FROM gate",
+        append_events!()
+    )
+}
+
+fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
+    format!(
+        ", found AS (
+             INSERT INTO reconciliation_exceptions
+                 (environment_id, id, method, reference, kind, expected, found, found_digest, source, at)
+             SELECT gate.environment_id, x.id, 'ach', gate.reference, x.kind, x.expected, x.found, x.found_digest,
+                 x.source, x.at
+             FROM gate JOIN {found} ON x.place = gate.place
+             ON CONFLICT DO NOTHING),
+         settled AS (
+             UPDATE provider_events e SET state = s.state, due_at = s.due_at, note = s.note
+             FROM gate JOIN {settled} ON s.place = gate.place
+             WHERE e.environment_id = gate.environment_id AND e.provider = s.provider AND e.id = s.id
+                 AND e.state = 'waiting'),
+         posted AS (
+             INSERT INTO ledger_postings (environment_id, currency, id, cause, reference, amount_minor, actor, at)
+             SELECT gate.environment_id, gate.currency, p.id, p.cause, gate.name, p.amount, '{ACTOR}', gate.at
+             FROM gate JOIN {posted} ON p.place = gate.place),
+         sides AS MATERIALIZED (
+             SELECT gate.environment_id, gate.currency, s.posting_id, s.account, s.amount
+             FROM gate JOIN {sides} ON s.place = gate.place),
+         kept AS (
+             INSERT INTO ledger_entries (environment_id, currency, posting_id, account, amount_minor)
+             SELECT environment_id, currency, posting_id, account, amount FROM sides),
+         sums AS MATERIALIZED (
+             SELECT environment_id, currency, account, sum(amount)::bigint AS amount
+             FROM sides GROUP BY environment_id, currency, account),
+         added AS (
+             UPDATE ledger_accounts a SET balance_minor = a.balance_minor + sums.amount FROM sums
+             WHERE a.environment_id = sums.environment_id AND a.currency = sums.currency
+                 AND a.account = sums.account),
+         -- An account to take from that is not there would begin below zero, which is refused.
+         opened AS (
+             INSERT INTO ledger_accounts (environment_id, currency, account, balance_minor)
+             SELECT environment_id, currency, account, amount FROM sums
+             WHERE NOT EXISTS (
+                 SELECT 1 FROM ledger_accounts a WHERE a.environment_id = sums.environment_id
+                     AND a.currency = sums.currency AND a.account = sums.account))"
+    )
+}
+
+/// The statement for these changes, and its values.
+fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>>), Fault> {
+    let is_short = wanted.iter().all(|wanted| {
+        let change = &wanted.change;
+        change.posting.is_none() && change.exceptions.is_empty() && change.event.is_none()
+    });
+    let (mut lines, mut found, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut posted, mut sides, mut events) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, Wanted { environment, id, change }) in (1_i64..).zip(wanted.iter().copied()) {
+        let (scope, reference) = (*environment, ServiceReference::Ach(*id));
+        let owner = TIMELINE.columns.len().saturating_sub(LINES.len() - 1);
+        for entry in &change.entries {
+            lines.push(placed(place, behind(owner, timeline_row(scope, reference, entry))));
+        }
+        let owner = EXCEPTIONS.columns.len().saturating_sub(FOUND.len() - 1);
+        for one in &change.exceptions {
+            found.push(placed(place, behind(owner, exception_row(scope, reference, one))));
+        }
+        if let Some(event) = &change.event {
+            let (state, due) = (event.state.as_str(), events::due(event));
+            settled.push(row![place, &event.provider, &event.id, state, due, &event.note]);
+        }
+        if let Some(posting) = &change.posting {
+            let amount = moved(&posting.entries)?;
+            posted.push(row![place, posting.id, posting.cause.as_str(), amount]);
+            for entry in &posting.entries {
+                sides.push(row![place, posting.id, entry.account.as_str(), entry.amount_minor]);
+            }
+        }
+        if let Some(id) = change.pending_event {
+            let pending = TransactionState::pending();
+            let event = NewEvent { id, kind: EventKind::Transaction(pending.status) };
+            events.push(placed(place, event_row(&event, Some(&pending))?));
+        }
+        if let Some(event) = &change.new_events {
+            events.push(placed(place, event_row(event, change.state.as_ref())?));
+        }
+    }
+    let mut values = arrays(WANTED, wanted.iter().map(|wanted| wanted_row(wanted)));
+    values.extend(arrays(LINES, lines));
+    if !is_short {
+        values.extend(arrays(FOUND, found));
+        values.extend(arrays(SETTLED, settled));
+        values.extend(arrays(POSTED, posted));
+        values.extend(arrays(SIDES, sides));
+    }
+    values.extend(arrays(EVENTS, events));
+    Ok((if is_short { &SHORT } else { &LONG }, values))
+}
+
+fn wanted_row(Wanted { environment, id, change }: &Wanted) -> Vec<Value<'_>> {
+    let mut row = row![*environment, *id, rows::version(change.from_revision), change.id];
+    row.extend(progress_values(&change.progress));
+    row.push(change.at.into());
+    row.extend(state_values(change.state.as_ref()));
+    row
+}
+
+/// What became of each change, in order.
+async fn change(
+    client: &ClientWrapper,
+    begin: &'static str,
+    wanted: &[&Wanted],
+) -> Result<Vec<Changed>, Fault> {
+    let passed = pass_gate(client, begin, wanted).await?;
+    let mut answers = vec![Changed::Stale; wanted.len()];
+    for row in &passed {
+        let place: usize = Cells::of_postgres(row).count("place of a change")?;
+        let answer = place.checked_sub(1).and_then(|place| answers.get_mut(place));
+        *answer.ok_or(Fault::Misuse("a change was made that was not asked for"))? = Changed::Done;
+    }
+    if passed.len() < wanted.len() {
+        why_not(client, wanted, &mut answers).await?;
+    }
+    Ok(answers)
+}
+
+/// The environments and ids of some changes, as arrays.
+fn names<'a>(wanted: impl Iterator<Item = &'a Wanted>) -> [Value<'static>; 2] {
+    let (scopes, ids) =
+        wanted.map(|wanted| (Value::from(wanted.environment), Value::from(wanted.id))).unzip();
+    [Value::List(scopes), Value::List(ids)]
+}
+
+async fn pass_gate(
+    client: &ClientWrapper,
+    begin: &'static str,
+    wanted: &[&Wanted],
+) -> Result<Vec<Row>, Fault> {
+    let (sql, values) = prepared(wanted)?;
+    let lock = client.prepare_cached(LOCK).await.map_err(Fault::Uncommitted)?;
+    let change = client.prepare_cached(sql).await.map_err(Fault::Uncommitted)?;
+    let posting = || wanted.iter().copied().filter(|wanted| wanted.change.posting.is_some());
+    let lock_values = names(posting());
+    let (lock_values, values) = (parameters(&lock_values), parameters(&values));
+    let locking = async {
+        if posting().next().is_none() { Ok(Vec::new()) } else { client.query(&lock, &lock_values).await }
+    };
+    // Sent together, and answered one after the other: the change is made with all locks held.
+    let (begun, locked, passed, committed) = tokio::join!(
+        biased;
+        client.batch_execute(begin),
+        locking,
+        client.query(&change, &values),
+        client.batch_execute("COMMIT"),
+    );
+    let outcome = begun.and(locked.map(drop)).and(passed);
+    if outcome.is_err() {
+        batches::give_up(client).await;
+    }
+    let passed = outcome?;
+    committed?;
+    Ok(passed)
+}
+
+/// Asked afterwards, because the statement itself has seen the transfers as they were before it waited for its turn.
+async fn why_not(client: &ClientWrapper, wanted: &[&Wanted], answers: &mut [Changed]) -> Result<(), Fault> {
+    let sql = "SELECT t.environment_id, t.reference, f.last_change
+         FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, reference)
+         JOIN transactions t
+             ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
+         JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id";
+    let statement = client.prepare_cached(sql).await?;
+    let refused = || {
+        let stale =
+            wanted.iter().copied().zip(answers.iter()).filter(|(_, answer)| **answer == Changed::Stale);
+        stale.map(|(wanted, _)| wanted)
+    };
+    let values = names(refused());
+    let mut last_changes: BTreeMap<(EnvironmentId, TransferId), Option<ChangeId>> = BTreeMap::new();
+    for row in &client.query(&statement, &parameters(&values)).await? {
+        let mut cells = Cells::of_postgres(row);
+        last_changes.insert((cells.id()?, cells.id()?), cells.id_or_none()?);
+    }
+    for (wanted, answer) in wanted.iter().zip(answers) {
+        if *answer == Changed::Stale {
+            *answer = match last_changes.get(&(wanted.environment, wanted.id)) {
+                None => Changed::Missing,
+                Some(last) if *last == Some(wanted.change.id) => Changed::Done,
+                Some(_) => Changed::Stale,
+            };
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Events that callers are notified, with the transaction as it was.
+
+use serde::{Deserialize, Serialize};
+use tollgate_domain::{
+    Minor, PaymentMethod, ServiceReference,
+    event::EventKind,
+    id::EventId,
+    transaction::{Dispute, Failure, Status, TransactionState},
+};
+use tollgate_engine::ports::{Event, EventsFrom, NewEvent};
+
+use crate::prelude::*;
+
+/// The columns that [`read`] takes, of out_events as `e`.
+macro_rules! out_event_columns {
+    () => {
+        "e.id, e.kind, e.method, e.reference, e.at, e.state"
+    };
+}
+
+pub(crate) use out_event_columns;
+
+pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
+    let id = EventId::from_bytes(cells.id()?);
+    let kind = cells.word("kind of event", EventKind::parse)?;
+    let method = cells.word("payment method", PaymentMethod::parse)?;
+    let reference = ServiceReference::from_bytes(method, cells.id()?);
+    let at = cells.moment()?;
+    let state = cells.text_or_none()?.map(|stored| read_state(&stored)).transpose()?;
+    Ok(Event { id, kind, reference, at, state })
+}
+
+/// Why a unit's events cannot be written.
+pub(crate) const NO_STATE: &str = "an event about a transaction came with no transaction";
+
+/// What an event holds of the transaction it is about, as JSON; `Err` if there is none to hold.
+pub(crate) fn state_told(
+    event: &NewEvent,
+    state: Option<&TransactionState>,
+) -> Result<Option<String>, &'static str> {
+    match (event.kind, state) {
+        (EventKind::PaymentPrepared, _) => Ok(None),
+        (_, Some(state)) => Ok(Some(write_state(state))),
+        (_, None) => Err(NO_STATE),
+    }
+}
+
+/// How a kind is found in a stored filter.
+pub(crate) fn in_filter(kind: EventKind) -> String {
+    format!(" {kind} ")
+}
+
+/// A transaction's state; what is not there is left out.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredState {
+    status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_reference: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<StoredFailure>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    refunded_minor: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dispute: Option<StoredDispute>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredFailure {
+    code: String,
+    message: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredDispute {
+    id: String,
+    status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    amount_minor: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(amount: &u64) -> bool {
+    *amount == 0
+}
+
+pub(crate) fn write_state(state: &TransactionState) -> String {
+    let stored = StoredState {
+        status: state.status.as_str().to_owned(),
+        provider_reference: state.provider_reference.clone(),
+        failure: state
+            .failure
+            .clone()
+            .map(|failure| StoredFailure { code: failure.code, message: failure.message }),
+        refunded_minor: state.refunded.get(),
+        dispute: state.dispute.clone().map(|dispute| StoredDispute {
+            id: dispute.id,
+            status: dispute.status,
+            reason: dispute.reason,
+            amount_minor: dispute.amount.map(Minor::get),
+        }),
+    };
+    // Texts and numbers under fixed names always make JSON.
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+fn read_state(stored: &str) -> Result<TransactionState, CorruptRow> {
+    let damaged = CorruptRow("state of a transaction");
+    let amount = |minor| Minor::new(minor).ok_or(damaged);
+    let stored: StoredState = serde_json::from_str(stored).map_err(|_| damaged)?;
+    Ok(TransactionState {
+        status: Status::parse(&stored.status).ok_or(damaged)?,
+        provider_reference: stored.provider_reference,
+        failure: stored.failure.map(|failure| Failure { code: failure.code, message: failure.message }),
+        refunded: amount(stored.refunded_minor)?,
+        dispute: stored
+            .dispute
+            .map(|dispute| {
+                Ok::<_, CorruptRow>(Dispute {
+                    id: dispute.id,
+                    status: dispute.status,
+                    reason: dispute.reason,
+                    amount: dispute.amount_minor.map(amount).transpose()?,
+                })
+            })
+            .transpose()?,
+    })
+}
+
+/// A slice of the events: sequence numbers from one to another, both included, and whether the newest come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slice {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) newest_first: bool,
+}
+
+impl Slice {
+    /// The slice that begins at `from`, whose event has the number `cursor`; `None` if it names one that has no number.
+    pub(crate) const fn new(from: EventsFrom, cursor: Option<i64>) -> Option<Self> {
+        let (first, last, newest_first) = match (from, cursor) {
+            (EventsFrom::Newest, _) => (1, i64::MAX, true),
+            (EventsFrom::Oldest, _) => (1, i64::MAX, false),
+            (EventsFrom::Before(_), Some(cursor)) => (1, cursor.saturating_sub(1), true),
+            (EventsFrom::After(_), Some(cursor)) => (cursor.saturating_add(1), i64::MAX, false),
+            (EventsFrom::Before(_) | EventsFrom::After(_), None) => return None,
+        };
+        Some(Self { first, last, newest_first })
+    }
+
+    /// The word behind `ORDER BY sequence`.
+    pub(crate) const fn direction(self) -> &'static str {
+        if self.newest_first { "DESC" } else { "ASC" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_go_round_and_stay_short() {
+        let pending = TransactionState::pending();
+        assert_eq!(write_state(&pending), r#"{"status":"pending"}"#);
+        let full = TransactionState {
+            status: Status::Failed,
+            provider_reference: Some("pi_\u{0}\"\u{1F9FE}".to_owned()),
+            failure: Some(Failure { code: "card_declined".to_owned(), message: "No.".to_owned() }),
+            refunded: Minor::MAX,
+            dispute: Some(Dispute {
+                id: "dp".to_owned(),
+                status: "lost".to_owned(),
+                reason: None,
+                amount: Some(Minor::MAX),
+            }),
+        };
+        for state in [pending, full] {
+            assert_eq!(read_state(&write_state(&state)), Ok(state));
+        }
+        for damaged in ["", "{}", r#"{"status":"gone"}"#, r#"{"status":"failed","refundedMinor":-1}"#] {
+            assert!(read_state(damaged).is_err(), "{damaged}");
+        }
+    }
+
+    #[test]
+    fn only_a_preparation_is_told_of_without_a_transaction() {
+        let event = |kind| NewEvent { id: EventId::from_bytes([1; 16]), kind };
+        let state = TransactionState::pending();
+        assert_eq!(state_told(&event(EventKind::PaymentPrepared), Some(&state)), Ok(None));
+        let pending = event(EventKind::Transaction(Status::Pending));
+        assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state))));
+        assert_eq!(state_told(&pending, None), Err(NO_STATE));
+    }
+
+    #[test]
+    fn slices_leave_out_the_event_named() {
+        let id = EventId::from_bytes([5; 16]);
+        let bounds = |from, cursor| {
+            Slice::new(from, cursor).map(|slice| (slice.first, slice.last, slice.newest_first))
+        };
+        assert_eq!(bounds(EventsFrom::Newest, None), Some((1, i64::MAX, true)));
+        assert_eq!(bounds(EventsFrom::Oldest, None), Some((1, i64::MAX, false)));
+        assert_eq!(bounds(EventsFrom::Before(id), Some(5)), Some((1, 4, true)));
+        assert_eq!(bounds(EventsFrom::After(id), Some(5)), Some((6, i64::MAX, false)));
+        assert_eq!(bounds(EventsFrom::Before(id), None), None);
+        assert_eq!(bounds(EventsFrom::After(id), None), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Card payments and what belongs to them.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
+use tollgate_domain::{
+    Channel, Currency, Flow, Minor, ServiceReference,
+    card::{Attempt, AttemptState, CardOrder, Preparation},
+    id::{EntryId, EnvironmentId, PaymentId},
+    routing::Matched,
+};
+use tollgate_engine::ports::{Entry, PaymentFilter, Progress};
+
+use super::{account, fee, version};
+use crate::prelude::*;
+
+table! {
+    PAYMENTS = "card_payments" ("ON CONFLICT (environment_id, id) DO NOTHING");
+    fn payment_row(order: &'a CardOrder, progress: &'a Progress) {
+        environment_id: Id = order.environment,
+        id: Id = order.id,
+        flow: Text = order.flow.as_str(),
+        provider: Text = &order.provider,
+        adapter: Text = &order.adapter,
+        channel: Text = order.channel.as_str(),
+        matched: Text = order.matched.as_ref().map(matched),
+        config_version: Number = version(order.config_version),
+        currency: Text = order.currency.code(),
+        principal_minor: Number = Minor::from(order.fee.principal),
+        platform_fee_minor: Number = order.fee.platform.fee,
+        organization_fee_minor: Number = order.fee.organization.fee,
+        fee_minor: Number = order.fee.fee,
+        total_debit_minor: Number = order.fee.total_debit,
+        fee_layers: Text = fee::layers(&order.fee),
+        description: Text = &order.description,
+        customer_name: Text = &order.customer_name,
+        customer_email: Text = &order.customer_email,
+        metadata: Text = &order.metadata,
+        success_url: Text = &order.success_url,
+        cancel_url: Text = &order.cancel_url,
+        request: Text = &order.request,
+        created_at: Number = order.created_at,
+        expires_at: Number = order.expires_at,
+        account: Text = order.account.as_ref().map(account::write),
+        preparation: Text = progress.preparation.as_str(),
+        object: Text = &progress.object,
+        checkout_url: Text = &progress.checkout_url,
+        prepared_at: Number = progress.prepared_at,
+        confirmed: Flag = progress.confirmed,
+        due_at: Number = progress.due,
+        follow_up_at: Number = progress.follow_up,
+        tries: Number = progress.tries,
+        waiting: Text = &progress.waiting,
+        revision: Number = 0_u32,
+    }
+}
+
+/// The columns from `preparation` to `waiting`.
+pub(crate) fn progress_values(progress: &Progress) -> Vec<Value<'_>> {
+    row![
+        progress.preparation.as_str(),
+        &progress.object,
+        &progress.checkout_url,
+        progress.prepared_at,
+        progress.confirmed,
+        progress.due,
+        progress.follow_up,
+        progress.tries,
+        &progress.waiting
+    ]
+}
+
+table! {
+    ATTEMPTS = "card_attempts" (
+        "ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
+             source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
+             state = excluded.state, created_at = excluded.created_at, account = excluded.account"
+    );
+    fn attempt_row(environment: EnvironmentId, payment: PaymentId, attempt: &'a Attempt) {
+        environment_id: Id = environment,
+        payment_id: Id = payment,
+        number: Number = attempt.number,
+        source_digest: Bytes = &attempt.source_digest,
+        sealed_source: Text = &attempt.sealed_source,
+        state: Text = attempt.state.as_str(),
+        created_at: Number = attempt.created_at,
+        account: Text = attempt.account.as_ref().map(account::write),
+    }
+}
+
+table! {
+    TIMELINE = "timeline" ("ON CONFLICT DO NOTHING");
+    fn timeline_row(environment: EnvironmentId, reference: ServiceReference, entry: &'a Entry) {
+        environment_id: Id = environment,
+        method: Text = reference.method().as_str(),
+        reference: Id = reference,
+        id: Id = entry.id,
+        at: Number = entry.at,
+        kind: Text = &entry.kind,
+        request: Text = &entry.request,
+        detail: Text = &entry.detail,
+    }
+}
+
+/// The columns that [`read_attempt`] takes, of card_attempts as `a`.
+macro_rules! attempt_columns {
+    () => {
+        "a.number, a.source_digest, a.sealed_source, a.state, a.created_at, a.account"
+    };
+}
+
+pub(crate) use attempt_columns;
+
+pub(crate) fn read_order(cells: &mut Cells<'_>) -> Result<CardOrder, Fault> {
+    Ok(CardOrder {
+        environment: EnvironmentId::from_bytes(cells.id()?),
+        id: PaymentId::from_bytes(cells.id()?),
+        flow: cells.word("flow", Flow::parse)?,
+        provider: cells.text()?,
+        adapter: cells.text()?,
+        channel: cells.word("channel", Channel::parse)?,
+        matched: cells.text_or_none()?.map(|stored| read_matched(&stored)).transpose()?,
+        config_version: cells.count("version of a configuration")?,
+        currency: cells.word("currency", Currency::parse)?,
+        fee: fee::read(cells)?,
+        description: cells.text_or_none()?,
+        customer_name: cells.text_or_none()?,
+        customer_email: cells.text_or_none()?,
+        metadata: cells.text()?,
+        success_url: cells.text_or_none()?,
+        cancel_url: cells.text_or_none()?,
+        request: cells.text()?,
+        created_at: cells.moment()?,
+        expires_at: cells.moment()?,
+        account: account::read_or_none(cells)?,
+    })
+}
+
+pub(crate) fn read_progress(cells: &mut Cells<'_>) -> Result<Progress, Fault> {
+    Ok(Progress {
+        preparation: cells.word("preparation", Preparation::parse)?,
+        object: cells.text_or_none()?,
+        checkout_url: cells.text_or_none()?,
+        prepared_at: cells.moment_or_none()?,
+        confirmed: cells.flag()?,
+        due: cells.moment_or_none()?,
+        follow_up: cells.moment_or_none()?,
+        tries: cells.count("number of tries")?,
+        waiting: cells.text_or_none()?,
+    })
+}
+
+/// An attempt, from columns that are all empty if there is none.
+pub(crate) fn read_attempt(cells: &mut Cells<'_>) -> Result<Option<Attempt>, Fault> {
+    let Some(number) = cells.number_or_none()? else {
+        cells.skip(5);
+        return Ok(None);
+    };
+    Ok(Some(Attempt {
+        number: u32::try_from(number).map_err(|_| CorruptRow("number of an attempt"))?,
+        source_digest: cells.digest()?,
+        sealed_source: cells.text_or_none()?,
+        state: cells.word("state of an attempt", AttemptState::parse)?,
+        created_at: cells.moment()?,
+        account: account::read_or_none(cells)?,
+    }))
+}
+
+pub(crate) fn read_entry(cells: &mut Cells<'_>) -> Result<Entry, Fault> {
+    Ok(Entry {
+        id: EntryId::from_bytes(cells.id()?),
+        at: cells.moment()?,
+        kind: cells.text()?,
+        request: cells.text_or_none()?,
+        detail: cells.text()?,
+    })
+}
+
+/// The conditions of a list beside environment and id. They are written so that both databases see that the partial
+/// indexes hold all that is wanted.
+pub(crate) fn list_conditions(filter: PaymentFilter) -> String {
+    let mut conditions = String::new();
+    if let Some(preparation) = filter.preparation {
+        conditions = format!(" AND preparation = '{}'", preparation.as_str());
+        if preparation != Preparation::Prepared {
+            conditions.push_str(" AND preparation <> 'prepared'");
+        }
+    }
+    if filter.waiting {
+        conditions.push_str(" AND waiting IS NOT NULL");
+    }
+    conditions
+}
+
+/// The rule that decided, as JSON.
+pub(crate) fn matched(matched: &Matched) -> String {
+    let conditions: Vec<&str> = matched.conditions.iter().map(AsRef::as_ref).collect();
+    json!({ "rule": &*matched.rule, "conditions": conditions }).to_string()
+}
+
+#[derive(Deserialize)]
+struct StoredMatch {
+    rule: String,
+    conditions: Vec<String>,
+}
+
+pub(crate) fn read_matched(stored: &str) -> Result<Matched, CorruptRow> {
+    let stored: StoredMatch = serde_json::from_str(stored).map_err(|_| CorruptRow("matched rule"))?;
+    Ok(Matched {
+        rule: Arc::from(stored.rule),
+        conditions: stored.conditions.into_iter().map(Arc::from).collect(),
+    })
+}

@@ -1,0 +1,215 @@
+//! Bank transfers and what they post.
+
+use tollgate_domain::{
+    Channel, Currency, Minor, PaymentMethod,
+    ach::{BankAccountType, TransferOrder},
+    id::{EnvironmentId, PostingId, TransferId},
+    ledger::{self, Account},
+    transaction::{Status, TransactionState},
+};
+use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
+
+use super::{
+    account, fee,
+    payment::{matched, read_matched},
+    transaction::read_if_any,
+    version,
+};
+use crate::prelude::*;
+
+/// Whom the postings of transfers name as the one who asked.
+pub(crate) const ACTOR: &str = "transfer";
+
+/// The columns that [`read`] takes, of transfers as `f` and transactions as `t`.
+macro_rules! transfer_columns {
+    () => {
+        "f.revision, t.environment_id, t.reference, t.provider, f.adapter, t.channel, f.matched, f.config_version,
+         t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
+         t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
+         f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.request,
+         t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
+         t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
+         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor"
+    };
+}
+
+pub(crate) use transfer_columns;
+
+table! {
+    TRANSACTIONS = "transactions" ("");
+    fn transaction_row(new: &'a NewTransfer) {
+        environment_id: Id = new.order.environment,
+        id: Id = new.transaction,
+        method: Text = PaymentMethod::Ach.as_str(),
+        reference: Id = new.order.id,
+        provider: Text = &new.order.provider,
+        channel: Text = new.order.channel.as_str(),
+        currency: Text = new.order.currency.code(),
+        principal_minor: Number = Minor::from(new.order.fee.principal),
+        platform_fee_minor: Number = new.order.fee.platform.fee,
+        organization_fee_minor: Number = new.order.fee.organization.fee,
+        fee_minor: Number = new.order.fee.fee,
+        total_debit_minor: Number = new.order.fee.total_debit,
+        fee_layers: Text = fee::layers(&new.order.fee),
+        description: Text = &new.order.description,
+        metadata: Text = &new.order.metadata,
+        created_at: Number = new.order.created_at,
+        updated_at: Number = new.order.created_at,
+        status: Text = Status::Pending.as_str(),
+        refunded_minor: Number = Minor::ZERO,
+    }
+}
+
+table! {
+    TRANSFERS = "transfers" ("");
+    fn transfer_row(new: &'a NewTransfer) {
+        environment_id: Id = new.order.environment,
+        transaction_id: Id = new.transaction,
+        reference: Text = new.order.id.to_string(),
+        adapter: Text = &new.order.adapter,
+        matched: Text = new.order.matched.as_ref().map(matched),
+        config_version: Number = version(new.order.config_version),
+        external_customer_id: Text = &new.order.external_customer_id,
+        customer_name: Text = &new.order.customer_name,
+        customer_email: Text = &new.order.customer_email,
+        bank_name: Text = &new.order.bank_name,
+        account_name: Text = &new.order.account_name,
+        account_type: Text = new.order.account_type.as_str(),
+        last_four: Text = &new.order.last_four,
+        remittance: Text = &new.order.remittance,
+        request: Text = &new.order.request,
+        fingerprints: Text = &new.fingerprints,
+        sealed_account: Text = &new.progress.sealed_account,
+        expected_on: Text = &new.progress.expected_on,
+        corrections: Text = &new.progress.corrections,
+        due_at: Number = new.progress.due,
+        tries: Number = new.progress.tries,
+        waiting: Text = &new.progress.waiting,
+        account: Text = new.order.account.as_ref().map(account::write),
+        revision: Number = 0_u32,
+    }
+}
+
+/// The columns from `sealed_account` to `waiting`.
+pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
+    row![
+        &progress.sealed_account,
+        &progress.expected_on,
+        &progress.corrections,
+        progress.due,
+        progress.tries,
+        &progress.waiting
+    ]
+}
+
+pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
+    let revision = cells.count("revision")?;
+    let order = TransferOrder {
+        environment: EnvironmentId::from_bytes(cells.id()?),
+        id: TransferId::from_bytes(cells.id()?),
+        provider: cells.text()?,
+        adapter: cells.text()?,
+        channel: cells.word("channel", Channel::parse)?,
+        matched: cells.text_or_none()?.map(|stored| read_matched(&stored)).transpose()?,
+        config_version: cells.count("version of a configuration")?,
+        currency: cells.word("currency", Currency::parse)?,
+        fee: fee::read(cells)?,
+        external_customer_id: cells.text()?,
+        customer_name: cells.text()?,
+        customer_email: cells.text()?,
+        bank_name: cells.text()?,
+        account_name: cells.text()?,
+        account_type: cells.word("type of account", BankAccountType::parse)?,
+        last_four: cells.text()?,
+        description: cells.text_or_none()?,
+        metadata: cells.text()?,
+        remittance: cells.text_or_none()?,
+        request: cells.text()?,
+        created_at: cells.moment()?,
+        account: account::read_or_none(cells)?,
+    };
+    let fingerprints = cells.text()?;
+    let progress = TransferProgress {
+        sealed_account: cells.text_or_none()?,
+        expected_on: cells.text_or_none()?,
+        corrections: cells.text()?,
+        due: cells.moment_or_none()?,
+        tries: cells.count("number of tries")?,
+        waiting: cells.text_or_none()?,
+    };
+    let CardTransaction { id, state, updated_at, .. } =
+        read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;
+    Ok(Transfer { revision, transaction: id, order, fingerprints, progress, state, updated_at })
+}
+
+/// A transfer as it is right after its reservation.
+pub(crate) fn begun(new: &NewTransfer) -> Transfer {
+    Transfer {
+        revision: 0,
+        transaction: new.transaction,
+        updated_at: new.order.created_at,
+        order: new.order.clone(),
+        fingerprints: new.fingerprints.clone(),
+        progress: new.progress.clone(),
+        state: TransactionState::pending(),
+    }
+}
+
+/// What the two postings of a reservation that was taken back are called: the reference itself may be reserved again.
+pub(crate) fn not_sent(transfer: TransferId, release: PostingId) -> String {
+    format!("{transfer} (not sent, {release})")
+}
+
+/// How much a transfer's posting moves: what it adds to accounts, which is what it takes from others. `None` for entries
+/// that make no such posting: none at all, empty ones, two for one account, such as do not sum to zero, and any for the
+/// outside world, which transfers never touch.
+fn amount_moved(entries: &[ledger::Entry]) -> Option<i64> {
+    let (mut added, mut taken) = (0_i64, 0_i64);
+    for (place, entry) in entries.iter().enumerate() {
+        let twice = entries.iter().take(place).any(|before| before.account == entry.account);
+        if twice || entry.amount_minor == 0 || entry.account == Account::Funding {
+            return None;
+        }
+        let sum = if entry.amount_minor > 0 { &mut added } else { &mut taken };
+        *sum = sum.checked_add(entry.amount_minor)?;
+    }
+    (added > 0 && taken.checked_neg() == Some(added)).then_some(added)
+}
+
+/// As [`amount_moved`], of a posting that is to be written.
+pub(crate) fn moved(entries: &[ledger::Entry]) -> Result<i64, Fault> {
+    amount_moved(entries).ok_or(Fault::Misuse("the entries of a transfer's posting do not balance"))
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_domain::ledger::Entry;
+
+    use super::*;
+
+    fn moved_by(entries: &[(Account, i64)]) -> Option<i64> {
+        let entries: Vec<Entry> = entries
+            .iter()
+            .map(|(account, amount_minor)| Entry { account: *account, amount_minor: *amount_minor })
+            .collect();
+        amount_moved(&entries)
+    }
+
+    #[test]
+    fn only_what_balances_is_a_posting() {
+        use Account::{Available, Funding, PlatformFees, Reserved, SettledOut};
+        assert_eq!(moved_by(&[(Available, -5), (Reserved, 5)]), Some(5));
+        assert_eq!(moved_by(&[(Reserved, -7), (SettledOut, 5), (PlatformFees, 2)]), Some(7));
+        for wrong in [
+            &[][..],
+            &[(Available, -5), (Reserved, 5), (SettledOut, 0)],
+            &[(Available, -5), (Reserved, 4)],
+            &[(Available, -5), (Available, 5)],
+            &[(Funding, -5), (Available, 5)],
+            &[(Available, i64::MIN), (Reserved, i64::MAX)],
+            &[(Available, i64::MAX), (Reserved, i64::MAX), (SettledOut, 2)],
+        ] {
+            assert_eq!(moved_by(wrong), None, "{wrong:?}");
+        }
+    }
+}

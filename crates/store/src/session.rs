@@ -1,0 +1,240 @@
+//! What a unit of work is written against, and what runs it.
+//!
+//! A unit is an async function over a [`Session`]. On PostgreSQL its statements travel over a connection; on SQLite every
+//! future is ready at once, so that the one thread that writes runs a unit by polling it a single time.
+
+use std::{fmt, pin::Pin};
+
+use tollgate_domain::{
+    Timestamp,
+    id::{EnvironmentId, TransferId},
+};
+use tollgate_engine::ports::{
+    ChangeSignal, Changed, Diagnosis, NewTransfer, Reserved, StoreError, TransferChange,
+};
+
+use crate::{cells::Cells, fault::Fault, table::Table, value::Value};
+
+/// What a unit of work leaves behind.
+#[derive(Debug)]
+pub(crate) enum Effect<T> {
+    /// Nothing: what it may have written is undone.
+    Nothing(T),
+    /// What it wrote.
+    Written(T),
+    /// What it wrote, the directory's version included: those who wait for that are notified.
+    Directory(T),
+}
+
+impl<T> Effect<T> {
+    pub(crate) fn into_value(self) -> T {
+        match self {
+            Self::Nothing(value) | Self::Written(value) | Self::Directory(value) => value,
+        }
+    }
+
+    /// Written, or nothing.
+    pub(crate) fn written_if(written: bool, value: T) -> Self {
+        if written { Self::Written(value) } else { Self::Nothing(value) }
+    }
+}
+
+/// The words in which the two databases differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    /// The text that fits the database.
+    pub(crate) const fn pick(self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self {
+            Self::Sqlite => sqlite,
+            Self::Postgres => postgres,
+        }
+    }
+
+    /// Behind a SELECT: its rows stay as they are until the unit is done. SQLite has only one writer anyway.
+    pub(crate) fn locked(self, select: &str) -> String {
+        format!("{select}{}", self.pick("", " FOR UPDATE"))
+    }
+
+    /// As [`Self::locked`], but rows that another unit has locked are passed over.
+    pub(crate) fn claimed(self, select: &str) -> String {
+        format!("{select}{}", self.pick("", " FOR UPDATE SKIP LOCKED"))
+    }
+}
+
+/// One unit's connection to a database. Parameters are `$1`, `$2` and so on in both dialects.
+pub(crate) trait Session: Send {
+    const DIALECT: Dialect;
+
+    /// All rows.
+    fn query<T: Send>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&mut Cells<'_>) -> Result<T, Fault> + Send,
+    ) -> impl Future<Output = Result<Vec<T>, Fault>> + Send;
+
+    /// The first row, if there is one.
+    fn query_opt<T: Send>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&mut Cells<'_>) -> Result<T, Fault> + Send,
+    ) -> impl Future<Output = Result<Option<T>, Fault>> + Send {
+        let rows = self.query(sql, values, read);
+        async move { Ok(rows.await?.into_iter().next()) }
+    }
+
+    /// The one row that there always is.
+    fn query_one<T: Send>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&mut Cells<'_>) -> Result<T, Fault> + Send,
+    ) -> impl Future<Output = Result<T, Fault>> + Send {
+        let row = self.query_opt(sql, values, read);
+        async move { row.await?.ok_or(Fault::Misuse("a statement that always has a row had none")) }
+    }
+
+    /// As [`Self::query`], planned for these very values: of a provider that hardly any transaction has, a plan for any
+    /// provider would read all the others.
+    fn query_planned<T: Send>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&mut Cells<'_>) -> Result<T, Fault> + Send,
+    ) -> impl Future<Output = Result<Vec<T>, Fault>> + Send {
+        self.query(sql, values, read)
+    }
+
+    /// Whether there is a row.
+    fn exists(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> impl Future<Output = Result<bool, Fault>> + Send {
+        let row = self.query_opt(sql, values, |_| Ok(()));
+        async move { Ok(row.await?.is_some()) }
+    }
+
+    /// How many rows were written.
+    fn execute(&mut self, sql: &str, values: &[Value<'_>])
+    -> impl Future<Output = Result<u64, Fault>> + Send;
+
+    /// One statement for each row of values, in their order and without waiting in between.
+    fn execute_each(
+        &mut self,
+        sql: &str,
+        rows: &[Vec<Value<'_>>],
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Adds rows to a table, in their order.
+    fn insert(
+        &mut self,
+        table: &Table,
+        rows: Vec<Vec<Value<'_>>>,
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
+}
+
+/// A unit of work at its arguments.
+pub(crate) type Work<S, A, T> =
+    for<'a> fn(&'a mut S, &'a A) -> Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
+
+/// How a unit of work is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Reads with one statement, or with several that need not see the same moment.
+    Read,
+    /// As [`Self::Read`], for whoever wants to know soon.
+    Probe,
+    /// Reads with several statements that see one moment.
+    Snapshot,
+    /// As [`Self::Snapshot`], through all of the tables, however long it takes.
+    Audit,
+    /// Writes, whole or not at all.
+    Write,
+    /// Writes with a single statement, which commits by itself where that saves round trips.
+    WriteOnce,
+    /// As [`Self::Write`], with every row looked up by an index, whatever the server believes of the tables.
+    WriteByIndex,
+}
+
+/// Runs units of work on one kind of database, and does by itself what units cannot.
+pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
+    type Session: Session;
+
+    /// Runs a unit. `effect` says what its answer means for what it wrote.
+    fn run<A: Send + Sync + 'static, T: Send + 'static, R: Send + 'static>(
+        &self,
+        mode: Mode,
+        args: A,
+        work: Work<Self::Session, A, T>,
+        effect: fn(T) -> Effect<R>,
+    ) -> impl Future<Output = Result<R, StoreError>> + Send;
+
+    /// Whether the database takes writes.
+    fn probe(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Whoever waits for changes of the directory.
+    fn change_signal(&self) -> Box<dyn ChangeSignal>;
+
+    /// What the database says of itself.
+    fn diagnose(&self, now: Timestamp) -> impl Future<Output = Result<Diagnosis, StoreError>> + Send;
+
+    /// Gives numbers to the events that are committed and have none, of one environment or of all.
+    fn number_events(
+        &self,
+        environment: Option<EnvironmentId>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Sets funds aside for a transfer.
+    fn reserve_transfer(
+        &self,
+        environment: EnvironmentId,
+        new: &NewTransfer,
+    ) -> impl Future<Output = Result<Reserved, StoreError>> + Send;
+
+    /// Changes a transfer.
+    fn change_transfer(
+        &self,
+        environment: EnvironmentId,
+        id: TransferId,
+        change: &TransferChange,
+    ) -> impl Future<Output = Result<Changed, StoreError>> + Send;
+}
+
+/// Has a unit run: `run!(driver, Write, keys::revoke(environment, key, at))`. The driver may run it on another thread, so its
+/// arguments are copied, and those behind a `&` cloned.
+macro_rules! run {
+    ($driver:expr, $mode:ident, $module:ident::$unit:ident($($args:tt)*)) => {
+        run!(@ $driver, $mode, $module::$unit, [], [], [], $($args)*,)
+    };
+    (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*],
+        $arg:ident, $($rest:tt)*) => {
+        run!(@ $driver, $mode, $unit, [$($take,)* $arg,], [$($name,)* $arg,], [$($give,)* *$arg,], $($rest)*)
+    };
+    (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*],
+        &$arg:ident, $($rest:tt)*) => {
+        run!(@ $driver, $mode, $unit, [$($take,)* $arg.to_owned(),], [$($name,)* $arg,], [$($give,)* $arg,], $($rest)*)
+    };
+    (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*], $(,)?) => {
+        $driver.run(
+            $crate::session::Mode::$mode,
+            ($($take,)*),
+            |session, ($($name,)*)| Box::pin($unit(session, $($give),*)),
+            run!(effect $mode),
+        )
+    };
+    // A unit that writes says by itself what becomes of it.
+    (effect Read) => { $crate::session::Effect::Nothing };
+    (effect Probe) => { $crate::session::Effect::Nothing };
+    (effect Snapshot) => { $crate::session::Effect::Nothing };
+    (effect Audit) => { $crate::session::Effect::Nothing };
+    (effect $mode:ident) => { std::convert::identity };
+}
+
+pub(crate) use run;

@@ -1,0 +1,158 @@
+//! Lists and claims read only their part of a table: SQLite is asked how it would run the very statements.
+
+use rusqlite::Connection;
+use tollgate_domain::{
+    PaymentMethod, ServiceReference, card::Preparation, event::EventKind, id::PaymentId, transaction::Status,
+};
+use tollgate_engine::ports::{
+    DeliveryQuery, DeliveryState, EventQuery, EventsFrom, PaymentFilter, TransactionFilter,
+};
+
+use super::migrate;
+use crate::{
+    rows::out_event::Slice,
+    session::Dialect,
+    units::{
+        deliveries, digest, endpoints, events, exceptions, out_events, payments, records, resend, timeline,
+        transactions, transfers,
+    },
+};
+
+/// The plans of all lists of transactions, each merged from those of its kinds.
+#[test]
+fn lists_of_transactions_are_merged_as_they_are_read() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::migrate(&connection).unwrap();
+    for status in [None, Some(Status::Failed)] {
+        for method in [None, Some(PaymentMethod::Ach)] {
+            for provider in [None, Some("stripe".to_owned())] {
+                let by_kind = status.is_some() || method.is_some() || provider.is_some();
+                let (index, range) = match (by_kind, &provider) {
+                    (false, _) => ("sqlite_autoindex_transactions_1", "environment_id=? AND id>? AND id<?"),
+                    (true, None) => ("transactions_by_kind", "method=? AND status=? AND id>? AND id<?"),
+                    (true, Some(_)) => {
+                        ("transactions_by_provider", "provider=? AND method=? AND status=? AND id>? AND id<?")
+                    }
+                };
+                let kinds = match (by_kind, status, method) {
+                    (false, ..) => 1,
+                    (true, status, method) => {
+                        status.map_or(Status::ALL.len(), |_| 1)
+                            * method.map_or(PaymentMethod::ALL.len(), |_| 1)
+                    }
+                };
+                let filter = TransactionFilter { status, method, provider, ..TransactionFilter::default() };
+                let plan = plan(&connection, &transactions::list_sql(Dialect::Sqlite, &filter));
+                assert_eq!(
+                    (plan.matches(index).count(), plan.matches(range).count()),
+                    (kinds, kinds),
+                    "{plan}"
+                );
+                assert_eq!(plan.matches("MERGE (UNION ALL)").count(), kinds - 1, "{plan}");
+                assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+            }
+        }
+    }
+}
+
+/// The steps of a plan, one after the other.
+fn plan(connection: &Connection, sql: &str) -> String {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let count = statement.parameter_count();
+    let nothing = vec![rusqlite::types::Null; count];
+    let steps = statement
+        .query_map(rusqlite::params_from_iter(nothing), |row| row.get::<_, String>(3))
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
+    steps.join("; ")
+}
+
+#[test]
+fn every_list_and_claim_has_its_index() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::migrate(&connection).unwrap();
+    let of = |preparation, waiting| payments::list_sql(PaymentFilter { preparation, waiting });
+    let told = |kind, reference| {
+        out_events::list_sql(
+            Dialect::Sqlite,
+            EventQuery { kind, reference },
+            Slice::new(EventsFrom::Newest, None).unwrap(),
+        )
+    };
+    let (kind, payment) =
+        (Some(EventKind::PaymentPrepared), Some(ServiceReference::Card(PaymentId::from_bytes([1; 16]))));
+    let sent = |state| deliveries::list_sql(DeliveryQuery { state, ..DeliveryQuery::default() });
+    let (delivered, parked) = (Some(DeliveryState::Delivered), Some(DeliveryState::Parked));
+    for (sql, index, range) in [
+        (payments::DUE.any, "card_payments_due", "due_at<?"),
+        (payments::DUE.due, "card_payments_due", "due_at<?"),
+        (payments::FOLLOW_UPS.any, "card_payments_follow_ups", "follow_up_at<?"),
+        (payments::FOLLOW_UPS.due, "card_payments_follow_ups", "follow_up_at<?"),
+        (&of(None, false), "sqlite_autoindex_card_payments_1", "environment_id=? AND id<?"),
+        (&of(Some(Preparation::Prepared), false), "sqlite_autoindex_card_payments_1", "id<?"),
+        (&of(Some(Preparation::Expired), false), "card_payments_by_preparation", "preparation=? AND id<?"),
+        (&of(None, true), "card_payments_waiting", "environment_id=? AND id<?"),
+        (timeline::OF_REFERENCE, "PRIMARY KEY", "environment_id=? AND method=? AND reference=?"),
+        (transfers::FIND, "sqlite_autoindex_transactions_2", "environment_id=? AND method=? AND reference=?"),
+        (transfers::FIND, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),
+        (transfers::OF_OBJECT, "transactions_by_object", "environment_id=? AND provider_reference=?"),
+        (transfers::WAITING, "transfers_waiting", "environment_id=? AND transaction_id<?"),
+        (transfers::ANY_DUE, "transfers_due", "due_at<?"),
+        (transfers::DUE, "transfers_due", "due_at<?"),
+        (events::ANY_DUE, "provider_events_due", "due_at<?"),
+        (events::DUE, "provider_events_due", "due_at<?"),
+        (events::LIST, "provider_events_by_state", "environment_id=? AND state=? AND received_at<?"),
+        (exceptions::LIST, "sqlite_autoindex_reconciliation_exceptions_1", "environment_id=? AND id<?"),
+        (exceptions::LIST_OPEN, "reconciliation_exceptions_open", "environment_id=? AND id<?"),
+        (
+            exceptions::OF_REFERENCE,
+            "sqlite_autoindex_reconciliation_exceptions_2",
+            "environment_id=? AND method=? AND reference=?",
+        ),
+        (out_events::DELIVER, "event_endpoints", "environment_id=?"),
+        (out_events::NUMBERED, "out_events_by_sequence", "environment_id=?"),
+        (&told(None, None), "out_events_by_sequence", "environment_id=? AND sequence>? AND sequence<?"),
+        (&told(kind, None), "out_events_by_kind_sequence", "kind=? AND sequence>? AND sequence<?"),
+        (&told(None, payment), "out_events_by_reference", "reference=? AND sequence>? AND sequence<?"),
+        (&told(kind, payment), "out_events_by_reference", "reference=? AND sequence>? AND sequence<?"),
+        (endpoints::LIST, "sqlite_autoindex_event_endpoints_1", "environment_id=?"),
+        (&sent(None), "PRIMARY KEY", "environment_id=? AND endpoint_id=? AND event_id<?"),
+        (&sent(delivered), "PRIMARY KEY", "environment_id=? AND endpoint_id=? AND event_id<?"),
+        (&sent(parked), "event_deliveries_by_state", "endpoint_id=? AND state=? AND event_id<?"),
+        (deliveries::NEXT_WAITED_FOR, "event_deliveries_due", "(environment_id,endpoint_id)>(?,?)"),
+        (deliveries::DUE, "event_deliveries_due", "environment_id=? AND endpoint_id=? AND due_at<?"),
+        (endpoints::PARK, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
+        (resend::OF_KIND, "out_events_by_kind", "environment_id=? AND kind=? AND id>? AND id<?"),
+        (
+            &resend::parked_sql(Dialect::Sqlite, &EventKind::ALL),
+            "event_deliveries_by_state",
+            "endpoint_id=? AND state=? AND event_id>?",
+        ),
+        (digest::UNDIGESTED, "undigested_events", ""),
+        (digest::CARD, "sqlite_autoindex_card_payments_1", "environment_id=? AND id=?"),
+        (digest::CARD, "sqlite_autoindex_transactions_2", "environment_id=? AND method=? AND reference=?"),
+        (
+            digest::TRANSFER,
+            "sqlite_autoindex_transactions_2",
+            "environment_id=? AND method=? AND reference=?",
+        ),
+        (digest::TRANSFER, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),
+        (records::FIND, "PRIMARY KEY", "environment_id=? AND term=? AND place<?"),
+        (records::ACTIVITY, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
+        (records::PAST_CARDS, "sqlite_autoindex_card_payments_1", "environment_id=?"),
+        (records::PAST_TRANSFERS, "sqlite_autoindex_transfers_1", "environment_id=?"),
+        (records::ATTENTION, "card_payments_waiting", "environment_id=?"),
+        (records::ATTENTION, "transfers_waiting", "environment_id=?"),
+        (records::ATTENTION, "reconciliation_exceptions_open", "environment_id=?"),
+        (records::ATTENTION, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
+        (records::ATTENTION, "provider_events_by_state", "environment_id=? AND state=?"),
+    ] {
+        let plan = plan(&connection, sql);
+        assert!(plan.contains(index) && plan.contains(range), "{sql}\n{plan}");
+        // A few of one payment may be sorted, and what came in one moment; never a whole list.
+        let sorts = plan.contains("TEMP B-TREE FOR ORDER BY") && sql != exceptions::OF_REFERENCE;
+        let scans = ["SCAN card", "SCAN prov", "SCAN t", "SCAN f"].iter().any(|scan| plan.contains(scan));
+        assert!(!scans && !sorts, "{sql}\n{plan}");
+    }
+}

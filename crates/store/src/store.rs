@@ -1,0 +1,126 @@
+//! The port, method by method: which unit of work each one is, and how it is run.
+
+mod inspection;
+mod outbox;
+mod payments;
+mod records;
+mod transfers;
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Currency, Timestamp,
+    id::{ApplicationId, EnvironmentId, KeyId, OrganizationId, PostingId},
+    ledger::{Balances, Movement},
+    tenant::{Application, Environment, KeyRecord, Organization},
+};
+use tollgate_engine::ports::{
+    ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created, Delta,
+    DirectoryVersion, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store, StoreError,
+};
+
+use crate::{
+    session::{Driver, run},
+    units::{config, directory, keys, wallet},
+};
+
+/// The store port over one kind of database.
+#[derive(Debug)]
+pub struct SqlStore<D> {
+    pub(crate) driver: D,
+}
+
+/// Implements a port. `Write keys::revoke => revoke_key(environment: EnvironmentId, …) -> Revoked;` is a method that has
+/// the driver run this unit in this [`Mode`](crate::session::Mode). Methods that are more than that come after `and`.
+macro_rules! port {
+    (impl $port:ident { $($methods:tt)* } and { $($more:tt)* }) => {
+        port!(@next [$port { $($more)* }] $($methods)*);
+    };
+    // The next method, and its arguments one by one.
+    (@next $done:tt $mode:ident $module:ident::$unit:ident => $name:ident($($args:tt)*) -> $answer:ty; $($rest:tt)*) => {
+        port!(@args $done [$mode $module $unit $name [$answer]] [] [] [$($args)*,] $($rest)*);
+    };
+    (@args $done:tt $method:tt [$($declared:tt)*] [$($given:tt)*] [$arg:ident: &$type:ty, $($args:tt)*] $($rest:tt)*) => {
+        port!(@args $done $method [$($declared)* $arg: &$type,] [$($given)* &$arg,] [$($args)*] $($rest)*);
+    };
+    (@args $done:tt $method:tt [$($declared:tt)*] [$($given:tt)*] [$arg:ident: $type:ty, $($args:tt)*] $($rest:tt)*) => {
+        port!(@args $done $method [$($declared)* $arg: $type,] [$($given)* $arg,] [$($args)*] $($rest)*);
+    };
+    (@args [$port:ident { $($done:tt)* }] [$mode:ident $module:ident $unit:ident $name:ident [$answer:ty]]
+        [$($declared:tt)*] [$($given:tt)*] [$(,)?] $($rest:tt)*) => {
+        port!(@next [$port {
+            $($done)*
+
+            async fn $name(&self, $($declared)*) -> Result<$answer, StoreError> {
+                run!(self.driver, $mode, $module::$unit($($given)*)).await
+            }
+        }] $($rest)*);
+    };
+    (@next [$port:ident { $($done:tt)* }]) => {
+        #[async_trait]
+        impl<D: Driver> $port for SqlStore<D> {
+            $($done)*
+        }
+    };
+}
+
+use port;
+
+port! {
+    impl Store {
+        WriteOnce directory::pin => pin(name: &str, value: &str) -> String;
+        WriteOnce directory::create_organization => create_organization(organization: &Organization) -> ();
+        WriteOnce directory::create_application => create_application(application: &Application) -> Created;
+        Write directory::create_environment => create_environment(environment: &Environment) -> Created;
+        Read directory::organizations => organizations(page: Page<OrganizationId>) -> Vec<Organization>;
+        Read directory::organization => organization(id: OrganizationId) -> Option<Organization>;
+        Read directory::application => application(id: ApplicationId) -> Option<Application>;
+        Read directory::applications => applications(
+            organization: OrganizationId, page: Page<ApplicationId>
+        ) -> Vec<Application>;
+        Read directory::environments => environments(
+            application: ApplicationId, page: Page<EnvironmentId>
+        ) -> Vec<Environment>;
+        Read directory::environment => environment(id: EnvironmentId) -> Option<Environment>;
+
+        Write keys::issue => issue_key(key: &KeyRecord) -> Issued;
+        Write keys::revoke => revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
+        Write keys::rotate => rotate_key(
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
+        ) -> Rotated;
+        Read keys::find => key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
+        Read keys::list => keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
+
+        Write config::put => put_config(environment: EnvironmentId, change: &ConfigChange) -> ConfigPut;
+        Read config::in_force => config(environment: EnvironmentId) -> Option<ConfigVersion>;
+        Read config::of_version => config_version(
+            environment: EnvironmentId, version: u64
+        ) -> Option<ConfigVersion>;
+        Read config::history => config_history(
+            environment: EnvironmentId, before: Option<u64>, limit: u32
+        ) -> Vec<ConfigVersionSummary>;
+
+        Write wallet::move_funds => move_funds(environment: EnvironmentId, movement: &Movement) -> Moved;
+        Read wallet::balances => balances(environment: EnvironmentId, currency: Currency) -> Option<Balances>;
+        Read wallet::currencies => wallet_currencies(environment: EnvironmentId) -> Vec<Currency>;
+        Read wallet::ledger => ledger(
+            environment: EnvironmentId, currency: Currency, before: Option<PostingId>, limit: u32
+        ) -> Vec<LedgerLine>;
+    } and {
+        async fn probe(&self) -> Result<(), StoreError> {
+            self.driver.probe().await
+        }
+
+        async fn change_signal(&self) -> Result<Box<dyn ChangeSignal>, StoreError> {
+            Ok(self.driver.change_signal())
+        }
+
+        async fn directory_since(&self, since: DirectoryVersion) -> Result<Delta, StoreError> {
+            // Every node asks this all the time, and most of the time nothing has changed.
+            let version = run!(self.driver, Read, directory::version()).await?;
+            if version == since {
+                return Ok(Delta { version, environments: Vec::new() });
+            }
+            run!(self.driver, Snapshot, directory::since(since)).await
+        }
+    }
+}

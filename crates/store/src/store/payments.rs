@@ -1,0 +1,131 @@
+//! Card payments, transactions, providers' events and discrepancies.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    ProviderAccount, ServiceReference, Timestamp,
+    card::CardOrder,
+    id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    transaction::Transaction,
+};
+use tollgate_engine::ports::{
+    CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter, PaymentStore, Progress,
+    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution, SettledProviderEvent,
+    StoreError, StoredException, StoredProviderEvent, TransactionFilter,
+};
+
+use super::{SqlStore, port};
+use crate::{
+    session::{Driver, Effect, Mode, run},
+    units::{accounts, events, exceptions, payment_change, payments, timeline, transactions},
+};
+
+port! {
+    impl PaymentStore {
+        WriteOnce payments::insert => insert_payment(
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
+        ) -> Inserted;
+        Read payments::find => payment(environment: EnvironmentId, id: PaymentId) -> Option<CardPayment>;
+        Read payments::of_object => payment_of_object(
+            environment: EnvironmentId, provider: &str, object: &str
+        ) -> Option<PaymentId>;
+        WriteOnce payment_change::change => change_payment(
+            environment: EnvironmentId, id: PaymentId, change: &PaymentChange
+        ) -> Changed;
+        Read payments::list => payments(
+            environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32
+        ) -> Vec<PaymentId>;
+        Write accounts::set => set_account(
+            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
+        ) -> bool;
+
+        Read transactions::find => transaction(
+            environment: EnvironmentId, reference: ServiceReference
+        ) -> Option<Transaction>;
+        Read transactions::list => transactions(
+            environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
+        ) -> Vec<Transaction>;
+        Read timeline::of_reference => timeline(
+            environment: EnvironmentId, reference: ServiceReference
+        ) -> Vec<Entry>;
+
+        WriteOnce events::receive => receive_provider_event(
+            environment: EnvironmentId, event: &ProviderEvent, due: Timestamp
+        ) -> Received;
+        WriteOnce events::settle => settle_provider_event(environment: EnvironmentId, settled: &SettledProviderEvent) -> bool;
+        WriteOnce events::retry => retry_stored_provider_event(
+            environment: EnvironmentId, provider: &str, id: &str, now: Timestamp
+        ) -> bool;
+
+        Read exceptions::list => exceptions(
+            environment: EnvironmentId, open_only: bool, before: Option<ExceptionId>, limit: u32
+        ) -> Vec<StoredException>;
+        Read exceptions::of_reference => exceptions_of(
+            environment: EnvironmentId, reference: ServiceReference
+        ) -> Vec<StoredException>;
+        WriteOnce exceptions::resolve => resolve_exception(
+            environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
+        ) -> bool;
+    } and {
+        async fn claim_payments(
+            &self,
+            now: Timestamp,
+            until: Timestamp,
+            limit: u32,
+        ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+            claim(&self.driver, payments::DUE, now, until, limit).await
+        }
+
+        async fn claim_follow_ups(
+            &self,
+            now: Timestamp,
+            until: Timestamp,
+            limit: u32,
+        ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+            claim(&self.driver, payments::FOLLOW_UPS, now, until, limit).await
+        }
+
+        async fn claim_provider_events(
+            &self,
+            now: Timestamp,
+            until: Timestamp,
+            limit: u32,
+        ) -> Result<Vec<StoredProviderEvent>, StoreError> {
+            if !run!(self.driver, Read, events::is_any_due(now)).await? {
+                return Ok(Vec::new());
+            }
+            run!(self.driver, Write, events::claim(now, until, limit)).await
+        }
+
+        async fn provider_events(
+            &self,
+            environment: EnvironmentId,
+            state: Option<ProviderEventState>,
+            before: Option<&ProviderEventCursor>,
+            limit: u32,
+        ) -> Result<Vec<StoredProviderEvent>, StoreError> {
+            let args = (environment, state, before.cloned(), limit);
+            let list = self.driver.run(
+                Mode::Snapshot,
+                args,
+                |session, (environment, state, before, limit)| {
+                    Box::pin(events::list(session, *environment, *state, before.as_ref(), *limit))
+                },
+                Effect::Nothing,
+            );
+            list.await
+        }
+    }
+}
+
+async fn claim<D: Driver>(
+    driver: &D,
+    claim: payments::Claim,
+    now: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
+    if !run!(driver, Read, payments::is_any_due(claim, now)).await? {
+        return Ok(Vec::new());
+    }
+    run!(driver, Write, payments::claim(claim, now, until, limit)).await
+}

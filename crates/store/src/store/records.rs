@@ -1,0 +1,37 @@
+//! Finding payments and adding them up.
+
+use async_trait::async_trait;
+use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
+use tollgate_engine::ports::{
+    Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit, StoreError,
+};
+
+use super::{SqlStore, port};
+use crate::{
+    session::{Driver, run},
+    units::{digest, records},
+};
+
+port! {
+    impl ReportingStore {
+        Read records::find => find_payments(
+            environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
+        ) -> Vec<SearchHit>;
+        Read records::activity => activity(
+            environment: EnvironmentId, from: Timestamp, until: Timestamp
+        ) -> Vec<Activity>;
+        Read records::past_payments => past_payments(
+            environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
+        ) -> Vec<PastPayment>;
+        Read records::attention => attention(environment: EnvironmentId, most: u32) -> Attention;
+    } and {
+        async fn index_events(&self, limit: u32) -> Result<u32, StoreError> {
+            // Events are numbered on the way, so that they never wait long for somebody to list them.
+            self.driver.number_events(None).await?;
+            if !run!(self.driver, Read, digest::is_any_undigested()).await? {
+                return Ok(0);
+            }
+            run!(self.driver, WriteByIndex, digest::digest(limit)).await
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Bank transfers.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Timestamp,
+    id::{EnvironmentId, TransactionId, TransferId},
+};
+use tollgate_engine::ports::{
+    Audit, Changed, NewTransfer, ReservationCancel, Reserved, StoreError, Transfer, TransferChange,
+    TransferStore,
+};
+
+use super::{SqlStore, port};
+use crate::{
+    session::{Driver, run},
+    units::{audit, transfer_change, transfers},
+};
+
+port! {
+    impl TransferStore {
+        Read transfers::find => transfer(environment: EnvironmentId, id: TransferId) -> Option<Transfer>;
+        Read transfers::of_object => transfer_of_object(
+            environment: EnvironmentId, provider: &str, object: &str
+        ) -> Option<TransferId>;
+        Write transfer_change::cancel_reservation => cancel_reservation(
+            environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
+        ) -> Changed;
+        Read transfers::waiting => waiting_transfers(
+            environment: EnvironmentId, before: Option<TransactionId>, limit: u32
+        ) -> Vec<Transfer>;
+        Audit audit::audit => audit() -> Audit;
+    } and {
+        async fn reserve_transfer(
+            &self,
+            environment: EnvironmentId,
+            new: &NewTransfer,
+        ) -> Result<Reserved, StoreError> {
+            self.driver.reserve_transfer(environment, new).await
+        }
+
+        async fn change_transfer(
+            &self,
+            environment: EnvironmentId,
+            id: TransferId,
+            change: &TransferChange,
+        ) -> Result<Changed, StoreError> {
+            self.driver.change_transfer(environment, id, change).await
+        }
+
+        async fn claim_transfers(
+            &self,
+            now: Timestamp,
+            until: Timestamp,
+            limit: u32,
+        ) -> Result<Vec<(EnvironmentId, TransferId)>, StoreError> {
+            if !run!(self.driver, Read, transfers::is_any_due(now)).await? {
+                return Ok(Vec::new());
+            }
+            run!(self.driver, Write, transfers::claim(now, until, limit)).await
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What events add to the index by which payments are found, and to the sums of their hour.
+
+use crate::{
+    prelude::*,
+    rows::digest::{
+        ACTIVITY, Digest, IndexableEvent, SEARCH_TERMS, read_card, read_transfer, sums_row, term_row,
+    },
+};
+
+/// Asked before digesting, so that looking for work writes nothing while there is none.
+pub(crate) async fn is_any_undigested<S: Session>(s: &mut S) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM undigested_events LIMIT 1";
+    s.exists(sql, values![]).await
+}
+
+pub(crate) const UNDIGESTED: &str =
+    "SELECT event_id, environment_id FROM undigested_events ORDER BY event_id, environment_id LIMIT $1";
+
+macro_rules! card {
+    ($from:literal) => {
+        concat!(
+            "SELECT e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
+         p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
+         p.customer_email, p.object, t.provider_reference",
+            $from,
+            " CROSS JOIN card_payments p
+             LEFT JOIN transactions t
+                 ON t.environment_id = e.environment_id AND t.method = 'web_card' AND t.reference = e.reference
+             WHERE p.environment_id = e.environment_id AND p.id = e.reference AND e.method = 'web_card'"
+        )
+    };
+}
+
+macro_rules! transfer {
+    ($from:literal) => {
+        concat!(
+            "SELECT e.environment_id, e.kind, e.at, e.reference, t.id, t.currency, t.provider, t.principal_minor,
+         t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
+         f.customer_email, f.external_customer_id, t.provider_reference",
+            $from,
+            " CROSS JOIN transactions t CROSS JOIN transfers f
+             WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference
+                 AND f.environment_id = t.environment_id AND f.transaction_id = t.id AND e.method = 'ach'"
+        )
+    };
+}
+
+pub(crate) const CARD: &str =
+    concat!(card!(" FROM out_events e"), " AND e.environment_id = $1 AND e.id = $2");
+pub(crate) const TRANSFER: &str =
+    concat!(transfer!(" FROM out_events e"), " AND e.environment_id = $1 AND e.id = $2");
+
+/// Those of a whole batch.
+const CARDS: &str = card!(
+    " FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, event_id)
+     JOIN out_events e ON e.environment_id = w.environment_id AND e.id = w.event_id"
+);
+const TRANSFERS: &str = transfer!(
+    " FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, event_id)
+     JOIN out_events e ON e.environment_id = w.environment_id AND e.id = w.event_id"
+);
+
+/// What another node is digesting in this very moment is passed over rather than waited for. Terms and sums are written
+/// in an order that is the same for all, so that none waits for another in a circle.
+pub(crate) async fn digest<S: Session>(s: &mut S, limit: u32) -> Result<Effect<u32>, Fault> {
+    let taken: Vec<Taken> = s
+        .query(&S::DIALECT.claimed(UNDIGESTED), values![limit], |cells| Ok((cells.id()?, cells.id()?)))
+        .await?;
+    if taken.is_empty() {
+        return Ok(Effect::Nothing(0));
+    }
+    let digest = Digest::of(&load(s, &taken).await?);
+    s.insert(&SEARCH_TERMS, digest.terms.iter().map(term_row).collect()).await?;
+    s.insert(&ACTIVITY, digest.sums.iter().map(|(by, sums)| sums_row(by, sums)).collect()).await?;
+    remove(s, &taken).await?;
+    Ok(Effect::Written(u32::try_from(taken.len()).unwrap_or(u32::MAX)))
+}
+
+/// An event and its environment.
+type Taken = ([u8; 16], [u8; 16]);
+
+/// The environments and the events, each as an array.
+fn arrays(taken: &[Taken]) -> [Value<'static>; 2] {
+    let environments = taken.iter().map(|(_, environment)| Value::from(*environment)).collect();
+    let events = taken.iter().map(|(event, _)| Value::from(*event)).collect();
+    [Value::List(environments), Value::List(events)]
+}
+
+async fn load<S: Session>(s: &mut S, taken: &[Taken]) -> Result<Vec<IndexableEvent>, Fault> {
+    if S::DIALECT == Dialect::Postgres {
+        let values = arrays(taken);
+        let mut events = s.query(CARDS, &values, read_card).await?;
+        events.extend(s.query(TRANSFERS, &values, read_transfer).await?);
+        return Ok(events);
+    }
+    let mut events = Vec::with_capacity(taken.len());
+    for (event, environment) in taken {
+        let values = values![*environment, *event];
+        match s.query_opt(CARD, values, read_card).await? {
+            Some(card) => events.push(card),
+            None => events.extend(s.query_opt(TRANSFER, values, read_transfer).await?),
+        }
+    }
+    Ok(events)
+}
+
+async fn remove<S: Session>(s: &mut S, taken: &[Taken]) -> Result<(), Fault> {
+    if S::DIALECT == Dialect::Postgres {
+        let sql = "DELETE FROM undigested_events u USING unnest($1::uuid[], $2::uuid[]) AS w (environment_id, event_id)
+             WHERE u.event_id = w.event_id AND u.environment_id = w.environment_id";
+        return s.execute(sql, &arrays(taken)).await.map(drop);
+    }
+    let sql = "DELETE FROM undigested_events WHERE event_id = $1 AND environment_id = $2";
+    let rows: Vec<_> = taken.iter().map(|(event, scope)| row![*event, *scope]).collect();
+    s.execute_each(sql, &rows).await
+}

@@ -1,0 +1,188 @@
+//! Providers' events, from their arrival until they are done with.
+
+use tollgate_domain::{Timestamp, id::EnvironmentId};
+use tollgate_engine::ports::{
+    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, SettledProviderEvent,
+    StoredProviderEvent,
+};
+
+use super::directory;
+use crate::{prelude::*, rows::is_unstorable};
+
+/// The columns that [`read`] takes, of provider_events as `e`.
+macro_rules! event_columns {
+    () => {
+        "e.environment_id, e.provider, e.id, e.kind, e.notice, e.request, e.received_at, e.state, e.due_at, e.tries,
+         e.note"
+    };
+}
+
+fn read(cells: &mut Cells<'_>) -> Result<StoredProviderEvent, Fault> {
+    Ok(StoredProviderEvent {
+        environment: cells.id()?,
+        event: ProviderEvent {
+            provider: cells.text()?,
+            id: cells.text()?,
+            kind: cells.text()?,
+            notice: cells.text()?,
+            request: cells.text()?,
+            received_at: cells.moment()?,
+        },
+        state: cells.word("state of an event", ProviderEventState::parse)?,
+        due: cells.moment_or_none()?,
+        tries: cells.count("number of tries")?,
+        note: cells.text()?,
+    })
+}
+
+/// When a settled event is due again: never, once it is done with.
+pub(crate) fn due(settled: &SettledProviderEvent) -> Option<i64> {
+    settled.due.filter(|_| settled.state == ProviderEventState::Waiting).map(Timestamp::unix_millis)
+}
+
+/// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
+fn states(wanted: Option<ProviderEventState>) -> Vec<ProviderEventState> {
+    wanted.map_or_else(|| ProviderEventState::ALL.to_vec(), |state| vec![state])
+}
+
+/// The moment of the first events behind a place, and the name in that moment that they come after; `None` if nothing
+/// can be behind it.
+fn behind(place: Option<&ProviderEventCursor>) -> Option<(i64, &str, &str)> {
+    match place.map(|place| (place.received_at, place.event.as_ref())) {
+        None => Some((i64::MAX, "", "")),
+        Some((_, Some((provider, id)))) if is_unstorable(provider) || is_unstorable(id) => None,
+        Some((at, Some((provider, id)))) => Some((at.unix_millis(), provider, id)),
+        Some((at, None)) => Some((at.unix_millis().checked_sub(1)?, "", "")),
+    }
+}
+
+/// The order in which events are shown, and how many of them.
+fn newest_first(events: &mut Vec<StoredProviderEvent>, limit: u32) {
+    events.sort_by(|one, other| {
+        let (one, other) = (&one.event, &other.event);
+        let by_name = || (&one.provider, &one.id).cmp(&(&other.provider, &other.id));
+        other.received_at.cmp(&one.received_at).then_with(by_name)
+    });
+    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+}
+
+pub(crate) async fn receive<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    event: &ProviderEvent,
+    due: Timestamp,
+) -> Result<Effect<Received>, Fault> {
+    let sql = "INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state,
+             due_at, tries, note)
+         SELECT e.id, $2, $3, $4, $5, $6, $7, 'waiting', $8, 0, '' FROM environments e WHERE e.id = $1
+         ON CONFLICT DO NOTHING";
+    let values = values![
+        environment,
+        &event.provider,
+        &event.id,
+        &event.kind,
+        &event.notice,
+        &event.request,
+        event.received_at,
+        due
+    ];
+    if s.execute(sql, values).await? == 1 {
+        return Ok(Effect::Written(Received::New));
+    }
+    if directory::stamp(s, environment).await?.is_none() {
+        return Err(Fault::Misuse("an event was to be stored in an environment that does not exist"));
+    }
+    Ok(Effect::Nothing(Received::Known))
+}
+
+pub(crate) const ANY_DUE: &str = "SELECT 1 FROM provider_events WHERE due_at <= $1 ORDER BY due_at LIMIT 1";
+
+/// Asked before claiming, so that looking for work writes nothing while there is none.
+pub(crate) async fn is_any_due<S: Session>(s: &mut S, now: Timestamp) -> Result<bool, Fault> {
+    s.exists(ANY_DUE, values![now]).await
+}
+
+pub(crate) const DUE: &str = concat!(
+    "SELECT ",
+    event_columns!(),
+    " FROM provider_events e WHERE e.due_at <= $1 ORDER BY e.due_at LIMIT $2"
+);
+
+/// What another node is taking, or settling, in this very moment is passed over rather than waited for.
+pub(crate) async fn claim<S: Session>(
+    s: &mut S,
+    now: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Effect<Vec<StoredProviderEvent>>, Fault> {
+    let mut due = s.query(&S::DIALECT.claimed(DUE), values![now, limit], read).await?;
+    due.sort_by(|one, other| (one.due, &one.event.id).cmp(&(other.due, &other.event.id)));
+    for stored in &mut due {
+        stored.due = Some(until);
+        stored.tries = stored.tries.saturating_add(1);
+    }
+    let leases: Vec<Vec<Value<'_>>> = due
+        .iter()
+        .map(|stored| {
+            let event = &stored.event;
+            row![stored.environment, &event.provider, &event.id, until, stored.tries]
+        })
+        .collect();
+    let sql = "UPDATE provider_events SET due_at = $4, tries = $5 WHERE environment_id = $1 AND provider = $2 AND id = $3";
+    s.execute_each(sql, &leases).await?;
+    Ok(Effect::written_if(!due.is_empty(), due))
+}
+
+pub(crate) async fn settle<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    settled: &SettledProviderEvent,
+) -> Result<Effect<bool>, Fault> {
+    let sql = "UPDATE provider_events SET state = $4, due_at = $5, note = $6
+         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'waiting'";
+    let (state, due) = (settled.state.as_str(), due(settled));
+    let values = values![environment, &settled.provider, &settled.id, state, due, &settled.note];
+    let was_waiting = s.execute(sql, values).await? == 1;
+    Ok(Effect::written_if(was_waiting, was_waiting))
+}
+
+pub(crate) async fn retry<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    provider: &str,
+    id: &str,
+    now: Timestamp,
+) -> Result<Effect<bool>, Fault> {
+    if is_unstorable(provider) || is_unstorable(id) {
+        return Ok(Effect::Nothing(false));
+    }
+    let sql = "UPDATE provider_events SET state = 'waiting', due_at = $4, tries = 0
+         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'parked'";
+    let was_parked = s.execute(sql, values![environment, provider, id, now]).await? == 1;
+    Ok(Effect::written_if(was_parked, was_parked))
+}
+
+pub(crate) const LIST: &str = concat!(
+    "SELECT ",
+    event_columns!(),
+    " FROM provider_events e WHERE e.environment_id = $1 AND e.state = $2 AND e.received_at <= $3
+         AND (e.received_at < $3 OR (e.provider, e.id) > ($4, $5))
+     ORDER BY e.received_at DESC, e.provider, e.id LIMIT $6"
+);
+
+pub(crate) async fn list<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    state: Option<ProviderEventState>,
+    before: Option<&ProviderEventCursor>,
+    limit: u32,
+) -> Result<Vec<StoredProviderEvent>, Fault> {
+    let Some((last, provider, id)) = behind(before) else { return Ok(Vec::new()) };
+    let mut events = Vec::new();
+    for state in states(state) {
+        let values = values![environment, state.as_str(), last, provider, id, limit];
+        events.extend(s.query(LIST, values, read).await?);
+    }
+    newest_first(&mut events, limit);
+    Ok(events)
+}

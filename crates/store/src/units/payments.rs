@@ -1,0 +1,172 @@
+//! Card payments as they are stored, found, listed and claimed.
+
+use std::sync::LazyLock;
+
+use tollgate_domain::{
+    ServiceReference, Timestamp,
+    card::CardOrder,
+    id::{EnvironmentId, PaymentId},
+};
+use tollgate_engine::ports::{CardPayment, Entry, Inserted, NewEvent, PaymentFilter, Progress};
+
+use super::{
+    directory,
+    out_events::{About, append_events},
+    timeline,
+};
+use crate::{
+    postgres::card_payments,
+    prelude::*,
+    rows::{
+        is_unstorable,
+        payment::{
+            PAYMENTS, attempt_columns, list_conditions, payment_row, read_attempt, read_order, read_progress,
+        },
+        transaction::{self, state_columns},
+    },
+};
+
+pub(crate) async fn insert<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    order: &CardOrder,
+    progress: &Progress,
+    entries: &[Entry],
+    new_events: &[NewEvent],
+) -> Result<Effect<Inserted>, Fault> {
+    if order.environment != environment {
+        return Err(Fault::Misuse("a payment was to be stored in another environment than its own"));
+    }
+    if S::DIALECT == Dialect::Postgres {
+        return card_payments::insert(s, order, progress, entries, new_events).await;
+    }
+    if directory::stamp(s, environment).await?.is_none() {
+        return Ok(Effect::Nothing(Inserted::EnvironmentMissing));
+    }
+    if s.execute(PAYMENTS.insert_one(), &payment_row(order, progress)).await? == 0 {
+        return Ok(Effect::Nothing(Inserted::Done));
+    }
+    let reference = ServiceReference::Card(order.id);
+    timeline::add(s, environment, reference, entries).await?;
+    append_events(s, new_events, About { environment, reference, at: order.created_at, state: None }).await?;
+    Ok(Effect::Written(Inserted::Done))
+}
+
+/// One statement, and so one moment: a row for each attempt, or one row if there is none, each with the payment.
+static FIND: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, {}, {} FROM card_payments p
+         LEFT JOIN transactions t
+             ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id
+         LEFT JOIN card_attempts a ON a.environment_id = p.environment_id AND a.payment_id = p.id
+         WHERE p.environment_id = $1 AND p.id = $2 ORDER BY a.number",
+        PAYMENTS.select("p"),
+        attempt_columns!(),
+        state_columns!()
+    )
+});
+
+pub(crate) async fn find<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: PaymentId,
+) -> Result<Option<CardPayment>, Fault> {
+    let mut payment: Option<CardPayment> = None;
+    let read = |cells: &mut Cells<'_>| {
+        if let Some(payment) = &mut payment {
+            cells.skip(PAYMENTS.columns.len());
+            payment.attempts.extend(read_attempt(cells)?);
+            return Ok(());
+        }
+        payment = Some(CardPayment {
+            order: read_order(cells)?,
+            progress: read_progress(cells)?,
+            revision: cells.count("revision")?,
+            attempts: read_attempt(cells)?.into_iter().collect(),
+            transaction: transaction::read_if_any(cells)?,
+        });
+        Ok(())
+    };
+    s.query(&FIND, values![environment, id], read).await?;
+    Ok(payment)
+}
+
+pub(crate) async fn of_object<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    provider: &str,
+    object: &str,
+) -> Result<Option<PaymentId>, Fault> {
+    if is_unstorable(provider) || is_unstorable(object) {
+        return Ok(None);
+    }
+    let sql = "SELECT payment_id FROM provider_objects
+         WHERE environment_id = $1 AND provider = $2 AND object = $3";
+    s.query_opt(sql, values![environment, provider, object], |cells| cells.id()).await
+}
+
+pub(crate) fn list_sql(filter: PaymentFilter) -> String {
+    let conditions = list_conditions(filter);
+    format!(
+        "SELECT id FROM card_payments WHERE environment_id = $1 AND id <= $2{conditions}
+         ORDER BY id DESC LIMIT $3"
+    )
+}
+
+pub(crate) async fn list<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    filter: PaymentFilter,
+    before: Option<PaymentId>,
+    limit: u32,
+) -> Result<Vec<PaymentId>, Fault> {
+    let Some(last) = rows::up_to_before(before) else { return Ok(Vec::new()) };
+    s.query(&list_sql(filter), values![environment, last, limit], |cells| cells.id()).await
+}
+
+/// What is claimed: payments that are due, or paid ones whose follow-up is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
+    /// Asked before claiming, so that looking for work writes nothing while there is none.
+    pub(crate) any: &'static str,
+    pub(crate) due: &'static str,
+    lease: &'static str,
+}
+
+pub(crate) const DUE: Claim = Claim {
+    any: "SELECT 1 FROM card_payments WHERE due_at <= $1 ORDER BY due_at LIMIT 1",
+    due: "SELECT due_at, id, environment_id FROM card_payments WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
+    lease: "UPDATE card_payments SET due_at = $3, tries = tries + 1 WHERE environment_id = $1 AND id = $2",
+};
+
+pub(crate) const FOLLOW_UPS: Claim = Claim {
+    any: "SELECT 1 FROM card_payments WHERE follow_up_at <= $1 ORDER BY follow_up_at LIMIT 1",
+    due: "SELECT follow_up_at, id, environment_id FROM card_payments
+          WHERE follow_up_at <= $1 ORDER BY follow_up_at LIMIT $2",
+    lease: "UPDATE card_payments SET follow_up_at = $3 WHERE environment_id = $1 AND id = $2",
+};
+
+pub(crate) async fn is_any_due<S: Session>(s: &mut S, claim: Claim, now: Timestamp) -> Result<bool, Fault> {
+    s.exists(claim.any, values![now]).await
+}
+
+/// What another node is taking, or changing, in this very moment is passed over rather than waited for.
+pub(crate) async fn claim<S: Session>(
+    s: &mut S,
+    claim: Claim,
+    now: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Effect<Vec<(EnvironmentId, PaymentId)>>, Fault> {
+    let mut due: Vec<(i64, PaymentId, EnvironmentId)> = s
+        .query(&S::DIALECT.claimed(claim.due), values![now, limit], |cells| {
+            Ok((cells.number()?, cells.id()?, cells.id()?))
+        })
+        .await?;
+    due.sort_unstable();
+    let due: Vec<_> = due.into_iter().map(|(_, id, environment)| (environment, id)).collect();
+    let leases: Vec<Vec<Value<'_>>> =
+        due.iter().map(|(environment, id)| row![*environment, *id, until]).collect();
+    s.execute_each(claim.lease, &leases).await?;
+    Ok(Effect::written_if(!due.is_empty(), due))
+}

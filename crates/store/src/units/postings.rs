@@ -1,0 +1,82 @@
+//! Postings: the posting itself, its entries and the balances they add up to.
+
+use tollgate_domain::{
+    Currency, Timestamp,
+    id::{EnvironmentId, PostingId},
+    ledger::{Entry, PostingCause},
+};
+
+use crate::prelude::*;
+
+/// A posting and its entries, of which there are two to four.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Posting<'a> {
+    pub(crate) environment: EnvironmentId,
+    pub(crate) currency: Currency,
+    pub(crate) id: PostingId,
+    pub(crate) cause: PostingCause,
+    pub(crate) reference: &'a str,
+    pub(crate) amount_minor: i64,
+    pub(crate) actor: &'a str,
+    pub(crate) at: Timestamp,
+    pub(crate) entries: &'a [Entry],
+}
+
+table! {
+    POSTINGS = "ledger_postings" ("");
+    fn posting_row(posting: &Posting<'a>, currency: &'a str) {
+        environment_id: Id = posting.environment,
+        currency: Text = currency,
+        id: Id = posting.id,
+        cause: Text = posting.cause.as_str(),
+        reference: Text = posting.reference,
+        amount_minor: Number = posting.amount_minor,
+        actor: Text = posting.actor,
+        at: Number = posting.at,
+    }
+}
+
+table! {
+    ENTRIES = "ledger_entries" ("");
+    fn entry_row(posting: &Posting<'_>, currency: &'a str, entry: &Entry) {
+        environment_id: Id = posting.environment,
+        currency: Text = currency,
+        posting_id: Id = posting.id,
+        account: Text = entry.account.as_str(),
+        amount_minor: Number = entry.amount_minor,
+    }
+}
+
+impl Posting<'_> {
+    /// Adds the entries to their accounts; `false` if one of them would be overdrawn, and then nothing may be kept.
+    pub(crate) async fn add_up<S: Session>(&self, s: &mut S) -> Result<bool, Fault> {
+        let values = |entry: &Entry| {
+            let (account, amount) = (entry.account.as_str(), entry.amount_minor);
+            row![self.environment, self.currency.code(), account, amount]
+        };
+        // What is taken comes first, because it may be refused.
+        for entry in self.entries.iter().filter(|entry| entry.amount_minor < 0) {
+            let sql = "UPDATE ledger_accounts SET balance_minor = balance_minor + $4
+                 WHERE environment_id = $1 AND currency = $2 AND account = $3
+                     AND (account = 'funding' OR balance_minor + $4 >= 0)";
+            if s.execute(sql, &values(entry)).await? == 0 {
+                return Ok(false);
+            }
+        }
+        let sql = "INSERT INTO ledger_accounts (environment_id, currency, account, balance_minor)
+             VALUES ($1, $2, $3, $4)
+             ON CONFLICT (environment_id, currency, account)
+                 DO UPDATE SET balance_minor = ledger_accounts.balance_minor + excluded.balance_minor";
+        for entry in self.entries.iter().filter(|entry| entry.amount_minor > 0) {
+            s.execute(sql, &values(entry)).await?;
+        }
+        Ok(true)
+    }
+
+    /// Writes the posting and its entries.
+    pub(crate) async fn write<S: Session>(&self, s: &mut S) -> Result<(), Fault> {
+        let currency = self.currency.code();
+        s.insert(&POSTINGS, vec![posting_row(self, currency)]).await?;
+        s.insert(&ENTRIES, self.entries.iter().map(|entry| entry_row(self, currency, entry)).collect()).await
+    }
+}

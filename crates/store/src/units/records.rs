@@ -1,0 +1,208 @@
+//! Payments as they are found and added up, and what waits for a person.
+
+use tollgate_domain::{
+    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp, event::EventKind, id::EnvironmentId,
+};
+use tollgate_engine::ports::{Activity, Attention, PastPayment, SearchCursor, SearchHit};
+
+use crate::prelude::*;
+
+/// The columns that [`read_past_transfer`] takes, of transactions as `t`; the first is its place.
+macro_rules! past_transfer_columns {
+    () => {
+        "t.id, t.reference, t.created_at, t.currency, t.metadata, t.provider, t.channel, t.principal_minor,
+         t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers"
+    };
+}
+
+/// Reads the columns place, method and reference.
+fn read_found(cells: &mut Cells<'_>) -> Result<SearchHit, Fault> {
+    let place = cells.id()?;
+    let method = cells.word("payment method", PaymentMethod::parse)?;
+    Ok(SearchHit { place, reference: ServiceReference::from_bytes(method, cells.id()?) })
+}
+
+fn read_activity(cells: &mut Cells<'_>) -> Result<Activity, Fault> {
+    Ok(Activity {
+        hour: cells.moment()?,
+        currency: cells.word("currency", Currency::parse)?,
+        method: cells.word("payment method", PaymentMethod::parse)?,
+        provider: cells.text()?,
+        kind: cells.word("kind of event", EventKind::parse)?,
+        count: cells.count("number of events")?,
+        principal_minor: cells.number()?,
+        platform_fee_minor: cells.number()?,
+        organization_fee_minor: cells.number()?,
+    })
+}
+
+/// A payment of the past at its place.
+type Placed = ([u8; 16], PastPayment);
+
+fn read_past_card(cells: &mut Cells<'_>) -> Result<Placed, Fault> {
+    let place = cells.id()?;
+    let reference = ServiceReference::Card(cells.id()?);
+    let at = cells.moment()?;
+    let flow = Some(cells.word("flow", Flow::parse)?);
+    Ok((place, read_past(cells, reference, at, flow)?))
+}
+
+fn read_past_transfer(cells: &mut Cells<'_>) -> Result<Placed, Fault> {
+    let place = cells.id()?;
+    let reference = ServiceReference::Ach(cells.id()?);
+    let at = cells.moment()?;
+    Ok((place, read_past(cells, reference, at, None)?))
+}
+
+fn read_past(
+    cells: &mut Cells<'_>,
+    reference: ServiceReference,
+    at: Timestamp,
+    flow: Option<Flow>,
+) -> Result<PastPayment, Fault> {
+    Ok(PastPayment {
+        reference,
+        at,
+        flow,
+        currency: cells.word("currency", Currency::parse)?,
+        metadata: cells.text()?,
+        provider: cells.text()?,
+        channel: cells.word("channel", Channel::parse)?,
+        fee: rows::fee::read(cells)?,
+    })
+}
+
+/// The newest of both, newest first.
+fn merged(cards: Vec<Placed>, transfers: Vec<Placed>, limit: u32) -> Vec<PastPayment> {
+    let mut all = cards;
+    all.extend(transfers);
+    all.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+    all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    all.into_iter().map(|(_, payment)| payment).collect()
+}
+
+pub(crate) const FIND: &str = "SELECT place, method, reference FROM search_terms
+     WHERE environment_id = $1 AND term = $2 AND place <= $3 ORDER BY place DESC LIMIT $4";
+
+pub(crate) async fn find<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    term: &str,
+    before: Option<SearchCursor>,
+    limit: u32,
+) -> Result<Vec<SearchHit>, Fault> {
+    let Some(last) = rows::up_to_before(before) else { return Ok(Vec::new()) };
+    s.query(FIND, values![environment, term, last, limit], read_found).await
+}
+
+pub(crate) const ACTIVITY: &str = "SELECT hour, currency, method, provider, kind, count, principal_minor, platform_fee_minor, organization_fee_minor FROM activity WHERE environment_id = $1 AND hour >= $2 AND hour < $3
+     ORDER BY hour, currency, method, provider, kind";
+
+pub(crate) async fn activity<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Activity>, Fault> {
+    s.query(ACTIVITY, values![environment, from, until], read_activity).await
+}
+
+pub(crate) const PAST_CARDS: &str = "SELECT p.id, p.id, p.created_at, p.flow, p.currency, p.metadata, p.provider, p.channel, p.principal_minor,
+         p.platform_fee_minor, p.organization_fee_minor, p.fee_minor, p.total_debit_minor, p.fee_layers FROM card_payments p WHERE p.environment_id = $1 ORDER BY p.id DESC LIMIT $2";
+
+/// The two tables share the transaction's id.
+pub(crate) const PAST_TRANSFERS: &str = concat!(
+    "SELECT ",
+    past_transfer_columns!(),
+    " FROM transfers f CROSS JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
+     WHERE f.environment_id = $1 ORDER BY f.transaction_id DESC LIMIT $2"
+);
+
+/// As an array: a server that plans for any limit believes that it is a tenth of all, and would rather read all of them
+/// than look so many up.
+const PAST_TRANSFERS_BY_KEY: &str = concat!(
+    "SELECT ",
+    past_transfer_columns!(),
+    " FROM transactions t WHERE t.environment_id = $1 AND t.id = ANY (ARRAY(
+         SELECT transaction_id FROM transfers WHERE environment_id = $1 ORDER BY transaction_id DESC LIMIT $2))"
+);
+
+pub(crate) async fn past_payments<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    method: Option<PaymentMethod>,
+    limit: u32,
+) -> Result<Vec<PastPayment>, Fault> {
+    let (mut cards, mut transfers) = (Vec::new(), Vec::new());
+    if method != Some(PaymentMethod::Ach) {
+        cards = s.query(PAST_CARDS, values![environment, limit], read_past_card).await?;
+    }
+    if method != Some(PaymentMethod::WebCard) {
+        let sql = S::DIALECT.pick(PAST_TRANSFERS, PAST_TRANSFERS_BY_KEY);
+        transfers = s.query(sql, values![environment, limit], read_past_transfer).await?;
+    }
+    Ok(merged(cards, transfers, limit))
+}
+
+/// The orders mean nothing but that the indexes are used, however many rows the server believes there are.
+macro_rules! attention {
+    ($parked_deliveries:literal) => {
+        concat!(
+            "SELECT
+     (SELECT count(*) FROM (
+         SELECT 1 FROM card_payments WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY id LIMIT $2) c),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM transfers
+         WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY transaction_id LIMIT $2) c),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM reconciliation_exceptions
+         WHERE environment_id = $1 AND resolved_at IS NULL ORDER BY id LIMIT $2) c),
+     (SELECT count(*) FROM (",
+            $parked_deliveries,
+            ") c),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM event_endpoints WHERE environment_id = $1 AND disabled IS NOT NULL LIMIT $2) c),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM provider_events
+         WHERE environment_id = $1 AND state = 'waiting' ORDER BY received_at LIMIT $2) c),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM provider_events
+         WHERE environment_id = $1 AND state = 'parked' ORDER BY received_at LIMIT $2) c)"
+        )
+    };
+}
+
+pub(crate) const ATTENTION: &str = attention!(
+    "SELECT 1 FROM event_endpoints p CROSS JOIN event_deliveries d
+         ON d.environment_id = p.environment_id AND d.endpoint_id = p.id
+     WHERE p.environment_id = $1 AND d.state = 'parked' AND d.state <> 'delivered' LIMIT $2"
+);
+
+const ATTENTION_OF_SERVER: &str = attention!(
+    "SELECT 1 FROM event_endpoints p CROSS JOIN LATERAL (
+         SELECT 1 FROM event_deliveries d
+         WHERE d.environment_id = p.environment_id AND d.endpoint_id = p.id AND d.state = 'parked'
+         ORDER BY d.event_id LIMIT $2) d
+     WHERE p.environment_id = $1 LIMIT $2"
+);
+
+pub(crate) async fn attention<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    most: u32,
+) -> Result<Attention, Fault> {
+    let sql = S::DIALECT.pick(ATTENTION, ATTENTION_OF_SERVER);
+    s.query_one(sql, values![environment, most], |cells| {
+        let mut next = || cells.count("count");
+        Ok(Attention {
+            waiting_payments: next()?,
+            waiting_transfers: next()?,
+            open_exceptions: next()?,
+            parked_deliveries: next()?,
+            disabled_endpoints: next()?,
+            waiting_provider_events: next()?,
+            parked_provider_events: next()?,
+        })
+    })
+    .await
+}
