@@ -64,7 +64,6 @@ pub enum OpenError {
         path.display()
     )]
     File {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         reason: String,
@@ -113,7 +112,6 @@ pub enum OpenError {
     Migration {
         /// The migration's number, 0 for the table of migrations itself.
         version: i64,
-        /// Its name.
         name: String,
         /// What the database said.
         reason: String,

@@ -86,7 +86,7 @@ async fn waiting_units_share_a_commit() {
     let mut running = tokio::task::JoinSet::new();
     for place in 0..200 {
         let store = Arc::clone(&store);
-        // Every other one is refused, which must not undo its neighbours in the same transaction.
+        // Every other one is refused, which must not undo its neighbors in the same transaction.
         let (cause, amount) = if place % 2 == 0 { (Cause::Fund, 1) } else { (Cause::Withdraw, 1_000_000) };
         let movement = nodes.new_movement(cause, amount, &format!("r{place}"));
         running.spawn(async move { store.move_funds(environment, &movement).await.unwrap() });
@@ -149,7 +149,7 @@ async fn a_transaction_lost_midway_is_unavailable_and_recovers() {
     let (bad, good_answer) =
         tokio::join!(store.move_funds(environment, &bad), store.move_funds(environment, &good));
     assert!(matches!(bad, Err(StoreError::Unavailable(_))), "{bad:?}");
-    // Its neighbour was in the same transaction or in the next one: told that nothing happened, or done.
+    // Its neighbor was in the same transaction or in the next one: told that nothing happened, or done.
     let held = books_balance(&nodes, environment, Currency::USD).await;
     assert_eq!(held, if good_answer.is_ok() { 7 } else { 0 });
     let moved = store.move_funds(environment, &good).await.unwrap();
@@ -301,7 +301,7 @@ async fn transfers_share_a_commit() {
     let mut running = tokio::task::JoinSet::new();
     for place in 0..200 {
         let store = Arc::clone(&store);
-        // Every other one is refused, which must not undo its neighbours in the same transaction.
+        // Every other one is refused, which must not undo its neighbors in the same transaction.
         let fee = if place % 2 == 0 { fees(1_000, 25, 10) } else { fees(1_000_000, 0, 0) };
         let new = nodes.new_transfer_of(environment, fee);
         running.spawn(async move { store.reserve_transfer(environment, &new).await.unwrap() });
@@ -316,7 +316,7 @@ async fn transfers_share_a_commit() {
     nodes.audit_is_clean().await;
 }
 
-/// One that fails after it has written is undone by itself, and its neighbours in the same transaction are done once.
+/// One that fails after it has written is undone by itself, and its neighbors in the same transaction are done once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_fails_for_a_neighbours_sake() {
     let folder = Folder::new();

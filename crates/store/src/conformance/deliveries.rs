@@ -1,4 +1,4 @@
-//! Deliveries, from the event until the endpoint has it or nobody tries any more.
+//! Deliveries, from the event until the endpoint has it or nobody tries anymore.
 
 use std::collections::BTreeSet;
 

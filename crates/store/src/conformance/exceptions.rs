@@ -90,7 +90,7 @@ pub async fn the_first_resolution_stays(nodes: &Nodes) {
         nodes.two.exceptions_of(environment, card(id)).await.unwrap(),
         std::slice::from_ref(&expected)
     );
-    // What an operator is done with does not come back with the next look at the provider.
+    // What an operator is done with does not come back with the next check at the provider.
     let mut change = nodes.change_to(1, preparing());
     change.exceptions = vec![nodes.new_exception(DiscrepancyKind::SecondPayment, "pi_2")];
     nodes.change(environment, id, &change).await;

@@ -55,7 +55,7 @@ pub async fn a_changed_payment_goes_round(nodes: &Nodes) {
         assert_eq!(payment.attempts, [change.attempt.clone().unwrap()]);
         change = nodes.full_change(payment.revision, "evt_1");
     }
-    // And back to nothing where nothing is known any more.
+    // And back to nothing where nothing is known anymore.
     change.progress = preparing();
     change.attempt = Some(Attempt { sealed_source: None, ..nodes.new_attempt(1, 1) });
     let plain = super::samples::in_status(tollgate_domain::transaction::Status::Succeeded);

@@ -189,7 +189,7 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     ] {
         assert_eq!(nodes.found_by(environment, term.clone()).await, expected, "{term:?}");
     }
-    // What is learnt later is found by, too, and nothing is found twice.
+    // What is learned later is found by, too, and nothing is found twice.
     let state = |name: &str| TransactionState {
         provider_reference: Some(name.to_owned()),
         ..in_status(Status::Processing)

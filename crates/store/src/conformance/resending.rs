@@ -64,7 +64,7 @@ pub async fn one_event_is_sent_again(nodes: &Nodes) {
     let delivered = attempted(DeliveryState::Delivered, None, EndpointEffect::Answers);
     nodes.settle(environment, all.id, event.id, &delivered).await;
 
-    // To whoever wants it, from the beginning; what came of it last is still known.
+    // To whoever wants it, from the beginning; its result last is still known.
     let resent = nodes.one.resend(environment, one(None, event.id), at(4_000), 9).await.unwrap();
     assert_eq!(resent, done(1));
     let expected = EventDelivery {
@@ -85,7 +85,7 @@ pub async fn one_event_is_sent_again(nodes: &Nodes) {
     assert_eq!(resent, done(1));
     let made = nodes.delivery(environment, all.id, never_sent.id).await;
     assert_eq!((made.since, made.due, made.tries, made.last), (at(4_002), Some(at(4_002)), 0, None));
-    // And what waits begins anew.
+    // And what waits begins again.
     nodes.one.claim_deliveries(at(5_000), at(6_000), 9, 9).await.unwrap();
     nodes.one.resend(environment, one(Some(all.id), event.id), at(4_000), 9).await.unwrap();
     assert_eq!(nodes.delivery(environment, all.id, event.id).await, expected);

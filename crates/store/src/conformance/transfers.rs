@@ -96,7 +96,7 @@ pub async fn an_existing_transfer_is_returned_whole(nodes: &Nodes) {
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     let existing = |transfer: Transfer| Reserved::Existing(Box::new(transfer));
-    // The very same call again, although nothing is available any more.
+    // The very same call again, although nothing is available anymore.
     let answer = nodes.two.reserve_transfer(environment, &new).await.unwrap();
     assert_eq!(answer, existing(begun(&new)));
     // As it is by now, and whatever else is asked for under its reference.
