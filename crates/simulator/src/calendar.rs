@@ -1,4 +1,4 @@
-//! The time, as each adapter writes it.
+//! The time, as each provider writes it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -4,57 +4,73 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::extract::{Path, Request, State};
 use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 
-use crate::config::Wire;
+use crate::api::{Api, ApiError, ApiRequest, Provider, ReadCall, Refusal};
 use crate::faults::{DueFaults, Fault, Kind};
 use crate::idempotency::{Claim, Saved};
-use crate::simulator::Simulator;
-use crate::webhooks::WebhookEvent;
+use crate::services::Services;
 
-/// What one wire says where the others say it differently.
-pub(crate) trait ProviderApi: 'static {
-    const WIRE: Wire;
-    fn server_error(status: StatusCode) -> Value;
-    fn refusal(operation: &str, code: Option<&str>) -> (StatusCode, Value);
-    fn rate_limited() -> Value;
-    /// `first` is what was answered to the key's own call, where that is known already.
-    fn key_reused(key: &str, first: Option<&str>) -> (StatusCode, Value);
-    fn key_in_use(key: &str) -> (StatusCode, Value);
+/// What an endpoint does.
+pub(crate) type Perform<P> =
+    fn(&mut <P as Provider>::State, &<P as Provider>::Call) -> Result<Value, <P as Provider>::Error>;
+
+/// A route to an endpoint.
+pub(crate) fn endpoint<P: Provider>(
+    method: MethodFilter,
+    operation: &'static str,
+    perform: Perform<P>,
+) -> MethodRouter<Api<P>> {
+    on(method, move |State(api): State<Api<P>>, id: Option<Path<String>>, request: Request| {
+        handle(api, operation, id.map(|Path(id)| id).unwrap_or_default(), request, perform)
+    })
 }
 
-/// A call that has been read and may be carried out.
-#[derive(Debug)]
-pub(crate) struct Ask {
-    pub(crate) operation: &'static str,
-    pub(crate) key: Option<String>,
-    /// The same for two requests exactly when the provider takes them for the same.
-    pub(crate) fingerprint: String,
-    pub(crate) request_id: String,
+/// Reads a call, has it carried out, and answers it.
+async fn handle<P: Provider>(
+    api: Api<P>,
+    operation: &'static str,
+    id: String,
+    request: Request,
+    perform: Perform<P>,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let request_id = api.services().ids.with_prefix("req_");
+    let request = ApiRequest { operation, id, request_id, parts, body: read_body(body).await };
+    let (mut response, replay_of) = match P::read(&api, &request) {
+        Ok(read) => {
+            let asked = Asked { operation, request_id: request.request_id.clone(), read, perform };
+            let mut answer = handle_call(api, asked).await;
+            let replay_of = answer.replay_of.take();
+            (answer.into_response(), replay_of)
+        }
+        Err(error) => (refuse(&error), None),
+    };
+    P::add_headers(&request, replay_of.as_deref(), response.headers_mut());
+    response
 }
 
-/// What carrying out a call gave.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Value,
-    /// Whether the answer is the key's from now on. A refusal before anything began leaves the key free.
-    pub(crate) keep: bool,
-    pub(crate) webhook_events: Vec<WebhookEvent>,
+struct Asked<P: Provider> {
+    operation: &'static str,
+    request_id: String,
+    read: ReadCall<P::Call>,
+    perform: Perform<P>,
 }
 
 /// What the caller gets to see.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Arc<str>,
+struct Answer {
+    status: StatusCode,
+    body: Arc<str>,
     /// The request this is the repeated answer of.
-    pub(crate) replay_of: Option<String>,
+    replay_of: Option<String>,
     /// How long the caller is asked to wait.
     retry_after: Option<Duration>,
     ending: Ending,
@@ -74,6 +90,11 @@ impl Answer {
         Self::of(status, body.to_string().into(), None)
     }
 
+    fn refused(error: &impl ApiError) -> Self {
+        let Refusal { status, body, .. } = error.refusal();
+        Self::whole(status, &body)
+    }
+
     fn of(status: StatusCode, body: Arc<str>, replay_of: Option<String>) -> Self {
         Self { status, body, replay_of, retry_after: None, ending: Ending::Whole }
     }
@@ -83,7 +104,7 @@ impl Answer {
         Self { ending: Ending::Cut, ..answer }
     }
 
-    pub(crate) fn into_response(self) -> Response {
+    fn into_response(self) -> Response {
         let whole = Bytes::copy_from_slice(self.body.as_bytes());
         let length = HeaderValue::from(whole.len());
         let body = match self.ending {
@@ -91,7 +112,7 @@ impl Answer {
             Ending::Torn => {
                 let half = whole.slice(..whole.len() / 2);
                 let rest = stream::once(async {
-                    // The first half has to be on the wire before the connection goes.
+                    // The first half has to be sent before the connection goes.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     Err(std::io::Error::other("torn on request"))
                 });
@@ -116,105 +137,93 @@ impl Answer {
 }
 
 /// Carries out a call, with whatever faults were asked for it.
-pub(crate) async fn handle_call<M, F>(simulator: Simulator, ask: Ask, perform: F) -> Answer
-where
-    M: ProviderApi,
-    F: FnOnce(&Simulator) -> Outcome + Send + 'static,
-{
-    simulator.start();
-    simulator.count_call(M::WIRE, ask.operation);
-    let strike = simulator.faults().take(M::WIRE, ask.operation);
-    if strike.exchange.is_none() && strike.webhooks.is_none() {
-        return carry_out::<M, F>(simulator, ask, strike, perform).await;
+async fn handle_call<P: Provider>(api: Api<P>, asked: Asked<P>) -> Answer {
+    api.services().count_call(P::WIRE, asked.operation);
+    let faults = api.services().faults.take(P::WIRE, asked.operation);
+    if faults.exchange.is_none() && faults.webhooks.is_none() {
+        return carry_out(api, asked, faults).await;
     }
     // A caller who hangs up during a fault must not stop what the provider would have done all the same.
-    let task = tokio::spawn(carry_out::<M, F>(simulator, ask, strike, perform));
+    let task = tokio::spawn(carry_out(api, asked, faults));
     task.await.unwrap_or_else(|_| Answer::cut())
 }
 
-async fn carry_out<M, F>(simulator: Simulator, ask: Ask, strike: DueFaults, perform: F) -> Answer
-where
-    M: ProviderApi,
-    F: FnOnce(&Simulator) -> Outcome + Send + 'static,
-{
-    if let Some(fault) = &strike.exchange
-        && let Some(answer) = strike_before::<M>(&simulator, fault, ask.operation).await
+async fn carry_out<P: Provider>(api: Api<P>, asked: Asked<P>, faults: DueFaults) -> Answer {
+    let Asked { operation, request_id, read: ReadCall { call, key, fingerprint }, perform } = asked;
+    let (services, keys) = (api.services(), api.keys());
+    if let Some(fault) = &faults.exchange
+        && let Some(answer) = strike_before::<P>(services, fault, operation).await
     {
         return answer;
     }
-    let keys = simulator.keys(M::WIRE);
-    let claim = ask.key.as_ref().map(|key| (key, keys.claim(key, &ask.fingerprint)));
+    let claim = key.as_ref().map(|key| (key, keys.claim(key, &fingerprint)));
     let (answer, webhook_events) = match claim {
         Some((_, Claim::Answered(saved))) => {
             let Saved { status, body, request_id } = saved;
             (Answer::of(status, body, Some(request_id)), Vec::new())
         }
         Some((key, Claim::Reused(first))) => {
-            let (status, body) = M::key_reused(key, first.as_deref());
-            (Answer::whole(status, &body), Vec::new())
+            (Answer::refused(&P::key_reused(key, first.as_deref())), Vec::new())
         }
-        Some((key, Claim::Busy)) => {
-            let (status, body) = M::key_in_use(key);
-            (Answer::whole(status, &body), Vec::new())
-        }
+        Some((key, Claim::Busy)) => (Answer::refused(&P::key_in_use(key)), Vec::new()),
         Some((_, Claim::Fresh)) | None => {
-            if let Some(fault) = strike.exchange.as_ref().filter(|fault| fault.kind == Kind::Slow) {
-                simulator.pause(fault.delay()).await;
+            if let Some(fault) = faults.exchange.as_ref().filter(|fault| fault.kind == Kind::Slow) {
+                services.pause(fault.delay()).await;
             }
-            let outcome = perform(&simulator);
-            let answer = Answer::whole(outcome.status, &outcome.body);
-            if let Some(key) = &ask.key {
-                if outcome.keep {
-                    let (status, body) = (answer.status, Arc::clone(&answer.body));
-                    let saved = Saved { status, body, request_id: ask.request_id.clone() };
-                    keys.settle(key, &ask.fingerprint, saved);
-                } else {
-                    keys.release(key);
+            let ((answer, keep), webhook_events) = api.change(|state| match perform(state, &call) {
+                Ok(mut value) => {
+                    P::finish(state, &call, &mut value);
+                    (Answer::whole(StatusCode::OK, &value), true)
                 }
+                Err(error) => {
+                    let Refusal { status, body, begun } = error.refusal();
+                    (Answer::whole(status, &body), begun)
+                }
+            });
+            match &key {
+                Some(key) if keep => {
+                    let (status, body) = (answer.status, Arc::clone(&answer.body));
+                    keys.settle(key, &fingerprint, Saved { status, body, request_id });
+                }
+                Some(key) => keys.release(key),
+                None => {}
             }
-            (answer, outcome.webhook_events)
+            (answer, webhook_events)
         }
     };
-    simulator.announce(M::WIRE, webhook_events, strike.webhooks.as_ref()).await;
-    match &strike.exchange {
-        Some(fault) => strike_after::<M>(&simulator, fault, answer).await,
+    services.announce(P::WIRE, webhook_events, faults.webhooks.as_ref()).await;
+    match &faults.exchange {
+        Some(fault) => strike_after::<P>(services, fault, answer).await,
         None => answer,
     }
 }
 
 /// `None`: the fault lies later, and the call goes ahead.
-async fn strike_before<M: ProviderApi>(
-    simulator: &Simulator,
-    fault: &Fault,
-    operation: &str,
-) -> Option<Answer> {
+async fn strike_before<P: Provider>(services: &Services, fault: &Fault, operation: &str) -> Option<Answer> {
     match fault.kind {
         Kind::TimeoutBefore => {
-            simulator.pause(fault.delay()).await;
+            services.pause(fault.delay()).await;
             Some(Answer::cut())
         }
         Kind::Reset => Some(Answer::cut()),
-        Kind::ErrorBefore => Some(server_error::<M>(fault)),
-        Kind::Refuse => {
-            let (status, body) = M::refusal(operation, fault.code.as_deref());
-            Some(Answer::whole(status, &body))
-        }
+        Kind::ErrorBefore => Some(server_error::<P>(fault)),
+        Kind::Refuse => Some(Answer::refused(&P::simulated_refusal(operation, fault.code.as_deref()))),
         Kind::RateLimited => {
-            let answer = Answer::whole(StatusCode::TOO_MANY_REQUESTS, &M::rate_limited());
+            let answer = Answer::refused(&P::rate_limited());
             Some(Answer { retry_after: Some(fault.delay()), ..answer })
         }
         _ => None,
     }
 }
 
-async fn strike_after<M: ProviderApi>(simulator: &Simulator, fault: &Fault, answer: Answer) -> Answer {
+async fn strike_after<P: Provider>(services: &Services, fault: &Fault, answer: Answer) -> Answer {
     match fault.kind {
         Kind::TimeoutAfter => {
-            simulator.pause(fault.delay()).await;
+            services.pause(fault.delay()).await;
             Answer::cut()
         }
         // The key keeps the true answer: the error stands for one in front of the provider, and a retry learns it.
-        Kind::ErrorAfter => server_error::<M>(fault),
+        Kind::ErrorAfter => server_error::<P>(fault),
         Kind::Malformed => Answer { body: Arc::from("<html><body>It worked!</body"), ..answer },
         Kind::Torn => Answer { ending: Ending::Torn, ..answer },
         Kind::UnknownStatus => {
@@ -225,10 +234,9 @@ async fn strike_after<M: ProviderApi>(simulator: &Simulator, fault: &Fault, answ
     }
 }
 
-fn server_error<M: ProviderApi>(fault: &Fault) -> Answer {
+fn server_error<P: Provider>(fault: &Fault) -> Answer {
     let asked = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
-    let status = asked.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::whole(status, &M::server_error(status))
+    Answer::refused(&P::server_error(asked.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)))
 }
 
 /// Replaces the object's status, whether it stands at the top, inside a `payment`, `refund` and the like, or in each row
@@ -247,6 +255,15 @@ fn unheard_of(mut body: Value) -> Value {
         }
     }
     body
+}
+
+/// The answer to a call that is refused before it is carried out.
+pub(crate) fn refuse(error: &impl ApiError) -> Response {
+    Answer::refused(error).into_response()
+}
+
+pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
+    Answer::whole(status, body).into_response()
 }
 
 /// The whole of a request's body, or nothing where it is larger than any provider takes.

@@ -1,4 +1,4 @@
-//! Test cards, and how each behaves. Both adapters know the same numbers.
+//! Test cards, and how each behaves. Both card providers know the same numbers.
 
 use crate::calendar;
 

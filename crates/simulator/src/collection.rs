@@ -67,20 +67,27 @@ impl<T> Collection<T> {
         self.by_number.values().rev().map(|(_, object)| object)
     }
 
-    pub(crate) fn oldest_first(&self) -> impl Iterator<Item = &T> {
-        self.by_number.values().map(|(_, object)| object)
-    }
-
-    /// Those older than the object of this id, newest first; `None` if there is no such object.
-    pub(crate) fn older_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
-        let number = *self.numbers.get(id)?;
-        Some(self.by_number.range(..number).rev().map(|(_, (_, object))| object))
-    }
-
-    /// Those newer than the object of this id, oldest first; `None` if there is no such object.
-    pub(crate) fn newer_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
-        let number = *self.numbers.get(id)?;
-        Some(self.by_number.range(number + 1..).map(|(_, (_, object))| object))
+    /// A page of at most `limit` rows from the object after `cursor` on, and whether more follow. `row` answers `None`
+    /// for an object that is left out. `None`: there is no object of the cursor's id.
+    pub(crate) fn page<'a, R>(
+        &'a self,
+        cursor: Option<&str>,
+        oldest_first: bool,
+        limit: usize,
+        row: impl Fn(&'a T) -> Option<R>,
+    ) -> Option<(Vec<R>, bool)> {
+        let cursor = cursor.map(|id| self.numbers.get(id).copied().ok_or(())).transpose().ok()?;
+        let row = |(_, (_, object)): (&u64, &'a (String, T))| row(object);
+        let mut rows: Vec<R> = if oldest_first {
+            let rest = self.by_number.range(cursor.map_or(0, |number| number + 1)..);
+            rest.filter_map(row).take(limit + 1).collect()
+        } else {
+            let rest = self.by_number.range(..cursor.unwrap_or(u64::MAX)).rev();
+            rest.filter_map(row).take(limit + 1).collect()
+        };
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        Some((rows, has_more))
     }
 }
 
@@ -96,10 +103,16 @@ mod tests {
         }
         assert_eq!(collection.get("a"), None);
         assert_eq!(collection.newest_first().copied().collect::<Vec<_>>(), [4, 5, 2]);
-        assert_eq!(collection.older_than("c").unwrap().copied().collect::<Vec<_>>(), [2]);
-        assert_eq!(collection.newer_than("b").unwrap().copied().collect::<Vec<_>>(), [5, 4]);
+        let page = |cursor, oldest_first, limit| {
+            collection.page(cursor, oldest_first, limit, |object| (*object != 2).then_some(*object))
+        };
+        assert_eq!(page(None, false, 1), Some((vec![4], true)));
+        assert_eq!(page(None, true, 2), Some((vec![5, 4], false)));
+        assert_eq!(page(Some("d"), false, 2), Some((vec![5], false)));
+        assert_eq!(page(Some("b"), true, 1), Some((vec![5], true)));
+        assert_eq!(page(Some("a"), true, 1), None);
         assert_eq!(collection.created(), 4);
         assert_eq!(collection.remove("d"), Some(4));
-        assert!(collection.older_than("d").is_none());
+        assert_eq!(collection.newest_first().copied().collect::<Vec<_>>(), [5, 2]);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which provider's wire.
+/// Which provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wire {
@@ -58,7 +58,7 @@ pub struct IncreaseKeys {
     pub account_number_id: String,
 }
 
-/// Where webhooks of one wire go.
+/// Where webhooks of one provider go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookTarget {
     /// Whose events.
@@ -85,7 +85,7 @@ pub struct Config {
     pub webhooks: Vec<WebhookTarget>,
     /// The origin customers reach the router at, used in checkout links: `http://127.0.0.1:4010`.
     pub public_url: String,
-    /// How many objects of each kind a wire remembers; the oldest are dropped beyond it.
+    /// How many objects of each kind a provider remembers; the oldest are dropped beyond it.
     pub objects_max: usize,
     /// Where the sequence of identifiers starts. Two simulators with one seed make the same identifiers.
     pub seed: u64,

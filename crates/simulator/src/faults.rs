@@ -67,7 +67,7 @@ impl Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
     pub(crate) wire: Wire,
-    /// `payment_intents.create`, or `*` for every call on the wire.
+    /// `payment_intents.create`, or `*` for every call to the provider.
     pub(crate) operation: String,
     #[serde(rename = "fault")]
     pub(crate) kind: Kind,

@@ -34,7 +34,7 @@ pub(crate) enum Claim {
     Busy,
 }
 
-/// The keys of one wire.
+/// The keys of one provider.
 #[derive(Debug)]
 pub(crate) struct Keys(Mutex<Collection<Entry>>);
 

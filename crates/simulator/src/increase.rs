@@ -1,6 +1,5 @@
 //! The Increase API: ACH transfers and real-time payments.
 
-mod ach;
 mod ach_transfers;
 mod bank;
 mod body;
@@ -8,59 +7,63 @@ mod call;
 mod directory;
 mod drive;
 mod error;
-mod event;
+mod events;
 mod list;
+mod objects;
 mod returns;
-mod rtp;
 mod rtp_transfers;
 mod settle;
 mod simulations;
 mod state;
+mod transfers;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
 use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::MethodFilter;
 
-use crate::simulator::Simulator;
-use call::{Perform, handle, refuse};
+use crate::api::Api;
+use crate::call_handler::{endpoint, refuse};
 use error::IncreaseError;
+use objects::{Ach, Rtp};
 
-pub(crate) use ach::AchTransfer;
+pub(crate) use call::Increase;
 pub(crate) use drive::drive;
+pub(crate) use objects::Transfer;
 pub use returns::return_reason;
-pub(crate) use rtp::RtpTransfer;
 pub(crate) use settle::settle_forever;
-pub(crate) use state::IncreaseState;
 
 const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
 
 /// Every route of the provider, relative to its base address.
-pub(crate) fn router(simulator: Simulator) -> Router {
+pub(crate) fn router(api: Api<Increase>) -> Router {
+    let call = endpoint::<Increase>;
     let (ach, rtp) = ("/ach_transfers", "/real_time_payments_transfers");
     let one = |kind: &str, step: &str| format!("{kind}/{{id}}{step}");
     let simulated = |kind: &str, step: &str| format!("/simulations{kind}/{{id}}/{step}");
     Router::new()
         .route(ach, call(POST, "ach_transfers.create", ach_transfers::create))
-        .route(ach, call(GET, "ach_transfers.list", ach_transfers::list))
-        .route(&one(ach, ""), call(GET, "ach_transfers.retrieve", ach_transfers::retrieve))
-        .route(&one(ach, "/approve"), call(POST, "ach_transfers.approve", ach_transfers::approve))
-        .route(&one(ach, "/cancel"), call(POST, "ach_transfers.cancel", ach_transfers::cancel))
+        .route(ach, call(GET, "ach_transfers.list", transfers::list::<Ach>))
+        .route(&one(ach, ""), call(GET, "ach_transfers.retrieve", transfers::retrieve::<Ach>))
+        .route(&one(ach, "/approve"), call(POST, "ach_transfers.approve", transfers::approve::<Ach>))
+        .route(&one(ach, "/cancel"), call(POST, "ach_transfers.cancel", transfers::cancel::<Ach>))
         .route(rtp, call(POST, "real_time_payments_transfers.create", rtp_transfers::create))
-        .route(rtp, call(GET, "real_time_payments_transfers.list", rtp_transfers::list))
-        .route(&one(rtp, ""), call(GET, "real_time_payments_transfers.retrieve", rtp_transfers::retrieve))
+        .route(rtp, call(GET, "real_time_payments_transfers.list", transfers::list::<Rtp>))
+        .route(&one(rtp, ""), call(GET, "real_time_payments_transfers.retrieve", transfers::retrieve::<Rtp>))
         .route(
             &one(rtp, "/approve"),
-            call(POST, "real_time_payments_transfers.approve", rtp_transfers::approve),
+            call(POST, "real_time_payments_transfers.approve", transfers::approve::<Rtp>),
         )
-        .route(&one(rtp, "/cancel"), call(POST, "real_time_payments_transfers.cancel", rtp_transfers::cancel))
+        .route(
+            &one(rtp, "/cancel"),
+            call(POST, "real_time_payments_transfers.cancel", transfers::cancel::<Rtp>),
+        )
         .route("/routing_numbers", call(GET, "routing_numbers.list", directory::routing_numbers))
         .route("/accounts/{id}", call(GET, "accounts.retrieve", directory::account))
         .route("/accounts/{id}/balance", call(GET, "accounts.balance", directory::balance))
         .route("/account_numbers/{id}", call(GET, "account_numbers.retrieve", directory::account_number))
-        .route("/events", call(GET, "events.list", event::list))
-        .route("/events/{id}", call(GET, "events.retrieve", event::retrieve))
+        .route("/events", call(GET, "events.list", events::list))
+        .route("/events/{id}", call(GET, "events.retrieve", events::retrieve))
         .route(
             &simulated(ach, "submit"),
             call(POST, "simulations.ach_transfers.submit", simulations::submit_ach),
@@ -87,13 +90,7 @@ pub(crate) fn router(simulator: Simulator) -> Router {
         )
         .fallback(not_found)
         .method_not_allowed_fallback(not_found)
-        .with_state(simulator)
-}
-
-fn call(method: MethodFilter, operation: &'static str, perform: Perform) -> MethodRouter<Simulator> {
-    on(method, move |State(simulator): State<Simulator>, id: Option<Path<String>>, request: Request| {
-        handle(simulator, operation, id.map(|Path(id)| id), request, perform)
-    })
+        .with_state(api)
 }
 
 async fn not_found() -> Response {

@@ -1,15 +1,23 @@
-//! The payment providers' adapters, played from memory.
+//! The payment providers' APIs, played from memory.
 //!
 //! The simulator answers what the providers' published specifications promise, closely enough that their official
 //! client libraries work against it unchanged. It keeps state, honors idempotency keys as each provider does, signs
 //! and sends webhooks, and fails on request. It shares no code with the rest of the workspace, so that it can bear
-//! witness: a misreading of the provider in an adapter is not repeated here.
+//! witness: a misreading of a provider's API in an adapter is not repeated here.
+//!
+//! Each file knows only the layers below it. From the top:
+//! - `simulator` is the handle that callers hold, `control` the control interface;
+//! - `providers` holds the three APIs together;
+//! - `stripe`, `square` and `increase` list their routes; inside, endpoints stand on `call`, `state` and `objects`;
+//! - `call_handler` carries out any provider's call, `api` says what it must know about the provider;
+//! - `services` is what all share, over leaves such as `webhooks`, `faults` and `config`.
 //!
 //! The README beside this crate says how to drive it and what it does not imitate.
 
 // The providers' larger objects are one `json!` each.
 #![recursion_limit = "256"]
 
+mod api;
 mod calendar;
 mod call_handler;
 mod card;
@@ -21,6 +29,9 @@ mod idempotency;
 mod ids;
 mod increase;
 mod page;
+mod providers;
+mod query;
+mod services;
 mod signature;
 mod simulator;
 mod square;

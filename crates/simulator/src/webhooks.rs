@@ -1,36 +1,9 @@
 //! Webhooks: what is waiting, who sends it, its outcome.
 
+mod delivery;
 mod queue;
 mod sender;
 
-use std::sync::Arc;
-
-use crate::config::WebhookTarget;
-
+pub(crate) use delivery::{Delivery, WebhookEvent};
 pub(crate) use queue::Queue;
-pub(crate) use sender::{Sender, deliver_forever};
-
-/// Something happened, and whoever listens should hear of it.
-#[derive(Debug, Clone)]
-pub(crate) struct WebhookEvent {
-    pub(crate) kind: String,
-    pub(crate) event_id: String,
-    pub(crate) body: Arc<str>,
-}
-
-/// One notice on its way to one target.
-#[derive(Debug, Clone)]
-pub(crate) struct Delivery {
-    pub(crate) target: WebhookTarget,
-    pub(crate) notice: WebhookEvent,
-    /// How often it has been tried.
-    pub(crate) attempts: u32,
-    /// When it was first tried, in RFC 3339.
-    pub(crate) first_tried: Option<String>,
-}
-
-impl WebhookTarget {
-    pub(crate) fn wants(&self, kind: &str) -> bool {
-        self.events.is_empty() || self.events.iter().any(|event| event == kind || event == "*")
-    }
-}
+pub(crate) use sender::Sender;

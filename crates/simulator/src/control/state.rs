@@ -5,29 +5,29 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::answer;
-use crate::increase::{AchTransfer, RtpTransfer};
-use crate::simulator::Simulator;
+use crate::call_handler::json_response;
+use crate::increase::Transfer;
+use crate::providers::Providers;
 
 /// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
 const SHOWN: usize = 1_000;
 
-pub(super) async fn show(State(simulator): State<Simulator>, request: Request) -> Response {
+pub(super) async fn show(State(providers): State<Providers>, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
     let limit = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "limit");
     let limit = limit.and_then(|(_, value)| value.parse().ok()).unwrap_or(SHOWN);
     let body = json!({
-        "calls": simulator.calls(),
-        "webhooks": simulator.queue().tally(),
-        "stripe": stripe(&simulator, limit),
-        "square": square(&simulator, limit),
-        "increase": increase(&simulator, limit),
+        "calls": providers.services.calls(),
+        "webhooks": providers.services.queue.tally(),
+        "stripe": stripe(&providers, limit),
+        "square": square(&providers, limit),
+        "increase": increase(&providers, limit),
     });
-    answer(StatusCode::OK, &body)
+    json_response(StatusCode::OK, &body)
 }
 
-fn stripe(simulator: &Simulator, limit: usize) -> Value {
-    let state = simulator.stripe();
+fn stripe(providers: &Providers, limit: usize) -> Value {
+    let state = providers.stripe.state();
     let intents = state.intents.newest_first().take(limit).map(|intent| {
         json!({
             "id": intent.id,
@@ -86,8 +86,8 @@ fn stripe(simulator: &Simulator, limit: usize) -> Value {
     })
 }
 
-fn square(simulator: &Simulator, limit: usize) -> Value {
-    let state = simulator.square();
+fn square(providers: &Providers, limit: usize) -> Value {
+    let state = providers.square.state();
     let payments = state.payments.newest_first().take(limit).map(|payment| {
         json!({
             "id": payment.id,
@@ -128,10 +128,10 @@ fn square(simulator: &Simulator, limit: usize) -> Value {
     })
 }
 
-fn increase(simulator: &Simulator, limit: usize) -> Value {
-    let state = simulator.increase();
-    let ach = state.ach.newest_first().take(limit).map(AchTransfer::summary);
-    let rtp = state.rtp.newest_first().take(limit).map(RtpTransfer::summary);
+fn increase(providers: &Providers, limit: usize) -> Value {
+    let state = providers.increase.state();
+    let ach = state.ach.newest_first().take(limit).map(Transfer::summary);
+    let rtp = state.rtp.newest_first().take(limit).map(Transfer::summary);
     let settled = state.ach.newest_first().filter(|transfer| transfer.is_settled()).count();
     let returned = state.ach.newest_first().filter(|transfer| transfer.status == "returned").count();
     let complete = state.rtp.newest_first().filter(|transfer| transfer.status == "complete").count();

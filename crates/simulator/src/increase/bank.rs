@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rails {
     All,
-    /// ACH and adapters, but nothing instant.
+    /// ACH and wire transfers, but nothing instant.
     Slow,
     None,
 }

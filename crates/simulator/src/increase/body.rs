@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::error::IncreaseError;
+use crate::query::is_listed;
 
 /// Which characters a text may have.
 #[derive(Debug, Clone, Copy)]
@@ -49,9 +50,9 @@ impl<'a> Fields<'a> {
         IncreaseError::invalid(&self.name(field), message)
     }
 
-    /// Refuses fields the endpoint does not know.
+    /// Refuses fields the endpoint does not know; the names it knows are separated by spaces.
     pub(super) fn allow(&self, known: &[&str]) -> Result<(), IncreaseError> {
-        match self.fields.keys().find(|field| !known.contains(&field.as_str())) {
+        match self.fields.keys().find(|field| !is_listed(field, known)) {
             Some(field) => Err(self.invalid(field, "is not a known parameter")),
             None => Ok(()),
         }

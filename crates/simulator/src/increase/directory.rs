@@ -13,7 +13,7 @@ const LONG_AGO: &str = "2020-01-31T23:59:59Z";
 
 pub(super) fn routing_numbers(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
     allow(call, &["routing_number", "cursor", "limit"])?;
-    let given = call.query("routing_number").filter(|given| given.len() == 9);
+    let given = call.query.get("routing_number").filter(|given| given.len() == 9);
     let given = given.filter(|given| given.bytes().all(|byte| byte.is_ascii_digit()));
     let number = given.ok_or_else(|| IncreaseError::invalid("routing_number", "must have nine digits"))?;
     let word = |supported: bool| if supported { "supported" } else { "not_supported" };
@@ -34,13 +34,13 @@ pub(super) fn routing_numbers(_: &mut IncreaseState, call: &Call) -> Result<Valu
 
 /// Refuses an account that is not the one there is.
 pub(super) fn check_account(call: &Call, id: &str) -> Result<(), IncreaseError> {
-    let known = call.context.simulator.config().increase.account_id == id;
+    let known = call.context.services.config.increase.account_id == id;
     known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account", id))
 }
 
 /// Refuses an account number that is not the one there is.
 pub(super) fn check_account_number(call: &Call, id: &str) -> Result<(), IncreaseError> {
-    let known = call.context.simulator.config().increase.account_number_id == id;
+    let known = call.context.services.config.increase.account_number_id == id;
     known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account Number", id))
 }
 
@@ -80,7 +80,7 @@ pub(super) fn balance(state: &mut IncreaseState, call: &Call) -> Result<Value, I
 pub(super) fn account_number(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
     check_account_number(call, &call.id)?;
     Ok(json!({
-        "account_id": call.context.simulator.config().increase.account_id,
+        "account_id": call.context.services.config.increase.account_id,
         "account_number": "987654321",
         "created_at": LONG_AGO,
         "id": call.id,

@@ -1,11 +1,13 @@
 //! What the provider's own staff would do, done by the control interface.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::error::IncreaseError;
-use super::state::{Context, IncreaseState};
-use super::{ach, rtp};
-use crate::simulator::Simulator;
+use super::objects::{Ach, Rtp};
+use super::state::{Context, IncreaseState, StoredRail};
+use crate::services::Services;
 
 /// Where a transfer stands that was not sent yet.
 const WAITING: [&str; 4] =
@@ -13,11 +15,11 @@ const WAITING: [&str; 4] =
 
 /// Does `action` to the transfer.
 pub(crate) fn drive(
-    simulator: &Simulator,
     state: &mut IncreaseState,
+    services: &Arc<Services>,
     (kind, id, action): (&str, &str, &str),
 ) -> Result<Value, IncreaseError> {
-    let context = Context::new(simulator);
+    let context = Context::new(services);
     let (from, to): (&[&str], _) = match action {
         "review" => (&WAITING, "pending_reviewing"),
         "require_attention" => (&WAITING, "requires_attention"),
@@ -27,20 +29,8 @@ pub(crate) fn drive(
         _ => return Err(IncreaseError::conflict(format!("There is no action {action}."))),
     };
     let (object, amount) = match kind {
-        "ach_transfers" => {
-            let mut transfer = ach::find(state, id)?;
-            transfer.must_be(from)?;
-            transfer.status = to;
-            ach::keep(state, &context, "updated", &transfer);
-            (transfer.json(), transfer.amount)
-        }
-        "real_time_payments_transfers" => {
-            let mut transfer = rtp::find(state, id)?;
-            transfer.must_be(from)?;
-            transfer.status = to;
-            rtp::keep(state, &context, "updated", &transfer);
-            (transfer.json(), transfer.amount)
-        }
+        "ach_transfers" => change_status::<Ach>(state, &context, id, from, to)?,
+        "real_time_payments_transfers" => change_status::<Rtp>(state, &context, id, from, to)?,
         _ => return Err(IncreaseError::conflict(format!("There are no {kind}."))),
     };
     match action {
@@ -49,4 +39,19 @@ pub(crate) fn drive(
         _ => {}
     }
     Ok(object)
+}
+
+/// The transfer in its new status, and its amount.
+fn change_status<R: StoredRail>(
+    state: &mut IncreaseState,
+    context: &Context,
+    id: &str,
+    from: &[&str],
+    to: &'static str,
+) -> Result<(Value, i64), IncreaseError> {
+    let mut transfer = state.find::<R>(id)?;
+    transfer.must_be(from)?;
+    transfer.status = to;
+    state.keep(context, "updated", &transfer);
+    Ok((transfer.json(), transfer.amount))
 }

@@ -3,6 +3,8 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::api::{ApiError, Refusal};
+
 /// A refusal: a problem with a type of its own, and what some types add to it.
 #[derive(Debug, Clone)]
 pub(crate) struct IncreaseError {
@@ -45,12 +47,10 @@ impl IncreaseError {
     pub(super) fn no_key(reason: &str, detail: &str) -> Self {
         Self::new("invalid_api_key_error", detail).with("reason", reason)
     }
+}
 
-    pub(crate) fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    pub(crate) fn json(&self) -> Value {
+impl ApiError for IncreaseError {
+    fn refusal(&self) -> Refusal {
         let mut body = json!({
             "type": self.kind,
             "title": title_of(&self.kind),
@@ -60,7 +60,8 @@ impl IncreaseError {
         if let (Some((name, value)), Some(fields)) = (self.extra.as_deref(), body.as_object_mut()) {
             fields.insert((*name).to_owned(), value.clone());
         }
-        body
+        // A key belongs to the object it made, so a refusal leaves it free.
+        Refusal { status: self.status, body, begun: false }
     }
 }
 

@@ -3,12 +3,15 @@
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
 
-use super::ach::{self, AchTransfer};
+use super::call::Increase;
 use super::error::IncreaseError;
-use super::rtp::{self, RtpTransfer};
+use super::objects::{Ach, Rtp, Transfer};
 use super::state::{Context, IncreaseState};
-use crate::config::Wire;
-use crate::simulator::Simulator;
+use crate::api::Api;
+use crate::calendar;
+
+/// What one entry may carry on the day it is sent, in cents.
+const SAME_DAY_MAX: i64 = 100_000_000;
 
 /// The shortest pause between two looks at what is due.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
@@ -16,29 +19,52 @@ const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// The entry goes into a file to the Federal Reserve.
-pub(super) fn submit(state: &mut IncreaseState, context: &Context, transfer: &mut AchTransfer) {
+pub(super) fn submit(state: &mut IncreaseState, context: &Context, transfer: &mut Transfer<Ach>) {
     transfer.status = "submitted";
-    transfer.submission = transfer.submission(context);
+    transfer.submission = submission(context, transfer);
     transfer.transaction_id = Some(context.id("transaction_"));
     state.spend(transfer.amount);
-    ach::keep(state, context, "updated", transfer);
+    state.keep(context, "updated", transfer);
+}
+
+/// What is said about the entry once it is in a file to the Federal Reserve.
+fn submission(context: &Context, transfer: &Transfer<Ach>) -> Value {
+    let preferred = &transfer.on_rail.preferred;
+    let today = calendar::banking_day(calendar::today());
+    let same_day = preferred.schedule == Some("same_day") && transfer.amount.abs() <= SAME_DAY_MAX;
+    let effective = match preferred.date {
+        Some(date) => calendar::banking_day(date.max(today)),
+        None if same_day => today,
+        None => calendar::next_banking_day(today),
+    };
+    let same_day = same_day || effective == today;
+    let returns_by = calendar::next_banking_day(calendar::next_banking_day(effective));
+    let hour = if same_day { "22:00:00Z" } else { "13:30:00Z" };
+    json!({
+        "administrative_returns_expected_by": format!("{returns_by}T11:00:00Z"),
+        "effective_date": effective.to_string(),
+        "expected_funds_settlement_at": format!("{effective}T{hour}"),
+        "expected_settlement_schedule": if same_day { "same_day" } else { "future_dated" },
+        "submitted_at": context.now,
+        "trace_number": context.digits(15),
+    })
 }
 
 /// The receiving bank has the money. An entry not sent yet is sent first.
 pub(super) fn settle(
     state: &mut IncreaseState,
     context: &Context,
-    transfer: &mut AchTransfer,
+    transfer: &mut Transfer<Ach>,
 ) -> Result<(), IncreaseError> {
     transfer.must_be(&["pending_submission", "submitted"])?;
-    if transfer.settled_at.is_some() {
+    if transfer.on_rail.settled_at.is_some() {
         return Err(IncreaseError::conflict("The ACH Transfer is already settled."));
     }
     if transfer.status == "pending_submission" {
         submit(state, context, transfer);
     }
-    transfer.settled_at = Some(context.now.clone());
-    ach::keep(state, context, "updated", transfer);
+    transfer.on_rail.settled_at = Some(context.now.clone());
+    state.keep(context, "updated", transfer);
     Ok(())
 }
 
@@ -46,7 +72,7 @@ pub(super) fn settle(
 pub(super) fn complete(
     state: &mut IncreaseState,
     context: &Context,
-    transfer: &mut RtpTransfer,
+    transfer: &mut Transfer<Rtp>,
     reject_reason: Option<&str>,
 ) -> Result<(), IncreaseError> {
     transfer.must_be(&["pending_submission"])?;
@@ -56,7 +82,7 @@ pub(super) fn complete(
     });
     if let Some(reason) = reject_reason {
         transfer.status = "rejected";
-        transfer.rejection = json!({
+        transfer.on_rail.rejection = json!({
             "reject_reason_additional_information": null,
             "reject_reason_code": reason,
             "rejected_at": context.now,
@@ -68,7 +94,7 @@ pub(super) fn complete(
         transfer.transaction_id = Some(context.id("transaction_"));
         state.spend(transfer.amount);
     }
-    rtp::keep(state, context, "updated", transfer);
+    state.keep(context, "updated", transfer);
     Ok(())
 }
 
@@ -76,14 +102,14 @@ pub(super) fn complete(
 pub(super) fn give_back(
     state: &mut IncreaseState,
     context: &Context,
-    transfer: &mut AchTransfer,
+    transfer: &mut Transfer<Ach>,
     reason: &str,
     addenda: Option<String>,
 ) -> Result<(), IncreaseError> {
     transfer.must_be(&["submitted"])?;
     transfer.status = "returned";
     let addenda: Value = addenda.into();
-    transfer.returned = json!({
+    transfer.on_rail.returned = json!({
         "addenda_information": addenda,
         "created_at": context.now,
         "raw_return_reason_code": super::returns::code(reason),
@@ -93,27 +119,22 @@ pub(super) fn give_back(
         "transfer_id": transfer.id,
     });
     state.take_back(transfer.amount);
-    ach::keep(state, context, "updated", transfer);
+    state.keep(context, "updated", transfer);
     Ok(())
 }
 
 /// Settles every transfer at its time, until the simulator stops.
-pub(crate) async fn settle_forever(simulator: Simulator, after: Duration) {
+pub(crate) async fn settle_forever(api: Api<Increase>, after: Duration) {
     let pause = after.clamp(PAUSE_MIN, PAUSE_MAX);
     loop {
         // Whatever is accepted during the pause is due after it, so nothing can be missed for longer than a pause.
-        let next = simulator.increase().due.first().map(|(due, _)| *due);
+        let next = api.state().due.first().map(|(due, _)| *due);
         let wake = Instant::now() + pause;
         tokio::select! {
-            () = simulator.stopped() => return,
+            () = api.services().stopped() => return,
             () = tokio::time::sleep_until(next.map_or(wake, |due| due.min(wake))) => {}
         }
-        let webhook_events = {
-            let mut state = simulator.increase();
-            settle_due(&mut state, &Context::new(&simulator));
-            state.take_webhook_events()
-        };
-        simulator.announce(Wire::Increase, webhook_events, None).await;
+        api.change_and_announce(|state| settle_due(state, &Context::new(api.services()))).await;
     }
 }
 

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::ach;
 use super::ach_transfers::FUNDINGS;
 use super::body::{Fields, Letters};
 use super::call::Call;
 use super::error::IncreaseError;
+use super::objects::{Ach, Rtp};
 use super::state::IncreaseState;
-use super::{returns, rtp, settle};
+use super::{returns, settle};
 
 /// Why a receiving bank does not take a real-time payment.
 const REJECTIONS: [&str; 21] = [
@@ -36,20 +36,20 @@ const REJECTIONS: [&str; 21] = [
 ];
 
 pub(super) fn submit_ach(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    let mut transfer = ach::find(state, &call.id)?;
+    let mut transfer = state.find::<Ach>(&call.id)?;
     transfer.must_be(&["pending_approval", "pending_submission"])?;
     settle::submit(state, &call.context, &mut transfer);
     Ok(transfer.json())
 }
 
 pub(super) fn acknowledge_ach(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    let mut transfer = ach::find(state, &call.id)?;
+    let mut transfer = state.find::<Ach>(&call.id)?;
     transfer.must_be(&["submitted"])?;
     if transfer.acknowledged_at.is_some() {
         return Err(IncreaseError::conflict("The ACH Transfer is already acknowledged."));
     }
     transfer.acknowledged_at = Some(call.context.now.clone());
-    ach::keep(state, &call.context, "updated", &transfer);
+    state.keep(&call.context, "updated", &transfer);
     Ok(transfer.json())
 }
 
@@ -57,7 +57,7 @@ pub(super) fn settle_ach(state: &mut IncreaseState, call: &Call) -> Result<Value
     let fields = Fields::of(&call.body);
     fields.allow(&["inbound_funds_hold_behavior"])?;
     fields.word("inbound_funds_hold_behavior", &["release_immediately", "release_on_default_schedule"])?;
-    let mut transfer = ach::find(state, &call.id)?;
+    let mut transfer = state.find::<Ach>(&call.id)?;
     settle::settle(state, &call.context, &mut transfer)?;
     Ok(transfer.json())
 }
@@ -67,20 +67,17 @@ pub(super) fn return_ach(state: &mut IncreaseState, call: &Call) -> Result<Value
     fields.allow(&["reason", "addenda_information"])?;
     let reason = fields.word("reason", &returns::reasons())?.unwrap_or(returns::USUAL);
     let addenda = fields.text("addenda_information", 200, Letters::Any)?;
-    let mut transfer = ach::find(state, &call.id)?;
+    let mut transfer = state.find::<Ach>(&call.id)?;
     settle::give_back(state, &call.context, &mut transfer, reason, addenda)?;
     Ok(transfer.json())
 }
 
 pub(super) fn correct_ach(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
     let fields = Fields::of(&call.body);
-    let known = [
-        "corrected_account_funding",
-        "corrected_account_number",
-        "corrected_individual_id",
+    fields.allow(&[
+        "corrected_account_funding corrected_account_number corrected_individual_id",
         "corrected_routing_number",
-    ];
-    fields.allow(&known)?;
+    ])?;
     let funding = fields.word("corrected_account_funding", &FUNDINGS)?;
     let account_number = fields.text("corrected_account_number", 17, Letters::Any)?;
     let individual_id = fields.text("corrected_individual_id", 22, Letters::Any)?;
@@ -96,10 +93,10 @@ pub(super) fn correct_ach(state: &mut IncreaseState, call: &Call) -> Result<Valu
         (false, false, false) if individual_id.is_some() => "incorrect_individual_identification_number",
         (false, false, false) => return Err(fields.missing("corrected_account_number")),
     };
-    let mut transfer = ach::find(state, &call.id)?;
+    let mut transfer = state.find::<Ach>(&call.id)?;
     // A bank can only correct an entry it has been sent.
     transfer.must_be(&["submitted"])?;
-    transfer.notifications_of_change.push(json!({
+    transfer.on_rail.notifications_of_change.push(json!({
         "change_code": code,
         "corrected_account_funding": funding,
         "corrected_account_number": account_number,
@@ -107,7 +104,7 @@ pub(super) fn correct_ach(state: &mut IncreaseState, call: &Call) -> Result<Valu
         "corrected_routing_number": routing_number,
         "created_at": call.context.now,
     }));
-    ach::keep(state, &call.context, "updated", &transfer);
+    state.keep(&call.context, "updated", &transfer);
     Ok(transfer.json())
 }
 
@@ -122,7 +119,7 @@ pub(super) fn complete_rtp(state: &mut IncreaseState, call: &Call) -> Result<Val
         }
         None => None,
     };
-    let mut transfer = rtp::find(state, &call.id)?;
+    let mut transfer = state.find::<Rtp>(&call.id)?;
     settle::complete(state, &call.context, &mut transfer, reason)?;
     Ok(transfer.json())
 }

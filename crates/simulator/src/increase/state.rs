@@ -1,15 +1,16 @@
 //! What the Increase API remembers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
 
-use super::ach::AchTransfer;
-use super::rtp::RtpTransfer;
+use super::error::IncreaseError;
+use super::objects::{Ach, Event, Rail, Rtp, Transfer};
+use crate::api::ApiState;
 use crate::calendar;
 use crate::collection::Collection;
-use crate::simulator::Simulator;
+use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
 /// What the account holds before anything happens, in cents.
@@ -20,8 +21,8 @@ const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 /// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct IncreaseState {
-    pub(crate) ach: Collection<AchTransfer>,
-    pub(crate) rtp: Collection<RtpTransfer>,
+    pub(crate) ach: Collection<Transfer<Ach>>,
+    pub(crate) rtp: Collection<Transfer<Rtp>>,
     pub(super) events: Collection<Event>,
     /// Transfers that settle by themselves, by when.
     pub(super) due: BTreeSet<(Instant, String)>,
@@ -32,55 +33,49 @@ pub(crate) struct IncreaseState {
     outbox: Vec<WebhookEvent>,
 }
 
-/// Something happened to an object; the object itself has to be fetched.
-#[derive(Debug)]
-pub(super) struct Event {
-    pub(super) id: String,
-    pub(super) category: String,
-    pub(super) object_id: String,
-    pub(super) created_at: String,
-    object_type: &'static str,
+/// A rail whose transfers are remembered here.
+pub(super) trait StoredRail: Rail {
+    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>>;
 }
 
-impl Event {
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "associated_object_id": self.object_id,
-            "associated_object_type": self.object_type,
-            "category": self.category,
-            "created_at": self.created_at,
-            "id": self.id,
-            "type": "event",
-        })
+impl StoredRail for Ach {
+    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
+        &mut state.ach
+    }
+}
+
+impl StoredRail for Rtp {
+    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
+        &mut state.rtp
     }
 }
 
 /// What a change happens in.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    pub(crate) simulator: Simulator,
+    pub(crate) services: Arc<Services>,
     pub(crate) now: String,
 }
 
 impl Context {
-    pub(crate) fn new(simulator: &Simulator) -> Self {
-        Self { simulator: simulator.clone(), now: calendar::rfc3339() }
+    pub(crate) fn new(services: &Arc<Services>) -> Self {
+        Self { services: Arc::clone(services), now: calendar::rfc3339() }
     }
 
     /// An identifier in the provider's small letters.
     pub(super) fn id(&self, prefix: &str) -> String {
-        format!("{prefix}{}", self.simulator.ids().letters(24).to_ascii_lowercase())
+        format!("{prefix}{}", self.services.ids.letters(24).to_ascii_lowercase())
     }
 
     /// So many digits.
     pub(super) fn digits(&self, length: usize) -> String {
-        let letters = self.simulator.ids().letters(length);
+        let letters = self.services.ids.letters(length);
         letters.bytes().map(|letter| char::from(b'0' + letter % 10)).collect()
     }
 }
 
-impl IncreaseState {
-    pub(crate) fn new(objects_max: usize) -> Self {
+impl ApiState for IncreaseState {
+    fn new(objects_max: usize) -> Self {
         Self {
             ach: Collection::new(objects_max),
             rtp: Collection::new(objects_max),
@@ -92,8 +87,24 @@ impl IncreaseState {
         }
     }
 
-    /// Records an event, to be sent once the change is complete. `what` is `created` or `updated`.
-    pub(super) fn emit(&mut self, context: &Context, object_type: &'static str, what: &str, id: &str) {
+    fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
+        std::mem::take(&mut self.outbox)
+    }
+}
+
+impl IncreaseState {
+    pub(super) fn find<R: StoredRail>(&mut self, id: &str) -> Result<Transfer<R>, IncreaseError> {
+        R::transfers(self).get(id).cloned().ok_or_else(|| IncreaseError::not_found(R::NAME, id))
+    }
+
+    /// Keeps a transfer that is new or has changed, and says so. `what` is `created` or `updated`.
+    pub(super) fn keep<R: StoredRail>(&mut self, context: &Context, what: &str, transfer: &Transfer<R>) {
+        R::transfers(self).put(&transfer.id, transfer.clone());
+        self.emit(context, R::TYPE, what, &transfer.id);
+    }
+
+    /// Records an event, to be sent once the change is complete.
+    fn emit(&mut self, context: &Context, object_type: &'static str, what: &str, id: &str) {
         let event = Event {
             id: context.id("event_"),
             category: format!("{object_type}.{what}"),
@@ -106,18 +117,13 @@ impl IncreaseState {
         self.events.put(&event.id.clone(), event);
     }
 
-    /// The events since the last time, for sending.
-    pub(crate) fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
-        std::mem::take(&mut self.outbox)
-    }
-
     /// Where transfers settle by themselves, names the time of this one.
     pub(super) fn settle_later(&mut self, context: &Context, id: &str) {
-        if let Some(after) = context.simulator.config().ach_settles_after_ms {
+        if let Some(after) = context.services.config.ach_settles_after_ms {
             let after = Duration::from_millis(after).min(SETTLES_AFTER_MAX);
             self.due.insert((Instant::now() + after, id.to_owned()));
             // Beyond this many, the one due first belongs to a transfer that was dropped as the oldest.
-            while self.due.len() > context.simulator.config().objects_max.saturating_mul(2) {
+            while self.due.len() > context.services.config.objects_max.saturating_mul(2) {
                 self.due.pop_first();
             }
         }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::error::SquareError;
+use crate::query::is_listed;
 
 /// An amount in minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +38,9 @@ impl<'a> Fields<'a> {
         if self.path.is_empty() { field.to_owned() } else { format!("{}.{field}", self.path) }
     }
 
-    /// Refuses fields the endpoint does not know.
+    /// Refuses fields the endpoint does not know; the names it knows are separated by spaces.
     pub(super) fn allow(&self, known: &[&str]) -> Result<(), SquareError> {
-        match self.fields.keys().find(|field| !known.contains(&field.as_str())) {
+        match self.fields.keys().find(|field| !is_listed(field, known)) {
             Some(field) => {
                 let name = self.name(field);
                 let detail = format!("The body parameter is not recognized: {name}");
@@ -62,7 +63,7 @@ impl<'a> Fields<'a> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let text =
             value.as_str().ok_or_else(|| self.wrong_type(field, "EXPECTED_STRING", "a string value"))?;
-        // The wire counts bytes: characters outside ASCII shorten the limit.
+        // The provider counts bytes: characters outside ASCII shorten the limit.
         if text.len() > length_max {
             let name = self.name(field);
             let detail = format!("Field must not be greater than {length_max} in length");

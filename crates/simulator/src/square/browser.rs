@@ -1,27 +1,24 @@
 //! What a customer's browser sees: the hosted page, and the script for embedded forms with its tokens.
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::call::refuse;
+use super::call::Square;
 use super::error::{SquareError, mistake_text};
-use super::link::{Link, find, order_of, pay};
-use super::order::Order;
-use super::payment::brand;
-use super::source::{Token, bent_by_details};
-use super::state::Context;
-use crate::call_handler::read_body;
+use super::links::{find, order_of, pay};
+use super::objects::{Link, Order, brand};
+use super::source::bent_by_details;
+use super::state::{Context, Token};
+use crate::api::Api;
+use crate::call_handler::{json_response, read_body, refuse};
 use crate::card::{Card, Typed};
-use crate::config::Wire;
 use crate::page::{
     self, Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query,
 };
-use crate::simulator::Simulator;
 
 const PROVIDER: &str = "card provider B (Square)";
 
@@ -41,7 +38,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-pub(super) fn routes() -> Router<Simulator> {
+pub(super) fn routes() -> Router<Api<Square>> {
     Router::new()
         .route("/pay/{id}", get(show_checkout).post(pay_checkout))
         .route("/pay/{id}/cancel", get(leave_checkout))
@@ -49,35 +46,26 @@ pub(super) fn routes() -> Router<Simulator> {
         .route("/browser/tokens", post(tokenize))
 }
 
-async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
-    let state = simulator.square();
+async fn show_checkout(State(api): State<Api<Square>>, Path(id): Path<String>) -> Response {
+    let state = api.state();
     match find(&state, &id).and_then(|link| Ok((link, order_of(&state, link)?))) {
         Ok((link, order)) => checkout(link, &order, None),
         Err(error) => not_there(&error),
     }
 }
 
-async fn pay_checkout(
-    State(simulator): State<Simulator>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
+async fn pay_checkout(State(api): State<Api<Square>>, Path(id): Path<String>, request: Request) -> Response {
     let typed = typed_card(&read_body(request.into_body()).await);
-    simulator.start();
-    simulator.count_call(Wire::Square, "checkout.pay");
-    let strike = simulator.faults().take(Wire::Square, "checkout.pay");
-    let (response, webhook_events) = {
-        let mut state = simulator.square();
-        let paid = pay(&mut state, &Context::new(&simulator), &id, &typed);
+    let context = Context::new(api.services());
+    api.change_by_page("checkout.pay", |state| {
+        let paid = pay(state, &context, &id, &typed);
         let problem = paid.as_ref().err().map(|error| problem_of(error, &typed));
-        let response = match find(&state, &id).and_then(|link| Ok((link, order_of(&state, link)?))) {
+        match find(state, &id).and_then(|link| Ok((link, order_of(state, link)?))) {
             Ok((link, order)) => checkout(link, &order, problem),
             Err(error) => not_there(&error),
-        };
-        (response, state.take_webhook_events())
-    };
-    simulator.announce(Wire::Square, webhook_events, strike.webhooks.as_ref()).await;
-    response
+        }
+    })
+    .await
 }
 
 /// The provider's links have no address for those who change their mind, so they are told so here.
@@ -128,10 +116,10 @@ fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
 }
 
 /// Turns a typed card into a one-time token, for the browser script.
-async fn tokenize(State(simulator): State<Simulator>, request: Request) -> Response {
+async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response {
     let body: Value = serde_json::from_slice(&read_body(request.into_body()).await).unwrap_or_default();
     let field = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let keys = &simulator.config().square;
+    let keys = &api.services().config.square;
     if field("application_id") != keys.application_id || field("location_id") != keys.location_id {
         let detail = "The application or the location is not known.";
         let status = StatusCode::UNAUTHORIZED;
@@ -149,7 +137,7 @@ async fn tokenize(State(simulator): State<Simulator>, request: Request) -> Respo
             return refuse(&SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake)));
         }
     };
-    let token = format!("cnon:{}", simulator.ids().letters(28));
+    let token = format!("cnon:{}", api.services().ids.letters(28));
     let answer = json!({
         "token": token,
         "details": {
@@ -162,10 +150,8 @@ async fn tokenize(State(simulator): State<Simulator>, request: Request) -> Respo
             },
         },
     });
-    simulator.square().tokens.put(&token, Token { card, used: false });
-    let mut response = Response::new(Body::from(answer.to_string()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    api.state().tokens.put(&token, Token { card, used: false });
+    json_response(StatusCode::OK, &answer)
 }
 
 fn not_there(error: &SquareError) -> Response {

@@ -1,21 +1,23 @@
 //! What the issuer or the merchant's dashboard would do, done by the control interface.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::error::SquareError;
 use super::payments::find;
-use super::refund::{finish, refund};
+use super::refunds::{finish, refund};
 use super::state::{Context, SquareState};
-use crate::simulator::Simulator;
+use crate::services::Services;
 
 /// Does `action` to the object; `body` holds what the action takes.
 pub(crate) fn drive(
-    simulator: &Simulator,
     state: &mut SquareState,
+    services: &Arc<Services>,
     (kind, id, action): (&str, &str, &str),
     body: &Value,
 ) -> Result<Value, SquareError> {
-    let context = Context::new(simulator);
+    let context = Context::new(services);
     match (kind, action) {
         ("payments", "refund") => {
             let payment = find(state, id)?.clone();

@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use crate::api::{ApiError, Refusal};
 use crate::card::{Mistake, Reason};
 
 /// A refusal with one entry in its `errors`.
@@ -15,8 +16,7 @@ pub(crate) struct SquareError {
     field: Option<String>,
     /// The failed payment, shown beside the error.
     payment: Option<Box<Value>>,
-    /// Whether the call had begun to be carried out, so that its idempotency key keeps this answer.
-    pub(crate) begun: bool,
+    begun: bool,
 }
 
 impl SquareError {
@@ -52,7 +52,7 @@ impl SquareError {
         Self::new(StatusCode::BAD_REQUEST, "REFUND_ERROR", code, detail).begun()
     }
 
-    /// The wire answers declines with 400 and a code of its own for each reason.
+    /// The provider answers declines with 400 and a code of its own for each reason.
     pub(super) fn declined(code: &str) -> Self {
         let detail = format!("Authorization error: '{code}'");
         Self::new(StatusCode::BAD_REQUEST, "PAYMENT_METHOD_ERROR", code, detail).begun()
@@ -74,17 +74,19 @@ impl SquareError {
         entry
     }
 
-    pub(crate) fn json(&self) -> Value {
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
+    }
+}
+
+impl ApiError for SquareError {
+    fn refusal(&self) -> Refusal {
         let mut body = Map::new();
         body.insert("errors".to_owned(), Value::Array(vec![self.entry()]));
         if let Some(payment) = &self.payment {
             body.insert("payment".to_owned(), Value::clone(payment));
         }
-        body.into()
-    }
-
-    pub(super) fn detail(&self) -> &str {
-        &self.detail
+        Refusal { status: self.status, body: body.into(), begun: self.begun }
     }
 }
 

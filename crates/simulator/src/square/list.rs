@@ -6,18 +6,8 @@ use super::call::Call;
 use super::error::SquareError;
 use crate::collection::Collection;
 
-const COMMON: [&str; 10] = [
-    "begin_time",
-    "end_time",
-    "updated_at_begin_time",
-    "updated_at_end_time",
-    "sort_order",
-    "sort_field",
-    "cursor",
-    "location_id",
-    "limit",
-    "status",
-];
+const COMMON: &str = "begin_time end_time updated_at_begin_time updated_at_end_time sort_order sort_field \
+    cursor location_id limit status";
 
 /// One row: its id, when it was created and updated, and how it is shown.
 pub(super) type Row = (String, String, String, Value);
@@ -27,34 +17,22 @@ pub(super) fn page<T>(
     collection: &Collection<T>,
     call: &Call,
     name: &str,
-    more_known: &[&str],
+    more_known: &str,
     row: impl Fn(&T) -> Option<Row>,
 ) -> Result<Value, SquareError> {
-    let is_known = |name: &str| COMMON.contains(&name) || more_known.contains(&name);
-    if let Some((unknown, _)) = call.query.iter().find(|(name, _)| !is_known(name)) {
+    if let Some(unknown) = call.query.unknown(&[COMMON, more_known]) {
         let detail = format!("Query parameter not recognized: {unknown}");
         return Err(SquareError::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
     }
-    let limit = match call.query("limit") {
-        Some(text) => text.parse::<usize>().ok().filter(|limit| (1..=100).contains(limit)),
-        None => Some(100),
-    };
+    let limit = call.query.limit();
     let limit =
         limit.ok_or_else(|| SquareError::invalid("INVALID_VALUE", "limit", "Must be between 1 and 100"))?;
     let bounds = Bounds::of(call)?;
-    let rows = |objects: &mut dyn Iterator<Item = &T>| -> Vec<Row> {
-        objects.filter_map(&row).filter(|row| bounds.hold(row)).take(limit + 1).collect()
-    };
     let gone = || SquareError::invalid("INVALID_CURSOR", "cursor", "The cursor is not valid.");
-    let ascending = call.query("sort_order") == Some("ASC");
-    let mut found = match (call.query("cursor"), ascending) {
-        (Some(cursor), true) => rows(&mut collection.newer_than(cursor).ok_or_else(gone)?),
-        (Some(cursor), false) => rows(&mut collection.older_than(cursor).ok_or_else(gone)?),
-        (None, true) => rows(&mut collection.oldest_first()),
-        (None, false) => rows(&mut collection.newest_first()),
-    };
-    let has_more = found.len() > limit;
-    found.truncate(limit);
+    let ascending = call.query.get("sort_order") == Some("ASC");
+    let fitting = |object| row(object).filter(|row| bounds.hold(row));
+    let (found, has_more) =
+        collection.page(call.query.get("cursor"), ascending, limit, fitting).ok_or_else(gone)?;
     let mut answer = Map::new();
     if let (true, Some((last, ..))) = (has_more, found.last()) {
         answer.insert("cursor".to_owned(), last.as_str().into());
@@ -72,7 +50,7 @@ impl Bounds {
     fn of(call: &Call) -> Result<Self, SquareError> {
         let time = |name: &str| {
             let refuse = |_| SquareError::invalid("INVALID_TIME", name, "Must be an RFC 3339 timestamp");
-            call.query(name).map(|text| text.parse().map_err(refuse)).transpose()
+            call.query.time(name).map_err(refuse)
         };
         Ok(Self([
             time("begin_time")?,

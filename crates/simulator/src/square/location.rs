@@ -7,7 +7,7 @@ use super::error::SquareError;
 use super::state::{Context, MERCHANT, SquareState};
 
 fn only(context: &Context) -> Value {
-    let config = &context.simulator.config().square;
+    let config = &context.services.config.square;
     json!({
         "id": config.location_id,
         "name": "Simulated location",

@@ -4,44 +4,20 @@ use serde_json::{Value, json};
 
 use super::body::Fields;
 use super::call::{Call, key_name};
+use super::charge::{PaymentParams, cancel as cancel_payment, charge, complete as complete_payment};
 use super::error::SquareError;
-use super::list;
-use super::order::Order;
-use super::payment::{
-    Payment, PaymentParams, cancel as cancel_payment, charge, complete as complete_payment,
-};
-use super::source;
+use super::objects::{Order, Payment};
 use super::state::{Context, SquareState};
-use crate::config::Wire;
+use super::{list, source};
 
-const CREATE: [&str; 22] = [
-    "source_id",
-    "idempotency_key",
-    "amount_money",
-    "delay_duration",
-    "delay_action",
-    "autocomplete",
-    "order_id",
-    "customer_id",
-    "location_id",
-    "team_member_id",
-    "reference_id",
-    "verification_token",
-    "accept_partial_authorization",
-    "buyer_email_address",
-    "buyer_phone_number",
-    "billing_address",
-    "shipping_address",
-    "note",
-    "statement_description_identifier",
-    "customer_details",
-    "offline_payment_details",
-    "app_fee_money",
-];
+const CREATE: &str = "source_id idempotency_key amount_money delay_duration delay_action autocomplete \
+    order_id customer_id location_id team_member_id reference_id verification_token \
+    accept_partial_authorization buyer_email_address buyer_phone_number billing_address shipping_address \
+    note statement_description_identifier customer_details offline_payment_details app_fee_money";
 
 pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let (fields, context) = (Fields::of(&call.body), &call.context);
-    fields.allow(&CREATE)?;
+    fields.allow(&[CREATE])?;
     let source_id = fields.required("source_id", 255)?;
     let key = fields.required("idempotency_key", 45)?;
     let money = fields.required_money("amount_money")?;
@@ -83,7 +59,7 @@ fn open_order(state: &SquareState, id: Option<&str>, amount: i64) -> Result<Opti
 }
 
 pub(super) fn check_currency(context: &Context, currency: &str) -> Result<(), SquareError> {
-    match &context.simulator.config().square.currency {
+    match &context.services.config.square.currency {
         Some(only) if only != currency => {
             let detail = format!(
                 "This merchant can only process payments in {only}, but amount was provided in {currency}."
@@ -109,12 +85,11 @@ pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 }
 
 pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    let known =
-        ["last_4", "card_brand", "total", "is_offline_payment", "offline_begin_time", "offline_end_time"];
-    list::page(&state.payments, call, "payments", &known, |payment| {
-        let fits = call.query("last_4").is_none_or(|last4| last4 == payment.card.last4)
-            && call.query("total").is_none_or(|total| total == payment.money.amount.to_string())
-            && call.query("location_id").is_none_or(|location| location == payment.location_id);
+    let known = "last_4 card_brand total is_offline_payment offline_begin_time offline_end_time";
+    list::page(&state.payments, call, "payments", known, |payment| {
+        let fits = call.query.get("last_4").is_none_or(|last4| last4 == payment.card.last4)
+            && call.query.get("total").is_none_or(|total| total == payment.money.amount.to_string())
+            && call.query.get("location_id").is_none_or(|location| location == payment.location_id);
         fits.then(|| {
             (payment.id.clone(), payment.created_at.clone(), payment.updated_at.clone(), payment.json())
         })
@@ -163,7 +138,7 @@ pub(super) fn cancel_by_key(state: &mut SquareState, call: &Call) -> Result<Valu
         if matches!(payment.status, "APPROVED" | "COMPLETED") {
             cancel_payment(state, &call.context, payment);
         }
-        call.context.simulator.keys(Wire::Square).release(&key_name("payments.create", key));
+        call.keys.release(&key_name("payments.create", key));
     }
     Ok(json!({}))
 }

@@ -3,15 +3,8 @@
 use http::StatusCode;
 
 use super::error::{SquareError, decline_code};
-use super::state::SquareState;
+use super::state::{SquareState, Token};
 use crate::card::{Behavior, Card, Reason, Typed};
-
-/// A one-time token of a card a customer typed.
-#[derive(Debug, Clone)]
-pub(crate) struct Token {
-    pub(super) card: Card,
-    pub(super) used: bool,
-}
 
 /// The card of a source, and why it will be declined where it will.
 #[derive(Debug)]

@@ -1,15 +1,15 @@
 //! What the Square API remembers.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::link::Link;
-use super::order::Order;
-use super::payment::Payment;
-use super::refund::Refund;
-use super::source::Token;
+use super::objects::{Link, Order, Payment, Refund};
+use crate::api::ApiState;
 use crate::calendar;
+use crate::card::Card;
 use crate::collection::Collection;
-use crate::simulator::Simulator;
+use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
 pub(super) const MERCHANT: &str = "MSIMULATOR001";
@@ -25,29 +25,36 @@ pub(crate) struct SquareState {
     outbox: Vec<WebhookEvent>,
 }
 
+/// A one-time token of a card a customer typed.
+#[derive(Debug, Clone)]
+pub(crate) struct Token {
+    pub(super) card: Card,
+    pub(super) used: bool,
+}
+
 /// What a change happens in.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    pub(crate) simulator: Simulator,
+    pub(crate) services: Arc<Services>,
     pub(crate) now: String,
 }
 
 impl Context {
-    pub(crate) fn new(simulator: &Simulator) -> Self {
-        Self { simulator: simulator.clone(), now: calendar::rfc3339() }
+    pub(crate) fn new(services: &Arc<Services>) -> Self {
+        Self { services: Arc::clone(services), now: calendar::rfc3339() }
     }
 
     pub(super) fn id(&self, length: usize) -> String {
-        self.simulator.ids().letters(length)
+        self.services.ids.letters(length)
     }
 
     pub(super) fn location(&self) -> String {
-        self.simulator.config().square.location_id.clone()
+        self.services.config.square.location_id.clone()
     }
 }
 
-impl SquareState {
-    pub(crate) fn new(objects_max: usize) -> Self {
+impl ApiState for SquareState {
+    fn new(objects_max: usize) -> Self {
         Self {
             payments: Collection::new(objects_max),
             refunds: Collection::new(objects_max),
@@ -58,9 +65,15 @@ impl SquareState {
         }
     }
 
+    fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
+        std::mem::take(&mut self.outbox)
+    }
+}
+
+impl SquareState {
     /// Records an event, to be sent once the change is complete. `what` is `payment` or `refund`.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, what: &str, id: &str, object: &Value) {
-        let event_id = context.simulator.ids().uuid();
+        let event_id = context.services.ids.uuid();
         let body = json!({
             "merchant_id": MERCHANT,
             "location_id": context.location(),
@@ -70,10 +83,5 @@ impl SquareState {
             "data": { "type": what, "id": id, "object": { what: object } },
         });
         self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id, body: body.to_string().into() });
-    }
-
-    /// The events since the last time, for sending.
-    pub(crate) fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
-        std::mem::take(&mut self.outbox)
     }
 }

@@ -2,11 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::charge::Charge;
 use super::error::StripeError;
-use super::intent::{Intent, Status};
-use super::method::Method;
-use super::session;
+use super::objects::{Charge, Intent, Method, Status};
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Reason};
 
@@ -24,7 +21,7 @@ pub(super) fn attempt(
         Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
         Behavior::Decline(reason) => Err(decline(state, context, intent, method, reason)),
         Behavior::Authenticate => {
-            let url = format!("{}/stripe/authenticate/{}", context.simulator.public_url(), intent.id);
+            let url = format!("{}/stripe/authenticate/{}", context.services.public_url(), intent.id);
             intent.next_action = Some(json!({
                 "type": "redirect_to_url",
                 "redirect_to_url": { "url": url, "return_url": intent.return_url },
@@ -72,8 +69,20 @@ fn succeed(state: &mut StripeState, context: &Context, mut intent: Intent) -> In
     intent.amount_received = intent.amount;
     intent.amount_capturable = 0;
     let intent = keep(state, context, intent, "payment_intent.succeeded");
-    session::complete(state, context, &intent);
+    complete(state, context, &intent);
     intent
+}
+
+/// The session an intent belongs to is complete once the intent is paid.
+pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Intent) {
+    let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() else {
+        return;
+    };
+    session.status = "complete";
+    session.paid = intent.status == Status::Succeeded;
+    state.expiries.remove(&(session.expires_at, session.id.clone()));
+    state.sessions.put(&session.id, session.clone());
+    state.emit(context, "checkout.session.completed", session.json());
 }
 
 pub(super) fn decline(
@@ -180,7 +189,7 @@ pub(super) fn keep(state: &mut StripeState, context: &Context, intent: Intent, e
 fn new_charge(context: &Context, intent: &Intent, method: &Method, status: &'static str) -> Charge {
     let id = context.id("ch_");
     Charge {
-        receipt_url: format!("{}/stripe/receipts/{id}", context.simulator.public_url()),
+        receipt_url: format!("{}/stripe/receipts/{id}", context.services.public_url()),
         id,
         amount: intent.amount,
         amount_refunded: 0,

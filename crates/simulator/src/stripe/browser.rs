@@ -8,16 +8,16 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::attempt::authenticated;
+use super::call::Stripe;
 use super::error::StripeError;
-use super::intent::{Intent, Status};
-use super::session::{Session, find, pay};
+use super::objects::{Intent, Session, Status};
+use super::sessions::{find, pay};
 use super::state::{Context, StripeState};
+use crate::api::Api;
 use crate::call_handler::read_body;
-use crate::config::Wire;
 use crate::page::{
     self, Checkout, Field, MERCHANT, Problem, amount_text, escape, message, redirect, typed_card, with_query,
 };
-use crate::simulator::Simulator;
 
 const PROVIDER: &str = "card provider A (Stripe)";
 
@@ -37,7 +37,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-pub(super) fn routes() -> Router<Simulator> {
+pub(super) fn routes() -> Router<Api<Stripe>> {
     Router::new()
         .route("/pay/{id}", get(show_checkout).post(pay_checkout))
         .route("/authenticate/{id}", get(show_authentication).post(authenticate))
@@ -45,8 +45,8 @@ pub(super) fn routes() -> Router<Simulator> {
         .route("/v3.js", get(async || page::script(SCRIPT)))
 }
 
-async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
-    let state = simulator.stripe();
+async fn show_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
+    let state = api.state();
     match find(&state, &id) {
         Ok(session) => {
             // Where the last try failed elsewhere, at the proof of identity, the customer learns it here.
@@ -58,13 +58,10 @@ async fn show_checkout(State(simulator): State<Simulator>, Path(id): Path<String
     }
 }
 
-async fn pay_checkout(
-    State(simulator): State<Simulator>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
+async fn pay_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>, request: Request) -> Response {
     let typed = typed_card(&read_body(request.into_body()).await);
-    change(&simulator, "checkout.pay", |state, context| {
+    let context = &Context::without_call(api.services());
+    api.change_by_page("checkout.pay", |state| {
         let paid = pay(state, context, &id, &typed);
         let session = match find(state, &id) {
             Ok(session) => session,
@@ -81,8 +78,8 @@ async fn pay_checkout(
     .await
 }
 
-async fn show_authentication(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
-    let state = simulator.stripe();
+async fn show_authentication(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
+    let state = api.state();
     let Some(intent) = state.intents.get(&id).filter(|intent| intent.status == Status::RequiresAction) else {
         return message(
             StatusCode::NOT_FOUND,
@@ -104,48 +101,25 @@ async fn show_authentication(State(simulator): State<Simulator>, Path(id): Path<
     page::page(StatusCode::OK, PROVIDER, "Is this you?", &body)
 }
 
-async fn authenticate(
-    State(simulator): State<Simulator>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
+async fn authenticate(State(api): State<Api<Stripe>>, Path(id): Path<String>, request: Request) -> Response {
     let body = read_body(request.into_body()).await;
     let proven = form_urlencoded::parse(&body).any(|(name, value)| name == "outcome" && value == "approve");
-    change(&simulator, "checkout.authenticate", |state, context| {
-        match authenticated(state, context, &id, proven) {
-            Ok(intent) => leave(state, &intent),
-            Err(error) => not_there(&error),
-        }
+    let context = &Context::without_call(api.services());
+    api.change_by_page("checkout.authenticate", |state| match authenticated(state, context, &id, proven) {
+        Ok(intent) => leave(state, &intent),
+        Err(error) => not_there(&error),
     })
     .await
 }
 
-async fn show_receipt(State(simulator): State<Simulator>, Path(id): Path<String>) -> Response {
-    match simulator.stripe().charges.get(&id) {
+async fn show_receipt(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
+    match api.state().charges.get(&id) {
         Some(charge) => {
             let text = format!("{}: {}", amount_text(charge.amount, &charge.currency), charge.status);
             message(StatusCode::OK, PROVIDER, "Receipt", &text)
         }
         None => message(StatusCode::NOT_FOUND, PROVIDER, "Receipt", "There is no such charge."),
     }
-}
-
-/// Makes a change a customer asked for, and sends its webhooks.
-async fn change(
-    simulator: &Simulator,
-    operation: &str,
-    make: impl FnOnce(&mut StripeState, &Context) -> Response,
-) -> Response {
-    simulator.start();
-    simulator.count_call(Wire::Stripe, operation);
-    let strike = simulator.faults().take(Wire::Stripe, operation);
-    let (response, webhook_events) = {
-        let mut state = simulator.stripe();
-        let response = make(&mut state, &Context::without_call(simulator));
-        (response, state.take_webhook_events())
-    };
-    simulator.announce(Wire::Stripe, webhook_events, strike.webhooks.as_ref()).await;
-    response
 }
 
 /// The page of a session: the form while it is open, onwards once it is paid.

@@ -1,22 +1,19 @@
-//! One API call: read, authenticated, carried out, answered.
+//! One API call: how it is read and authenticated, and how this provider words what all can say.
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::response::Response;
+use std::sync::Arc;
+
 use data_encoding::BASE64;
-use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use serde_json::{Value, json};
+use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
 use super::error::StripeError;
 use super::form::Params;
 use super::list;
 use super::state::{Context, DEFAULT_VERSION, StripeState};
+use crate::api::{Api, ApiRequest, Provider, ReadCall};
 use crate::calendar;
-use crate::call_handler::{Answer, Ask, Outcome, ProviderApi, handle_call, read_body};
 use crate::config::{StripeKeys, Wire};
-use crate::simulator::Simulator;
 
 /// What the browser's key may do.
 const BROWSER_OPERATIONS: [&str; 3] =
@@ -24,7 +21,7 @@ const BROWSER_OPERATIONS: [&str; 3] =
 
 /// A call as its endpoint sees it.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) params: Params,
@@ -33,99 +30,9 @@ pub(super) struct Call {
     pub(super) context: Context,
 }
 
-/// What an endpoint does.
-pub(super) type Perform = fn(&mut StripeState, &Call) -> Result<Value, StripeError>;
-
-/// Reads a call, has it carried out, and answers it.
-pub(super) async fn handle(
-    simulator: Simulator,
-    operation: &'static str,
-    id: Option<String>,
-    request: Request<Body>,
-    perform: Perform,
-) -> Response {
-    let (parts, body) = request.into_parts();
-    let request_id = simulator.ids().with_prefix("req_");
-    let key = text(&parts.headers, "idempotency-key").filter(|_| parts.method == Method::POST);
-    let version = text(&parts.headers, "stripe-version").unwrap_or_else(|| DEFAULT_VERSION.to_owned());
-    let context = Context {
-        simulator: simulator.clone(),
-        now: calendar::unix_seconds(),
-        request_id: Some(request_id.clone()),
-        idempotency_key: key.clone(),
-        version: version.clone(),
-    };
-    let read = read_call(&simulator, operation, id, &parts, body, context).await;
-    let mut response = match read {
-        Ok(call) => {
-            let fingerprint = format!("{} {} {}", parts.method, parts.uri.path(), call.params.fingerprint());
-            let ask = Ask { operation, key: key.clone(), fingerprint, request_id: request_id.clone() };
-            let answer = handle_call::<Stripe, _>(simulator, ask, move |simulator| {
-                carry_out(simulator, &call, perform)
-            });
-            with_replay_headers(answer.await)
-        }
-        Err(error) => refuse(&error),
-    };
-    let headers = response.headers_mut();
-    for (name, value) in
-        [("request-id", Some(request_id)), ("stripe-version", Some(version)), ("idempotency-key", key)]
-    {
-        if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
-            headers.insert(name, value);
-        }
-    }
-    response
-}
-
-fn carry_out(simulator: &Simulator, call: &Call, perform: Perform) -> Outcome {
-    let mut state = simulator.stripe();
-    let (status, body, keep) = match perform(&mut state, call) {
-        Ok(mut value) => {
-            list::expand(&state, &call.params, &mut value);
-            (StatusCode::OK, value, true)
-        }
-        Err(error) => (error.status, error.json(), error.begun),
-    };
-    Outcome { status, body, keep, webhook_events: state.take_webhook_events() }
-}
-
-async fn read_call(
-    simulator: &Simulator,
-    operation: &str,
-    id: Option<String>,
-    parts: &Parts,
-    body: Body,
-    context: Context,
-) -> Result<Call, StripeError> {
-    let from_browser = authenticate(&simulator.config().stripe, &parts.headers)?;
-    if from_browser && !BROWSER_OPERATIONS.contains(&operation) {
-        let message = "This API call cannot be made with a publishable API key. Please use a secret API key.";
-        return Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
-            .code("secret_key_required"));
-    }
-    if context.idempotency_key.as_ref().is_some_and(|key| key.len() > 255) {
-        return Err(StripeError::invalid("Idempotency keys can have up to 255 characters."));
-    }
-    let params = if parts.method == Method::GET {
-        Params::parse(parts.uri.query().unwrap_or_default().as_bytes())
-    } else {
-        let body = read_body(body).await;
-        let kind = text(&parts.headers, "content-type").unwrap_or_default();
-        if !body.is_empty() && !kind.starts_with("application/x-www-form-urlencoded") {
-            let message =
-                "Invalid request (check that your POST content type is application/x-www-form-urlencoded).";
-            return Err(StripeError::invalid(message));
-        }
-        Params::parse(&body)
-    };
-    list::check_expand(&params)?;
-    Ok(Call { id: id.unwrap_or_default(), params, from_browser, context })
-}
-
 /// Whether it is the browser's key; any other but the secret key is refused.
-fn authenticate(keys: &StripeKeys, headers: &HeaderMap) -> Result<bool, StripeError> {
-    let given = text(headers, header::AUTHORIZATION.as_str()).and_then(|value| {
+fn authenticate(keys: &StripeKeys, request: &ApiRequest) -> Result<bool, StripeError> {
+    let given = request.header(header::AUTHORIZATION.as_str()).and_then(|value| {
         let (scheme, rest) = value.split_once(' ')?;
         match scheme.to_ascii_lowercase().as_str() {
             "bearer" => Some(rest.trim().to_owned()),
@@ -152,69 +59,112 @@ fn authenticate(keys: &StripeKeys, headers: &HeaderMap) -> Result<bool, StripeEr
     }
 }
 
-fn text(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned).filter(|value| !value.is_empty())
+fn idempotency_key(request: &ApiRequest) -> Option<&str> {
+    request.header("idempotency-key").filter(|_| request.parts.method == Method::POST)
 }
 
-fn with_replay_headers(answer: Answer) -> Response {
-    let replay_of = answer.replay_of.clone();
-    let mut response = answer.into_response();
-    if let Some(original) = replay_of {
-        response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
-        if let Ok(original) = HeaderValue::from_str(&original) {
-            response.headers_mut().insert("original-request", original);
+fn version(request: &ApiRequest) -> &str {
+    request.header("stripe-version").unwrap_or(DEFAULT_VERSION)
+}
+
+#[derive(Debug)]
+pub(crate) struct Stripe;
+
+impl Provider for Stripe {
+    const WIRE: Wire = Wire::Stripe;
+    type State = StripeState;
+    type Call = Call;
+    type Error = StripeError;
+
+    fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Call>, StripeError> {
+        let from_browser = authenticate(&api.services().config.stripe, request)?;
+        if from_browser && !BROWSER_OPERATIONS.contains(&request.operation) {
+            let message =
+                "This API call cannot be made with a publishable API key. Please use a secret API key.";
+            return Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
+                .code("secret_key_required"));
+        }
+        let key = idempotency_key(request).map(str::to_owned);
+        if key.as_ref().is_some_and(|key| key.len() > 255) {
+            return Err(StripeError::invalid("Idempotency keys can have up to 255 characters."));
+        }
+        let (method, uri) = (&request.parts.method, &request.parts.uri);
+        let params = if method == Method::GET {
+            Params::parse(uri.query().unwrap_or_default().as_bytes())
+        } else {
+            let kind = request.header("content-type").unwrap_or_default();
+            if !request.body.is_empty() && !kind.starts_with("application/x-www-form-urlencoded") {
+                let message = "Invalid request (check that your POST content type is \
+                    application/x-www-form-urlencoded).";
+                return Err(StripeError::invalid(message));
+            }
+            Params::parse(&request.body)
+        };
+        list::check_expand(&params)?;
+        let fingerprint = format!("{method} {} {}", uri.path(), params.fingerprint());
+        let context = Context {
+            services: Arc::clone(api.services()),
+            now: calendar::unix_seconds(),
+            request_id: Some(request.request_id.clone()),
+            idempotency_key: key.clone(),
+            version: version(request).to_owned(),
+        };
+        Ok(ReadCall {
+            call: Call { id: request.id.clone(), params, from_browser, context },
+            key,
+            fingerprint,
+        })
+    }
+
+    fn finish(state: &StripeState, call: &Call, answer: &mut Value) {
+        list::expand(state, &call.params, answer);
+    }
+
+    fn add_headers(request: &ApiRequest, replay_of: Option<&str>, headers: &mut HeaderMap) {
+        for (name, value) in [
+            ("request-id", Some(request.request_id.as_str())),
+            ("stripe-version", Some(version(request))),
+            ("idempotency-key", idempotency_key(request)),
+            ("idempotent-replayed", replay_of.map(|_| "true")),
+            ("original-request", replay_of),
+        ] {
+            if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
+                headers.insert(name, value);
+            }
         }
     }
-    response
-}
 
-pub(super) fn refuse(error: &StripeError) -> Response {
-    let mut response = Response::new(Body::from(error.json().to_string()));
-    *response.status_mut() = error.status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// How this provider words what all can say.
-#[derive(Debug)]
-struct Stripe;
-
-impl ProviderApi for Stripe {
-    const WIRE: Wire = Wire::Stripe;
-
-    fn server_error(_: StatusCode) -> Value {
-        json!({ "error": { "type": "api_error", "message": "An unknown error occurred (simulated)." } })
+    fn server_error(status: StatusCode) -> StripeError {
+        StripeError::new(status, "api_error", "An unknown error occurred (simulated).")
     }
 
-    fn refusal(operation: &str, code: Option<&str>) -> (StatusCode, Value) {
+    fn simulated_refusal(operation: &str, code: Option<&str>) -> StripeError {
         let message = "Rejected (simulated).";
-        let error = if operation == "payment_intents.confirm" {
+        if operation == "payment_intents.confirm" {
             let error =
                 StripeError::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).code("card_declined");
             error.with("decline_code", code.unwrap_or("generic_decline"))
         } else {
             StripeError::invalid(message).code(code.unwrap_or("parameter_invalid_empty"))
-        };
-        (error.status, error.json())
+        }
     }
 
-    fn rate_limited() -> Value {
-        StripeError::invalid("Request rate limit exceeded (simulated).").code("rate_limit").json()
+    fn rate_limited() -> StripeError {
+        let message = "Request rate limit exceeded (simulated).";
+        StripeError::new(StatusCode::TOO_MANY_REQUESTS, "invalid_request_error", message).code("rate_limit")
     }
 
-    fn key_reused(key: &str, _: Option<&str>) -> (StatusCode, Value) {
+    fn key_reused(key: &str, _: Option<&str>) -> StripeError {
         let message = format!(
             "Keys for idempotent requests can only be used with the same parameters they were first used with. \
              Try using a key other than '{key}' if you meant to execute a different request."
         );
-        let error = StripeError::new(StatusCode::BAD_REQUEST, "idempotency_error", message);
-        (error.status, error.json())
+        StripeError::new(StatusCode::BAD_REQUEST, "idempotency_error", message)
     }
 
-    fn key_in_use(key: &str) -> (StatusCode, Value) {
+    fn key_in_use(key: &str) -> StripeError {
         let message =
             format!("There is currently another in-progress request using this Idempotent Key ({key}).");
-        let error = StripeError::new(StatusCode::CONFLICT, "idempotency_error", message);
-        (error.status, error.code("idempotency_key_in_use").json())
+        StripeError::new(StatusCode::CONFLICT, "idempotency_error", message).code("idempotency_key_in_use")
     }
 }

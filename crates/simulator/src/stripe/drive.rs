@@ -1,20 +1,22 @@
 //! What the issuer, the customer's bank or the merchant's dashboard would do, done by the control interface.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::error::StripeError;
 use super::state::{Context, StripeState};
-use super::{attempt, dispute, refund};
-use crate::simulator::Simulator;
+use super::{attempt, disputes, refunds};
+use crate::services::Services;
 
 /// Does `action` to the object; `body` holds what the action takes.
 pub(crate) fn drive(
-    simulator: &Simulator,
     state: &mut StripeState,
+    services: &Arc<Services>,
     (kind, id, action): (&str, &str, &str),
     body: &Value,
 ) -> Result<Value, StripeError> {
-    let context = Context::without_call(simulator);
+    let context = Context::without_call(services);
     let word = |name: &str| body.get(name).and_then(Value::as_str);
     match (kind, action) {
         ("payment_intents", "authenticate") => {
@@ -30,18 +32,18 @@ pub(crate) fn drive(
             attempt::settled(state, &context, id, false).map(|intent| intent.json())
         }
         ("payment_intents", "refund") => {
-            let charge = refund::charge_of(state, id)?.clone();
+            let charge = refunds::charge_of(state, id)?.clone();
             let amount = body.get("amount").and_then(Value::as_i64);
             let reason = word("reason").map(str::to_owned);
-            refund::refund(state, &context, charge, amount, reason, Map::new()).map(|refund| refund.json())
+            refunds::refund(state, &context, charge, amount, reason, Map::new()).map(|refund| refund.json())
         }
         ("payment_intents", "dispute") => {
-            dispute::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
+            disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
         }
-        ("disputes", "review") => dispute::review(state, &context, id),
-        ("disputes", "close") => dispute::close(state, &context, id, word("status") == Some("won")),
-        ("refunds", "succeed") => refund::finish(state, &context, id, true).map(|refund| refund.json()),
-        ("refunds", "fail") => refund::finish(state, &context, id, false).map(|refund| refund.json()),
+        ("disputes", "review") => disputes::review(state, &context, id),
+        ("disputes", "close") => disputes::close(state, &context, id, word("status") == Some("won")),
+        ("refunds", "succeed") => refunds::finish(state, &context, id, true).map(|refund| refund.json()),
+        ("refunds", "fail") => refunds::finish(state, &context, id, false).map(|refund| refund.json()),
         _ => Err(StripeError::invalid(format!("There is no action {action} on {kind}."))),
     }
 }

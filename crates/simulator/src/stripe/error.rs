@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use crate::api::{ApiError, Refusal};
 use crate::card::{Mistake, Reason};
 
 /// A refusal: its status and the fields of its `error` object.
@@ -10,8 +11,7 @@ use crate::card::{Mistake, Reason};
 pub(crate) struct StripeError {
     pub(crate) status: StatusCode,
     pub(crate) fields: Map<String, Value>,
-    /// Whether the call had begun to be carried out, so that its idempotency key keeps this answer.
-    pub(crate) begun: bool,
+    pub(super) begun: bool,
 }
 
 impl StripeError {
@@ -87,12 +87,14 @@ impl StripeError {
         error.with("decline_code", decline_code)
     }
 
-    pub(crate) fn json(&self) -> Value {
-        json!({ "error": self.fields })
-    }
-
     pub(super) fn message(&self) -> &str {
         self.fields.get("message").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+impl ApiError for StripeError {
+    fn refusal(&self) -> Refusal {
+        Refusal { status: self.status, body: json!({ "error": self.fields }), begun: self.begun }
     }
 }
 

@@ -17,12 +17,14 @@ impl Params {
         )
     }
 
-    /// Refuses any parameter that fits none of the patterns.
+    /// Refuses any parameter that fits none of the patterns, which are separated by spaces.
     ///
     /// A pattern is written like a parameter, with `*` for any one name, `#` for a list index (or none) and `**` for
     /// anything further.
     pub(super) fn allow(&self, patterns: &[&str]) -> Result<(), StripeError> {
-        let fits = |name: &str| patterns.iter().any(|pattern| matches(&segments(pattern), &segments(name)));
+        let patterns = patterns.iter().flat_map(|list| list.split_whitespace()).map(segments);
+        let patterns: Vec<_> = patterns.collect();
+        let fits = |name: &str| patterns.iter().any(|pattern| matches(pattern, &segments(name)));
         match self.0.iter().find(|(name, _)| !fits(name)) {
             Some((name, _)) => Err(StripeError::unknown(name)),
             None => Ok(()),
@@ -177,7 +179,7 @@ mod tests {
 
     #[test]
     fn unknown_parameters_are_named() {
-        let patterns = ["amount", "metadata[*]", "types[#]", "items[#][price][amount]", "shipping[**]"];
+        let patterns = ["amount metadata[*] types[#]", "items[#][price][amount]", "shipping[**]"];
         for (body, refused) in [
             ("amount=1&metadata[a+b]=c&types[]=x&types[1]=y", None),
             ("items%5B0%5D%5Bprice%5D%5Bamount%5D=5&shipping[a][b]=1&shipping=", None),

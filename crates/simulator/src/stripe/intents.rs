@@ -2,62 +2,31 @@
 
 use serde_json::{Map, Value, json};
 
+use super::amount::{check_amount, money};
 use super::attempt::{attempt, capture as capture_held, keep};
 use super::call::Call;
 use super::error::StripeError;
 use super::form::Params;
-use super::intent::{Intent, Status, check_amount, money};
-use super::session::Session;
+use super::objects::{Intent, Session, Status};
 use super::state::{Context, StripeState};
-use super::{list, method};
+use super::{list, methods};
 
 /// Documented parameters of create and confirm that change nothing here.
-const IGNORED: [&str; 12] = [
-    "error_on_requires_action",
-    "mandate",
-    "mandate_data[**]",
-    "off_session",
-    "payment_method_options[**]",
-    "radar_options[**]",
-    "shipping[**]",
-    "use_stripe_sdk",
-    "confirmation_token",
-    "payment_method_configuration",
-    "excluded_payment_method_types[#]",
-    "expand[#]",
-];
+const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_session \
+    payment_method_options[**] radar_options[**] shipping[**] use_stripe_sdk confirmation_token \
+    payment_method_configuration excluded_payment_method_types[#] expand[#]";
 
-const CREATE: [&str; 23] = [
-    "amount",
-    "currency",
-    "automatic_payment_methods[enabled]",
-    "automatic_payment_methods[allow_redirects]",
-    "application_fee_amount",
-    "capture_method",
-    "confirm",
-    "confirmation_method",
-    "customer",
-    "description",
-    "metadata",
-    "metadata[*]",
-    "on_behalf_of",
-    "payment_method",
-    "payment_method_data[**]",
-    "payment_method_types[#]",
-    "receipt_email",
-    "return_url",
-    "setup_future_usage",
-    "statement_descriptor",
-    "statement_descriptor_suffix",
-    "transfer_data[**]",
-    "transfer_group",
-];
+const CREATE: &str = "amount currency automatic_payment_methods[enabled] \
+    automatic_payment_methods[allow_redirects] application_fee_amount capture_method confirm \
+    confirmation_method customer description metadata metadata[*] on_behalf_of payment_method \
+    payment_method_data[**] payment_method_types[#] receipt_email return_url setup_future_usage \
+    statement_descriptor statement_descriptor_suffix transfer_data[**] transfer_group";
 
 const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
 
 pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let params = &call.params;
-    params.allow(&[&CREATE[..], &IGNORED[..]].concat())?;
+    params.allow(&[CREATE, IGNORED])?;
     let confirm = params.boolean("confirm")?.unwrap_or(false);
     if params.has("return_url") && !confirm {
         let message = "You can only set `return_url` when `confirm` is true.";
@@ -66,7 +35,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     let (amount, currency) = money(params, "amount", "currency")?;
     let mut intent = new_intent(&call.context, params, amount, currency)?;
     params.merge_metadata("metadata", &mut intent.metadata)?;
-    let method = method::of_call(state, &call.context, params)?;
+    let method = methods::of_call(state, &call.context, params)?;
     if confirm && method.is_none() {
         return Err(no_method());
     }
@@ -102,7 +71,7 @@ pub(super) fn new_intent(
     let capture_method = capture_method.unwrap_or_else(|| "automatic_async".to_owned());
     let id = context.id("pi_");
     Ok(Intent {
-        client_secret: format!("{id}_secret_{}", context.simulator.ids().letters(25)),
+        client_secret: format!("{id}_secret_{}", context.services.ids.letters(25)),
         id,
         amount,
         currency,
@@ -141,17 +110,11 @@ pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, St
 
 pub(super) fn update(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let params = &call.params;
-    let own = [
-        "amount",
-        "currency",
-        "description",
-        "metadata",
-        "metadata[*]",
-        "receipt_email",
-        "payment_method",
-        "customer",
-    ];
-    params.allow(&[&own[..], &["payment_method_data[**]", "capture_method"], &IGNORED[..]].concat())?;
+    params.allow(&[
+        "amount currency description metadata metadata[*] receipt_email payment_method customer",
+        "payment_method_data[**] capture_method",
+        IGNORED,
+    ])?;
     let mut intent = find(state, call)?;
     let open = matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresConfirmation);
     if !open && (params.has("amount") || params.has("currency") || params.has("payment_method")) {
@@ -161,7 +124,7 @@ pub(super) fn update(state: &mut StripeState, call: &Call) -> Result<Value, Stri
         check_amount(amount, &intent.currency, "amount")?;
         intent.amount = amount;
     }
-    if let Some(method) = method::of_call(state, &call.context, params)? {
+    if let Some(method) = methods::of_call(state, &call.context, params)? {
         intent.method = Some(method.id);
         intent.status = Status::RequiresConfirmation;
     }
@@ -174,9 +137,11 @@ pub(super) fn update(state: &mut StripeState, call: &Call) -> Result<Value, Stri
 
 pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let params = &call.params;
-    let own = ["payment_method", "payment_method_data[**]", "return_url", "client_secret", "capture_method"];
-    let more = ["receipt_email", "setup_future_usage", "payment_method_types[#]"];
-    params.allow(&[&own[..], &more[..], &IGNORED[..]].concat())?;
+    params.allow(&[
+        "payment_method payment_method_data[**] return_url client_secret capture_method receipt_email",
+        "setup_future_usage payment_method_types[#]",
+        IGNORED,
+    ])?;
     let mut intent = find(state, call)?;
     if matches!(
         intent.status,
@@ -184,7 +149,7 @@ pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, Str
     ) {
         return Err(wrong_status(&intent, "confirmed"));
     }
-    let method = match method::of_call(state, &call.context, params)? {
+    let method = match methods::of_call(state, &call.context, params)? {
         Some(method) => method,
         None => intent.method.as_ref().and_then(|id| state.methods.get(id)).cloned().ok_or_else(no_method)?,
     };
@@ -225,10 +190,10 @@ pub(super) fn cancel_intent(
 }
 
 pub(super) fn capture(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
-    let own =
-        ["amount_to_capture", "application_fee_amount", "metadata", "metadata[*]", "statement_descriptor"];
-    let more = ["statement_descriptor_suffix", "transfer_data[**]", "final_capture", "expand[#]"];
-    call.params.allow(&[&own[..], &more[..]].concat())?;
+    call.params.allow(&[
+        "amount_to_capture application_fee_amount metadata metadata[*] statement_descriptor",
+        "statement_descriptor_suffix transfer_data[**] final_capture expand[#]",
+    ])?;
     let mut intent = find(state, call)?;
     if intent.status != Status::RequiresCapture {
         return Err(wrong_status(&intent, "captured"));

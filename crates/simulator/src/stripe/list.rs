@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::error::StripeError;
 use super::form::Params;
+use super::objects::{Charge, Intent, Method, Refund, Session};
 use super::state::StripeState;
 use crate::collection::Collection;
 
@@ -29,29 +30,26 @@ pub(super) fn page<T>(
             .code("parameter_invalid_integer")
             .param("limit")
     })?;
-    let missing = |param: &str, id: &str| StripeError {
-        status: http::StatusCode::BAD_REQUEST,
-        ..StripeError::not_found("object", id, param)
-    };
-    let mut found: Vec<&T> = match (params.text("starting_after"), params.text("ending_before")) {
+    let (cursor, newer) = match (params.text("starting_after"), params.text("ending_before")) {
         (Some(_), Some(_)) => {
             return Err(StripeError::invalid(
                 "You cannot parameterize both starting_after and ending_before.",
             ));
         }
-        (Some(id), None) => {
-            let older = collection.older_than(id).ok_or_else(|| missing("starting_after", id))?;
-            older.filter(|object| fits(object)).take(limit + 1).collect()
-        }
-        (None, Some(id)) => {
-            let newer = collection.newer_than(id).ok_or_else(|| missing("ending_before", id))?;
-            newer.filter(|object| fits(object)).take(limit + 1).collect()
-        }
-        (None, None) => collection.newest_first().filter(|object| fits(object)).take(limit + 1).collect(),
+        (older_than, None) => (older_than, false),
+        (None, newer_than) => (newer_than, true),
     };
-    let has_more = found.len() > limit;
-    found.truncate(limit);
-    if params.text("ending_before").is_some() {
+    let (mut found, has_more) = collection
+        .page(cursor, newer, limit, |object| fits(object).then_some(object))
+        .ok_or_else(|| StripeError {
+            status: http::StatusCode::BAD_REQUEST,
+            ..StripeError::not_found(
+                "object",
+                cursor.unwrap_or_default(),
+                if newer { "ending_before" } else { "starting_after" },
+            )
+        })?;
+    if newer {
         found.reverse();
     }
     let data: Vec<Value> = found.into_iter().map(json).collect();
@@ -122,11 +120,11 @@ fn expand_path(state: &StripeState, value: &mut Value, steps: &[&str]) {
 
 fn whole(state: &StripeState, id: &str) -> Option<Value> {
     match id.split('_').next()? {
-        "pi" => state.intents.get(id).map(super::intent::Intent::json),
-        "ch" => state.charges.get(id).map(super::charge::Charge::json),
-        "re" => state.refunds.get(id).map(super::refund::Refund::json),
-        "pm" => state.methods.get(id).map(super::method::Method::json),
-        "cs" => state.sessions.get(id).map(super::session::Session::json),
+        "pi" => state.intents.get(id).map(Intent::json),
+        "ch" => state.charges.get(id).map(Charge::json),
+        "re" => state.refunds.get(id).map(Refund::json),
+        "pm" => state.methods.get(id).map(Method::json),
+        "cs" => state.sessions.get(id).map(Session::json),
         "txn" => Some(json!({ "id": id, "object": "balance_transaction" })),
         _ => None,
     }

@@ -1,16 +1,16 @@
 //! What the Stripe API remembers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::charge::Charge;
-use super::dispute::Dispute;
-use super::intent::Intent;
-use super::method::Method;
-use super::refund::Refund;
-use super::session::Session;
+use super::objects::{Charge, Dispute, Event, Intent, Method, Refund, Session};
+use crate::api::ApiState;
+use crate::calendar;
 use crate::collection::Collection;
+use crate::config::Wire;
+use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
 /// The version answered where the caller names none.
@@ -32,18 +32,10 @@ pub(crate) struct StripeState {
     outbox: Vec<WebhookEvent>,
 }
 
-/// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
-#[derive(Debug)]
-pub(super) struct Event {
-    pub(super) kind: String,
-    pub(super) created: i64,
-    pub(super) text: std::sync::Arc<str>,
-}
-
 /// What a change happens in: the call, page or control call that causes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    pub(crate) simulator: crate::simulator::Simulator,
+    pub(crate) services: Arc<Services>,
     pub(crate) now: i64,
     pub(crate) request_id: Option<String>,
     pub(crate) idempotency_key: Option<String>,
@@ -52,10 +44,10 @@ pub(crate) struct Context {
 
 impl Context {
     /// For changes no API call caused.
-    pub(crate) fn without_call(simulator: &crate::simulator::Simulator) -> Self {
+    pub(crate) fn without_call(services: &Arc<Services>) -> Self {
         Self {
-            simulator: simulator.clone(),
-            now: crate::calendar::unix_seconds(),
+            services: Arc::clone(services),
+            now: calendar::unix_seconds(),
             request_id: None,
             idempotency_key: None,
             version: DEFAULT_VERSION.to_owned(),
@@ -63,12 +55,12 @@ impl Context {
     }
 
     pub(super) fn id(&self, prefix: &str) -> String {
-        self.simulator.ids().with_prefix(prefix)
+        self.services.ids.with_prefix(prefix)
     }
 }
 
-impl StripeState {
-    pub(crate) fn new(objects_max: usize) -> Self {
+impl ApiState for StripeState {
+    fn new(objects_max: usize) -> Self {
         Self {
             intents: Collection::new(objects_max),
             charges: Collection::new(objects_max),
@@ -84,6 +76,12 @@ impl StripeState {
         }
     }
 
+    fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
+        std::mem::take(&mut self.outbox)
+    }
+}
+
+impl StripeState {
     /// Records an event, to be sent once the change is complete.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, object: Value) {
         self.emit_change(context, kind, object, None);
@@ -103,7 +101,7 @@ impl StripeState {
         if let Some(before) = before {
             data.insert("previous_attributes".to_owned(), before.into());
         }
-        let listening = context.simulator.targets(crate::Wire::Stripe);
+        let listening = context.services.targets(Wire::Stripe);
         let event = json!({
             "id": id,
             "object": "event",
@@ -115,7 +113,7 @@ impl StripeState {
             "request": { "id": context.request_id, "idempotency_key": context.idempotency_key },
             "type": kind,
         });
-        let text: std::sync::Arc<str> = event.to_string().into();
+        let text: Arc<str> = event.to_string().into();
         let (kind, created) = (kind.to_owned(), context.now);
         self.outbox.push(WebhookEvent { kind: kind.clone(), event_id: id.clone(), body: text.clone() });
         self.events.put(&id, Event { kind, created, text });
@@ -127,10 +125,5 @@ impl StripeState {
         while self.expiries.len() > self.objects_max {
             self.expiries.pop_first();
         }
-    }
-
-    /// The events since the last time, for sending.
-    pub(crate) fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
-        std::mem::take(&mut self.outbox)
     }
 }

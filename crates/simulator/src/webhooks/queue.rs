@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
-use super::Delivery;
+use super::delivery::Delivery;
 use crate::collection::lock;
 
 /// How many deliveries may wait; beyond it the one due first is dropped and counted.
@@ -51,7 +51,7 @@ struct Inner {
     sent: VecDeque<Delivery>,
 }
 
-/// The deliveries of every wire.
+/// The deliveries of every provider.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     inner: Mutex<Inner>,

@@ -9,11 +9,11 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::Delivery;
+use super::delivery::Delivery;
+use super::queue::Queue;
 use crate::calendar;
-use crate::config::Wire;
+use crate::config::{Config, Wire};
 use crate::signature::{increase_signature, square_signature, stripe_signature};
-use crate::simulator::Simulator;
 
 /// How long a receiver may take.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -21,17 +21,6 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// How long a connection is kept that nothing is sent over.
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_secs(30);
-
-/// Sends one delivery after another until the simulator stops.
-pub(crate) async fn deliver_forever(simulator: Simulator) {
-    let sender = Sender::default();
-    loop {
-        tokio::select! {
-            () = simulator.stopped() => return,
-            delivery = simulator.queue().next() => sender.deliver(&simulator, delivery).await,
-        }
-    }
-}
 
 /// Keeps its connections to the receivers from one delivery to the next.
 #[derive(Debug)]
@@ -51,7 +40,7 @@ impl Default for Sender {
 
 impl Sender {
     /// Tries a delivery once and leaves what follows from it to the queue.
-    pub(crate) async fn deliver(&self, simulator: &Simulator, mut delivery: Delivery) {
+    pub(crate) async fn deliver(&self, config: &Config, queue: &Queue, mut delivery: Delivery) {
         delivery.attempts += 1;
         delivery.first_tried.get_or_insert_with(calendar::rfc3339);
         let answered = tokio::time::timeout(DELIVERY_TIMEOUT, self.post(&delivery)).await;
@@ -63,12 +52,11 @@ impl Sender {
         if !accepted {
             tracing::debug!(url = %delivery.target.url, %result, "webhook not accepted");
         }
-        let config = simulator.config();
         let again = (!accepted && delivery.attempts < config.webhook_attempts_max).then(|| {
             let doublings = delivery.attempts.saturating_sub(1).min(16);
             Duration::from_millis(config.webhook_backoff_ms).saturating_mul(1 << doublings).min(BACKOFF_MAX)
         });
-        simulator.queue().record(delivery, result, accepted, again);
+        queue.record(delivery, result, accepted, again);
     }
 
     async fn post(&self, delivery: &Delivery) -> Result<u16, String> {

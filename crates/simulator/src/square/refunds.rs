@@ -4,57 +4,17 @@ use serde_json::{Value, json};
 
 use super::body::{Fields, Money};
 use super::call::Call;
+use super::charge::changed;
 use super::error::SquareError;
 use super::list;
-use super::payment::{Payment, changed};
+use super::objects::{Payment, Refund};
 use super::payments::find as find_payment;
 use super::state::{Context, SquareState};
-
-/// Money on its way back.
-#[derive(Debug, Clone)]
-pub(crate) struct Refund {
-    pub(crate) id: String,
-    pub(crate) money: Money,
-    pub(crate) payment_id: String,
-    pub(crate) status: &'static str,
-    pub(crate) idempotency_key: Option<String>,
-    created_at: String,
-    location_id: String,
-    order_id: String,
-    reason: Option<String>,
-    updated_at: String,
-}
-
-impl Refund {
-    pub(super) fn json(&self) -> Value {
-        let mut refund = json!({
-            "id": self.id,
-            "status": self.status,
-            "amount_money": self.money.json(),
-            "payment_id": self.payment_id,
-            "order_id": self.order_id,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-            "location_id": self.location_id,
-            "destination_type": "CARD",
-        });
-        if let (Some(reason), Some(fields)) = (&self.reason, refund.as_object_mut()) {
-            fields.insert("reason".to_owned(), reason.as_str().into());
-        }
-        refund
-    }
-}
 
 pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let fields = Fields::of(&call.body);
     fields.allow(&[
-        "idempotency_key",
-        "amount_money",
-        "payment_id",
-        "reason",
-        "payment_version_token",
-        "team_member_id",
-        "location_id",
+        "idempotency_key amount_money payment_id reason payment_version_token team_member_id location_id",
         "app_fee_money",
     ])?;
     let key = fields.required("idempotency_key", 45)?.to_owned();
@@ -114,7 +74,7 @@ pub(super) fn refund(
     state.refunds.put(&refund.id, refund.clone());
     state.emit(context, "refund.created", "refund", &refund.id, &refund.json());
     changed(state, context, payment);
-    if context.simulator.config().square_refunds_settle {
+    if context.services.config.square_refunds_settle {
         finish(state, context, &refund.id, "COMPLETED")?;
     }
     Ok(refund)
@@ -149,9 +109,9 @@ pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 }
 
 pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    list::page(&state.refunds, call, "refunds", &["source_type"], |refund| {
-        let fits = call.query("status").is_none_or(|status| status == refund.status)
-            && call.query("location_id").is_none_or(|location| location == refund.location_id);
+    list::page(&state.refunds, call, "refunds", "source_type", |refund| {
+        let fits = call.query.get("status").is_none_or(|status| status == refund.status)
+            && call.query.get("location_id").is_none_or(|location| location == refund.location_id);
         fits.then(|| (refund.id.clone(), refund.created_at.clone(), refund.updated_at.clone(), refund.json()))
     })
 }

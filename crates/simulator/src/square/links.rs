@@ -4,67 +4,20 @@ use serde_json::{Value, json};
 
 use super::body::{Fields, Money};
 use super::call::Call;
+use super::charge::{PaymentParams, charge};
 use super::error::{SquareError, mistake_text};
 use super::list;
-use super::order::{self, Order, line_item};
-use super::payment::{Payment, PaymentParams, charge};
+use super::objects::{Link, Order, Payment};
+use super::orders::{self, line_item, order_for};
 use super::payments::{check_currency, check_location};
 use super::source::{bent_by_details, of_card};
 use super::state::{Context, SquareState};
 use crate::card::{Card, Typed};
 
-/// A page that sells one order.
-#[derive(Debug, Clone)]
-pub(crate) struct Link {
-    pub(crate) id: String,
-    pub(crate) order_id: String,
-    pub(crate) idempotency_key: Option<String>,
-    pub(super) redirect_url: Option<String>,
-    buyer_email: Option<String>,
-    checkout_options: Option<Value>,
-    created_at: String,
-    description: Option<String>,
-    payment_note: Option<String>,
-    pre_populated: Option<Value>,
-    url: String,
-}
-
-impl Link {
-    fn json(&self) -> Value {
-        let mut link = json!({
-            "id": self.id,
-            "version": 1,
-            "order_id": self.order_id,
-            "url": self.url,
-            "long_url": self.url,
-            "created_at": self.created_at,
-        });
-        if let Some(fields) = link.as_object_mut() {
-            for (name, value) in [
-                ("checkout_options", self.checkout_options.clone()),
-                ("pre_populated_data", self.pre_populated.clone()),
-                ("description", self.description.clone().map(Value::from)),
-                ("payment_note", self.payment_note.clone().map(Value::from)),
-            ] {
-                if let Some(value) = value {
-                    fields.insert(name.to_owned(), value);
-                }
-            }
-        }
-        link
-    }
-}
-
 pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let (fields, context) = (Fields::of(&call.body), &call.context);
     fields.allow(&[
-        "idempotency_key",
-        "description",
-        "quick_pay",
-        "order",
-        "checkout_options",
-        "pre_populated_data",
-        "payment_note",
+        "idempotency_key description quick_pay order checkout_options pre_populated_data payment_note",
     ])?;
     let order = match (fields.object("quick_pay")?, fields.object("order")?) {
         (Some(quick), None) => quick_order(context, &quick)?,
@@ -91,7 +44,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     };
     let id = context.id(16).to_uppercase();
     let link = Link {
-        url: format!("{}/square/pay/{id}", context.simulator.public_url()),
+        url: format!("{}/square/pay/{id}", context.services.public_url()),
         id,
         order_id: order.id.clone(),
         idempotency_key: fields.owned("idempotency_key", 192)?,
@@ -115,19 +68,11 @@ fn quick_order(context: &Context, quick: &Fields<'_>) -> Result<Order, SquareErr
     let price = quick.required_money("price_money")?;
     check_location(context, Some(quick.required("location_id", 50)?))?;
     let line_items = vec![line_item(context, Some(name), "1", &price)];
-    Ok(Order { line_items, ..Order::for_payment(context, &price) })
+    Ok(Order { line_items, ..order_for(context, &price) })
 }
 
 fn described_order(context: &Context, order: &Fields<'_>) -> Result<Order, SquareError> {
-    order.allow(&[
-        "location_id",
-        "reference_id",
-        "line_items",
-        "metadata",
-        "customer_id",
-        "source",
-        "ticket_name",
-    ])?;
+    order.allow(&["location_id reference_id line_items metadata customer_id source ticket_name"])?;
     check_location(context, Some(order.required("location_id", 50)?))?;
     let mut total: Option<Money> = None;
     let mut line_items = Vec::new();
@@ -154,7 +99,7 @@ fn described_order(context: &Context, order: &Fields<'_>) -> Result<Order, Squar
     let total = total.ok_or_else(|| SquareError::missing("order.line_items"))?;
     let reference_id = order.owned("reference_id", 40)?;
     let metadata = order.raw("metadata");
-    Ok(Order { line_items, reference_id, metadata, ..Order::for_payment(context, &total) })
+    Ok(Order { line_items, reference_id, metadata, ..order_for(context, &total) })
 }
 
 pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
@@ -162,7 +107,7 @@ pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 }
 
 pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    list::page(&state.links, call, "payment_links", &[], |link| {
+    list::page(&state.links, call, "payment_links", "", |link| {
         Some((link.id.clone(), link.created_at.clone(), link.created_at.clone(), link.json()))
     })
 }
@@ -173,7 +118,7 @@ pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     state.links.remove(&link.id);
     let unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.state == "OPEN");
     if unpaid {
-        order::close(state, &call.context, &link.order_id, "CANCELED");
+        orders::close(state, &call.context, &link.order_id, "CANCELED");
     }
     Ok(json!({ "id": link.id, "cancelled_order_id": link.order_id }))
 }

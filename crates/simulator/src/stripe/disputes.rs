@@ -1,52 +1,13 @@
 //! Disputes, opened and closed by the control interface in the issuer's place.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::error::StripeError;
 use super::list;
-use super::refund::charge_of;
+use super::objects::Dispute;
+use super::refunds::charge_of;
 use super::state::{Context, StripeState};
-
-/// A charge the customer contests.
-#[derive(Debug, Clone)]
-pub(crate) struct Dispute {
-    id: String,
-    amount: i64,
-    charge: String,
-    created: i64,
-    currency: String,
-    intent: String,
-    reason: String,
-    status: &'static str,
-}
-
-impl Dispute {
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "id": self.id,
-            "object": "dispute",
-            "amount": self.amount,
-            "balance_transactions": [],
-            "charge": self.charge,
-            "created": self.created,
-            "currency": self.currency,
-            "evidence": {},
-            "evidence_details": {
-                "due_by": self.created + 7 * 86_400,
-                "has_evidence": false,
-                "past_due": false,
-                "submission_count": 0,
-            },
-            "is_charge_refundable": false,
-            "livemode": false,
-            "metadata": {},
-            "payment_intent": self.intent,
-            "reason": self.reason,
-            "status": self.status,
-        })
-    }
-}
 
 /// Contests an intent's charge: the money is withdrawn at once.
 pub(super) fn open(

@@ -5,13 +5,8 @@ use serde_json::Value;
 use super::call::Call;
 use super::error::StripeError;
 use super::list;
-use super::state::{Event, StripeState};
-
-impl Event {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_default()
-    }
-}
+use super::objects::Event;
+use super::state::StripeState;
 
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;

@@ -1,81 +1,20 @@
-//! Payment methods: the named test ones, and cards a customer typed.
+//! `/v1/payment_methods`, and the methods other calls bring: the named test ones, and cards a customer typed.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use super::call::Call;
 use super::error::StripeError;
 use super::form::Params;
+use super::objects::Method;
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Brand, Card, Reason, Typed};
 
-/// A card (or bank account) that can be charged.
-#[derive(Debug, Clone)]
-pub(crate) struct Method {
-    pub(super) id: String,
-    pub(super) card: Card,
-    pub(super) created: i64,
-}
-
-pub(super) fn brand(card: &Card) -> &'static str {
-    match card.brand {
-        Brand::Visa => "visa",
-        Brand::Mastercard => "mastercard",
-        Brand::Amex => "amex",
-        Brand::Discover => "discover",
-    }
-}
-
-impl Method {
-    pub(super) fn kind(&self) -> &'static str {
-        if self.card.behavior == Behavior::SettleLater { "us_bank_account" } else { "card" }
-    }
-
-    /// The part a charge shows as `payment_method_details`, and the method under its kind's name.
-    pub(super) fn details(&self) -> Value {
-        if self.kind() != "card" {
-            return json!({
-                "account_holder_type": "individual",
-                "account_type": "checking",
-                "bank_name": "STRIPE TEST BANK",
-                "last4": self.card.last4,
-                "routing_number": "110000000",
-            });
-        }
-        json!({
-            "brand": brand(&self.card),
-            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": "pass" },
-            "country": "US",
-            "exp_month": self.card.exp_month,
-            "exp_year": self.card.exp_year,
-            "fingerprint": format!("simulated{}", self.card.last4),
-            "funding": "credit",
-            "last4": self.card.last4,
-            "wallet": null,
-        })
-    }
-
-    pub(super) fn json(&self) -> Value {
-        let mut method = json!({
-            "id": self.id,
-            "object": "payment_method",
-            "allow_redisplay": "unspecified",
-            "billing_details": { "address": no_address(), "email": null, "name": null, "phone": null },
-            "created": self.created,
-            "customer": null,
-            "livemode": false,
-            "metadata": {},
-            "type": self.kind(),
-        });
-        if let Some(fields) = method.as_object_mut() {
-            fields.insert(self.kind().to_owned(), self.details());
-        }
-        method
-    }
-}
-
-/// An address nobody gave.
-pub(super) fn no_address() -> Value {
-    let empty = ["city", "country", "line1", "line2", "postal_code", "state"];
-    empty.into_iter().map(|field| (field.to_owned(), Value::Null)).collect::<Map<_, _>>().into()
+pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&[
+        "type card[number] card[exp_month] card[exp_year] card[cvc] billing_details[**] metadata[*]",
+        "expand[#]",
+    ])?;
+    Ok(read(state, &call.context, &call.params, "")?.json())
 }
 
 /// The card a named test method stands for.
@@ -127,7 +66,7 @@ pub(super) fn of_call(
 }
 
 /// Reads `<prefix>[type]` and `<prefix>[card][number]` and so on; with an empty prefix, `type` and `card[number]`.
-pub(super) fn read(
+fn read(
     state: &mut StripeState,
     context: &Context,
     params: &Params,

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::call::Call;
-use super::error::StripeError;
-use super::list;
 use super::method::{Method, no_address};
-use super::state::StripeState;
 
 /// One attempt.
 #[derive(Debug, Clone)]
@@ -16,26 +12,26 @@ pub(crate) struct Charge {
     pub(crate) amount_refunded: i64,
     pub(crate) intent: String,
     pub(crate) status: &'static str,
-    pub(super) amount_captured: i64,
-    pub(super) captured: bool,
-    pub(super) created: i64,
-    pub(super) currency: String,
-    pub(super) description: Option<String>,
-    pub(super) disputed: bool,
+    pub(crate) amount_captured: i64,
+    pub(crate) captured: bool,
+    pub(crate) created: i64,
+    pub(crate) currency: String,
+    pub(crate) description: Option<String>,
+    pub(crate) disputed: bool,
     /// The code, the decline code and the text of a decline.
-    pub(super) failure: Option<(String, String, String)>,
-    pub(super) metadata: serde_json::Map<String, Value>,
-    pub(super) method: Method,
-    pub(super) receipt_email: Option<String>,
-    pub(super) receipt_url: String,
+    pub(crate) failure: Option<(String, String, String)>,
+    pub(crate) metadata: serde_json::Map<String, Value>,
+    pub(crate) method: Method,
+    pub(crate) receipt_email: Option<String>,
+    pub(crate) receipt_url: String,
 }
 
 impl Charge {
-    pub(super) fn refundable(&self) -> i64 {
+    pub(crate) fn refundable(&self) -> i64 {
         self.amount_captured - self.amount_refunded
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let (failure_code, decline_code, failure_message) = match &self.failure {
             Some((code, decline, message)) => (Some(code), Some(decline), Some(message)),
             None => (None, None, None),
@@ -106,19 +102,4 @@ impl Charge {
             "transfer_group": null,
         })
     }
-}
-
-pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
-    call.params.allow(&["expand[#]"])?;
-    let charge = state.charges.get(&call.id);
-    charge.map(Charge::json).ok_or_else(|| StripeError::not_found("charge", &call.id, "id"))
-}
-
-pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
-    call.params.allow(&list::with(&["payment_intent", "customer", "created", "created[*]"]))?;
-    let intent = call.params.text("payment_intent");
-    list::page(&state.charges, &call.params, "/v1/charges", Charge::json, |charge| {
-        intent.is_none_or(|intent| charge.intent == intent)
-            && list::created_fits(&call.params, charge.created)
-    })
 }

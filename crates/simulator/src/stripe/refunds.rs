@@ -1,68 +1,20 @@
 //! `/v1/refunds`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::call::Call;
-use super::charge::Charge;
 use super::error::StripeError;
 use super::list;
+use super::objects::{Charge, Refund};
 use super::state::{Context, StripeState};
 use crate::card::Behavior;
 
-/// Money on its way back.
-#[derive(Debug, Clone)]
-pub(crate) struct Refund {
-    pub(crate) id: String,
-    pub(crate) amount: i64,
-    pub(crate) currency: String,
-    pub(crate) charge: String,
-    pub(crate) intent: String,
-    pub(crate) status: &'static str,
-    pub(crate) idempotency_key: Option<String>,
-    created: i64,
-    failure_reason: Option<&'static str>,
-    metadata: Map<String, Value>,
-    reason: Option<String>,
-}
-
-impl Refund {
-    pub(super) fn json(&self) -> Value {
-        let mut refund = json!({
-            "id": self.id,
-            "object": "refund",
-            "amount": self.amount,
-            "balance_transaction": format!("txn_{}", self.id.trim_start_matches("re_")),
-            "charge": self.charge,
-            "created": self.created,
-            "currency": self.currency,
-            "destination_details": { "card": { "type": "refund" }, "type": "card" },
-            "metadata": self.metadata,
-            "payment_intent": self.intent,
-            "reason": self.reason,
-            "receipt_number": null,
-            "source_transfer_reversal": null,
-            "status": self.status,
-            "transfer_reversal": null,
-        });
-        if let (Some(reason), Some(fields)) = (self.failure_reason, refund.as_object_mut()) {
-            fields.insert("failure_reason".to_owned(), reason.into());
-        }
-        refund
-    }
-}
-
 pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let params = &call.params;
-    let own = ["payment_intent", "charge", "amount", "reason", "metadata", "metadata[*]", "expand[#]"];
-    let more = [
-        "currency",
-        "customer",
-        "instructions_email",
-        "origin",
-        "refund_application_fee",
-        "reverse_transfer",
-    ];
-    params.allow(&[&own[..], &more[..]].concat())?;
+    params.allow(&[
+        "payment_intent charge amount reason metadata metadata[*] expand[#] currency customer",
+        "instructions_email origin refund_application_fee reverse_transfer",
+    ])?;
     let reason = params.word("reason", &["duplicate", "fraudulent", "requested_by_customer"])?;
     let charge = match (params.text("charge"), params.text("payment_intent")) {
         (Some(id), _) => {

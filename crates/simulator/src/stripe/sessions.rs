@@ -1,143 +1,32 @@
 //! `/v1/checkout/sessions`, and what the hosted page does with them.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::attempt::{attempt, keep};
-use super::call::Call;
+use super::amount::{check_amount, money};
+use super::attempt::{attempt, complete, keep};
+use super::call::{Call, Stripe};
 use super::error::StripeError;
 use super::form::Params;
-use super::intent::{Intent, Status, check_amount, money};
 use super::intents::{cancel_intent, new_intent};
+use super::objects::{Intent, Session, Status};
 use super::state::{Context, StripeState};
-use super::{list, method};
+use super::{list, methods};
+use crate::api::Api;
 use crate::calendar;
 use crate::card::{Card, Typed};
-use crate::simulator::Simulator;
 
-/// A visit to the hosted page.
-#[derive(Debug, Clone)]
-pub(crate) struct Session {
-    pub(crate) id: String,
-    pub(crate) amount: i64,
-    pub(crate) currency: String,
-    pub(crate) status: &'static str,
-    pub(crate) intent: Option<String>,
-    pub(crate) metadata: Map<String, Value>,
-    pub(crate) idempotency_key: Option<String>,
-    pub(super) cancel_url: Option<String>,
-    pub(super) success_url: String,
-    /// What is bought, for the page.
-    pub(super) items: Vec<String>,
-    client_reference_id: Option<String>,
-    created: i64,
-    customer_email: Option<String>,
-    expires_at: i64,
-    intent_params: Params,
-    paid: bool,
-    url: String,
-}
-
-impl Session {
-    pub(super) fn is_open(&self) -> bool {
-        self.status == "open"
-    }
-
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "id": self.id,
-            "object": "checkout.session",
-            "after_expiration": null,
-            "allow_promotion_codes": null,
-            "amount_subtotal": self.amount,
-            "amount_total": self.amount,
-            "automatic_tax": { "enabled": false, "liability": null, "status": null },
-            "billing_address_collection": null,
-            "cancel_url": self.cancel_url,
-            "client_reference_id": self.client_reference_id,
-            "client_secret": null,
-            "consent": null,
-            "consent_collection": null,
-            "created": self.created,
-            "currency": self.currency,
-            "custom_fields": [],
-            "custom_text": {
-                "after_submit": null,
-                "shipping_address": null,
-                "submit": null,
-                "terms_of_service_acceptance": null,
-            },
-            "customer": null,
-            "customer_creation": "if_required",
-            "customer_details": {
-                "address": null,
-                "email": self.customer_email,
-                "name": null,
-                "phone": null,
-                "tax_exempt": "none",
-                "tax_ids": [],
-            },
-            "customer_email": self.customer_email,
-            "expires_at": self.expires_at,
-            "invoice": null,
-            "invoice_creation": null,
-            "livemode": false,
-            "locale": null,
-            "metadata": self.metadata,
-            "mode": "payment",
-            "payment_intent": self.intent,
-            "payment_link": null,
-            "payment_method_collection": "if_required",
-            "payment_method_options": {},
-            "payment_method_types": ["card"],
-            "payment_status": if self.paid { "paid" } else { "unpaid" },
-            "phone_number_collection": { "enabled": false },
-            "recovered_from": null,
-            "setup_intent": null,
-            "shipping_address_collection": null,
-            "shipping_cost": null,
-            "shipping_options": [],
-            "status": self.status,
-            "submit_type": null,
-            "subscription": null,
-            "success_url": self.success_url,
-            "total_details": { "amount_discount": 0, "amount_shipping": 0, "amount_tax": 0 },
-            "url": self.is_open().then_some(&self.url),
-        })
-    }
-}
-
-const CREATE: [&str; 26] = [
-    "mode",
-    "success_url",
-    "cancel_url",
-    "client_reference_id",
-    "customer_email",
-    "customer",
-    "customer_creation",
-    "currency",
-    "expires_at",
-    "line_items[#][quantity]",
-    "line_items[#][price_data][currency]",
-    "line_items[#][price_data][unit_amount]",
-    "line_items[#][price_data][product_data][name]",
-    "line_items[#][price_data][product_data][description]",
-    "line_items[#][price_data][product_data][metadata][*]",
-    "locale",
-    "metadata",
-    "metadata[*]",
-    "payment_intent_data[metadata][*]",
-    "payment_intent_data[description]",
-    "payment_intent_data[receipt_email]",
-    "payment_intent_data[statement_descriptor_suffix]",
-    "payment_intent_data[capture_method]",
-    "payment_method_types[#]",
-    "submit_type",
-    "expand[#]",
-];
+const CREATE: &str = "mode success_url cancel_url client_reference_id customer_email customer \
+    customer_creation currency expires_at line_items[#][quantity] line_items[#][price_data][currency] \
+    line_items[#][price_data][unit_amount] line_items[#][price_data][product_data][name] \
+    line_items[#][price_data][product_data][description] \
+    line_items[#][price_data][product_data][metadata][*] locale metadata metadata[*] \
+    payment_intent_data[metadata][*] payment_intent_data[description] payment_intent_data[receipt_email] \
+    payment_intent_data[statement_descriptor_suffix] payment_intent_data[capture_method] \
+    payment_method_types[#] submit_type expand[#]";
 
 pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let (params, context) = (&call.params, &call.context);
-    params.allow(&CREATE)?;
+    params.allow(&[CREATE])?;
     if params.required("mode")? != "payment" {
         return Err(StripeError::invalid("The simulator supports only mode=payment.").param("mode"));
     }
@@ -149,9 +38,9 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
         let message = "The `expires_at` timestamp must be between 30 minutes and 24 hours from now.";
         return Err(StripeError::invalid(message).param("expires_at"));
     }
-    let id = format!("cs_test_{}", context.simulator.ids().letters(58));
+    let id = format!("cs_test_{}", context.services.ids.letters(58));
     let mut session = Session {
-        url: format!("{}/stripe/pay/{id}", context.simulator.public_url()),
+        url: format!("{}/stripe/pay/{id}", context.services.public_url()),
         id,
         amount,
         currency,
@@ -260,37 +149,23 @@ fn expire_open(state: &mut StripeState, context: &Context, mut session: Session)
 }
 
 /// Expires sessions when their time comes, until the simulator stops.
-pub(crate) async fn expire_sessions_forever(simulator: Simulator) {
+pub(crate) async fn expire_sessions_forever(api: Api<Stripe>) {
     loop {
         tokio::select! {
-            () = simulator.stopped() => return,
+            () = api.services().stopped() => return,
             () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
         }
-        let context = Context::without_call(&simulator);
-        let webhook_events = {
-            let mut state = simulator.stripe();
+        let context = Context::without_call(api.services());
+        api.change_and_announce(|state| {
             while let Some((_, id)) = state.expiries.first().filter(|(at, _)| *at <= context.now).cloned() {
                 state.expiries.pop_first();
                 if let Some(session) = state.sessions.get(&id).filter(|session| session.is_open()).cloned() {
-                    expire_open(&mut state, &context, session);
+                    expire_open(state, &context, session);
                 }
             }
-            state.take_webhook_events()
-        };
-        simulator.announce(crate::Wire::Stripe, webhook_events, None).await;
+        })
+        .await;
     }
-}
-
-/// The session an intent belongs to is complete once the intent is paid.
-pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Intent) {
-    let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() else {
-        return;
-    };
-    session.status = "complete";
-    session.paid = intent.status == Status::Succeeded;
-    state.expiries.remove(&(session.expires_at, session.id.clone()));
-    state.sessions.put(&session.id, session.clone());
-    state.emit(context, "checkout.session.completed", session.json());
 }
 
 /// The customer presses "Pay". The first time makes the session's intent; a decline leaves it for another try.
@@ -313,7 +188,7 @@ pub(super) fn pay(
     if !matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresAction) {
         return Ok(intent);
     }
-    let method = method::add(state, context, card);
+    let method = methods::add(state, context, card);
     let intent = attempt(state, context, intent, &method)?;
     if intent.status == Status::RequiresCapture {
         complete(state, context, &intent);

@@ -2,9 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::error::StripeError;
-use super::form::Params;
-
 /// Where an intent stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -42,33 +39,33 @@ pub(crate) struct Intent {
     pub(crate) metadata: Map<String, Value>,
     /// The key it was created under.
     pub(crate) idempotency_key: Option<String>,
-    pub(super) amount_capturable: i64,
-    pub(super) automatic_methods: Option<Value>,
-    pub(super) cancellation_reason: Option<String>,
-    pub(super) canceled_at: Option<i64>,
-    pub(super) manual_capture: bool,
-    pub(super) capture_method: String,
-    pub(super) client_secret: String,
-    pub(super) created: i64,
-    pub(super) customer: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) last_payment_error: Option<Value>,
-    pub(super) latest_charge: Option<String>,
-    pub(super) next_action: Option<Value>,
-    pub(super) method: Option<String>,
-    pub(super) method_types: Vec<String>,
-    pub(super) receipt_email: Option<String>,
-    pub(super) setup_future_usage: Option<String>,
-    pub(super) statement_descriptor: Option<String>,
-    pub(super) statement_descriptor_suffix: Option<String>,
+    pub(crate) amount_capturable: i64,
+    pub(crate) automatic_methods: Option<Value>,
+    pub(crate) cancellation_reason: Option<String>,
+    pub(crate) canceled_at: Option<i64>,
+    pub(crate) manual_capture: bool,
+    pub(crate) capture_method: String,
+    pub(crate) client_secret: String,
+    pub(crate) created: i64,
+    pub(crate) customer: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) last_payment_error: Option<Value>,
+    pub(crate) latest_charge: Option<String>,
+    pub(crate) next_action: Option<Value>,
+    pub(crate) method: Option<String>,
+    pub(crate) method_types: Vec<String>,
+    pub(crate) receipt_email: Option<String>,
+    pub(crate) setup_future_usage: Option<String>,
+    pub(crate) statement_descriptor: Option<String>,
+    pub(crate) statement_descriptor_suffix: Option<String>,
     /// Where the customer goes after proving who they are.
-    pub(super) return_url: Option<String>,
+    pub(crate) return_url: Option<String>,
     /// The checkout session it belongs to.
-    pub(super) session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 impl Intent {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         json!({
             "id": self.id,
             "object": "payment_intent",
@@ -112,7 +109,7 @@ impl Intent {
     }
 
     /// What the browser may see with the publishable key.
-    pub(super) fn public_json(&self) -> Value {
+    pub(crate) fn public_json(&self) -> Value {
         let mut whole = self.json();
         if let Some(fields) = whole.as_object_mut() {
             for private in ["metadata", "customer", "latest_charge", "amount_received", "amount_capturable"] {
@@ -121,32 +118,4 @@ impl Intent {
         }
         whole
     }
-}
-
-/// An amount and currency the provider would take.
-pub(super) fn money(params: &Params, amount: &str, currency: &str) -> Result<(i64, String), StripeError> {
-    let value = params.integer(amount)?.ok_or_else(|| StripeError::missing(amount))?;
-    let code = params.required(currency)?.to_ascii_lowercase();
-    if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return Err(StripeError::invalid(format!("Invalid currency: {code}.")).param(currency));
-    }
-    check_amount(value, &code, amount)?;
-    Ok((value, code))
-}
-
-pub(super) fn check_amount(value: i64, currency: &str, param: &str) -> Result<(), StripeError> {
-    let least = if currency == "usd" { 50 } else { 1 };
-    if value < 1 {
-        let message = "This value must be greater than or equal to 1.";
-        return Err(StripeError::invalid(message).code("parameter_invalid_integer").param(param));
-    }
-    if value < least {
-        let message = "Amount must be at least $0.50 usd";
-        return Err(StripeError::invalid(message).code("amount_too_small").param(param));
-    }
-    if value > 99_999_999 {
-        let message = "Amount must be no more than 99999999";
-        return Err(StripeError::invalid(message).code("amount_too_large").param(param));
-    }
-    Ok(())
 }

@@ -1,0 +1,180 @@
+//! One provider's API: what it is made of, and what it tells the call handler about itself.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, header};
+use serde_json::{Map, Value};
+use subtle::ConstantTimeEq as _;
+
+use crate::collection::lock;
+use crate::config::Wire;
+use crate::idempotency::Keys;
+use crate::query::Query;
+use crate::services::Services;
+use crate::webhooks::WebhookEvent;
+
+/// What a provider does differently from the others.
+pub(crate) trait Provider: Debug + Sized + 'static {
+    const WIRE: Wire;
+    type State: ApiState;
+    /// A call as its endpoint sees it.
+    type Call: Send + 'static;
+    type Error: ApiError;
+
+    /// Authenticates a call and reads it.
+    fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Self::Call>, Self::Error>;
+    /// The last touch to an endpoint's answer.
+    fn finish(_state: &Self::State, _call: &Self::Call, _answer: &mut Value) {}
+    /// Adds the headers of every answer. `replay_of` is the request whose answer is repeated.
+    fn add_headers(request: &ApiRequest, replay_of: Option<&str>, headers: &mut HeaderMap);
+
+    fn server_error(status: StatusCode) -> Self::Error;
+    fn simulated_refusal(operation: &str, code: Option<&str>) -> Self::Error;
+    fn rate_limited() -> Self::Error;
+    /// `first` is what was answered to the key's own call, where that is known already.
+    fn key_reused(key: &str, first: Option<&str>) -> Self::Error;
+    fn key_in_use(key: &str) -> Self::Error;
+}
+
+/// What a provider remembers.
+pub(crate) trait ApiState: Debug + Send + 'static {
+    fn new(objects_max: usize) -> Self;
+    /// The events since the last time, for sending.
+    fn take_webhook_events(&mut self) -> Vec<WebhookEvent>;
+}
+
+/// An error as a provider answers it.
+pub(crate) trait ApiError: Send {
+    fn refusal(&self) -> Refusal;
+}
+
+/// The answer to a call that is refused.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Value,
+    /// Whether the call had begun to be carried out, so that its idempotency key keeps this answer.
+    pub(crate) begun: bool,
+}
+
+/// A request before the provider has read it.
+#[derive(Debug)]
+pub(crate) struct ApiRequest {
+    pub(crate) operation: &'static str,
+    /// The id in the path; empty if there is none.
+    pub(crate) id: String,
+    pub(crate) request_id: String,
+    pub(crate) parts: Parts,
+    pub(crate) body: Bytes,
+}
+
+impl ApiRequest {
+    /// A header's text; an empty one counts as absent.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.parts.headers.get(name)?.to_str().ok().filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn has_bearer_token(&self, token: &str) -> bool {
+        let given =
+            self.header(header::AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix("Bearer "));
+        given.is_some_and(|given| given.as_bytes().ct_eq(token.as_bytes()).into())
+    }
+
+    pub(crate) fn query(&self) -> Query {
+        Query::parse(self.parts.uri.query().unwrap_or_default())
+    }
+
+    /// The fields of a JSON body. `None`: the body is something else.
+    pub(crate) fn json_fields(&self) -> Option<Map<String, Value>> {
+        if self.body.is_empty() || [Method::GET, Method::DELETE].contains(&self.parts.method) {
+            return Some(Map::new());
+        }
+        serde_json::from_slice(&self.body).ok()
+    }
+}
+
+/// A call that has been read and may be carried out.
+#[derive(Debug)]
+pub(crate) struct ReadCall<C> {
+    pub(crate) call: C,
+    pub(crate) key: Option<String>,
+    /// The same for two requests exactly when the provider takes them for the same.
+    pub(crate) fingerprint: String,
+}
+
+/// A handle on one provider's API. Clones share everything.
+#[derive(Debug)]
+pub(crate) struct Api<P: Provider>(Arc<Inner<P>>);
+
+#[derive(Debug)]
+struct Inner<P: Provider> {
+    services: Arc<Services>,
+    state: Mutex<P::State>,
+    keys: Arc<Keys>,
+}
+
+impl<P: Provider> Clone for Api<P> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<P: Provider> Api<P> {
+    pub(crate) fn new(services: &Arc<Services>) -> Self {
+        let objects_max = services.config.objects_max;
+        Self(Arc::new(Inner {
+            services: Arc::clone(services),
+            state: Mutex::new(P::State::new(objects_max)),
+            keys: Arc::new(Keys::new(objects_max)),
+        }))
+    }
+
+    pub(crate) fn services(&self) -> &Arc<Services> {
+        &self.0.services
+    }
+
+    pub(crate) fn keys(&self) -> &Arc<Keys> {
+        &self.0.keys
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, P::State> {
+        lock(&self.0.state)
+    }
+
+    pub(crate) fn reset(&self) {
+        *self.state() = P::State::new(self.services().config.objects_max);
+        self.keys().clear();
+    }
+
+    /// Makes a change, and hands out the webhooks it causes.
+    pub(crate) fn change<T>(&self, make: impl FnOnce(&mut P::State) -> T) -> (T, Vec<WebhookEvent>) {
+        let mut state = self.state();
+        let made = make(&mut state);
+        (made, state.take_webhook_events())
+    }
+
+    /// Makes a change that no API call asks for, and sends its webhooks.
+    pub(crate) async fn change_and_announce<T>(&self, make: impl FnOnce(&mut P::State) -> T) -> T {
+        let (made, webhook_events) = self.change(make);
+        self.services().announce(P::WIRE, webhook_events, None).await;
+        made
+    }
+
+    /// Makes a change that a customer asks for on a page, and sends its webhooks.
+    pub(crate) async fn change_by_page(
+        &self,
+        operation: &str,
+        make: impl FnOnce(&mut P::State) -> Response,
+    ) -> Response {
+        let services = self.services();
+        services.count_call(P::WIRE, operation);
+        let faults = services.faults.take(P::WIRE, operation);
+        let (response, webhook_events) = self.change(make);
+        services.announce(P::WIRE, webhook_events, faults.webhooks.as_ref()).await;
+        response
+    }
+}

@@ -1,0 +1,48 @@
+//! The query of an address, read by name.
+
+/// The parameters in the order they came.
+#[derive(Debug)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn parse(text: &str) -> Self {
+        let pairs = form_urlencoded::parse(text.as_bytes());
+        Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// A parameter's text; an empty one counts as absent.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(given, value)| given == name && !value.is_empty());
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a value is the one asked for; where none was, every value is.
+    pub(crate) fn is(&self, name: &str, value: Option<&str>) -> bool {
+        self.get(name).is_none_or(|wanted| Some(wanted) == value)
+    }
+
+    /// Whether a value is in the comma list of this name; without the list, every value is.
+    pub(crate) fn has(&self, name: &str, value: &str) -> bool {
+        self.get(name).is_none_or(|list| list.split(',').any(|word| word == value))
+    }
+
+    /// The first parameter that is not among the known ones, which are separated by spaces.
+    pub(crate) fn unknown(&self, known: &[&str]) -> Option<&str> {
+        self.0.iter().map(|(name, _)| name.as_str()).find(|name| !is_listed(name, known))
+    }
+
+    /// How many rows a page may have, 100 unless asked otherwise. `None`: what was asked for is not 1 to 100.
+    pub(crate) fn limit(&self) -> Option<usize> {
+        self.get("limit")
+            .map_or(Some(100), |text| text.parse().ok().filter(|limit| (1..=100).contains(limit)))
+    }
+
+    pub(crate) fn time(&self, name: &str) -> Result<Option<jiff::Timestamp>, jiff::Error> {
+        self.get(name).map(str::parse).transpose()
+    }
+}
+
+/// Whether a name is in one of the lists, whose names are separated by spaces.
+pub(crate) fn is_listed(name: &str, lists: &[&str]) -> bool {
+    lists.iter().any(|list| list.split_whitespace().any(|listed| listed == name))
+}

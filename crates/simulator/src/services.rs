@@ -1,0 +1,150 @@
+//! What everything in a simulator shares: configuration, identifiers, faults, webhooks, and the signal to stop.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::collection::lock;
+use crate::config::{Config, WebhookTarget, Wire};
+use crate::faults::{Fault, FaultQueue, Kind};
+use crate::ids::Ids;
+use crate::webhooks::{Delivery, Queue, Sender, WebhookEvent};
+
+/// How many webhook targets there may be.
+const TARGETS_MAX: usize = 100;
+
+#[derive(Debug)]
+pub(crate) struct Services {
+    pub(crate) config: Config,
+    pub(crate) ids: Ids,
+    pub(crate) faults: FaultQueue,
+    pub(crate) queue: Queue,
+    public_url: Mutex<String>,
+    targets: Mutex<Vec<WebhookTarget>>,
+    calls: Mutex<BTreeMap<String, u64>>,
+    stop: watch::Sender<bool>,
+}
+
+impl Services {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            ids: Ids::new(config.seed),
+            faults: FaultQueue::default(),
+            queue: Queue::default(),
+            public_url: Mutex::new(config.public_url.clone()),
+            targets: Mutex::new(config.webhooks.clone()),
+            calls: Mutex::default(),
+            stop: watch::Sender::new(false),
+            config,
+        }
+    }
+
+    /// Forgets faults, calls, webhooks waiting and targets added.
+    pub(crate) fn reset(&self) {
+        self.faults.clear();
+        self.queue.clear();
+        lock(&self.targets).clone_from(&self.config.webhooks);
+        lock(&self.calls).clear();
+    }
+
+    pub(crate) fn public_url(&self) -> String {
+        lock(&self.public_url).trim_end_matches('/').to_owned()
+    }
+
+    pub(crate) fn set_public_url(&self, origin: String) {
+        *lock(&self.public_url) = origin;
+    }
+
+    /// `false`: there are too many. A target of the same provider and address is replaced.
+    pub(crate) fn add_webhook_target(&self, target: WebhookTarget) -> bool {
+        let mut targets = lock(&self.targets);
+        targets.retain(|known| (known.wire, &known.url) != (target.wire, &target.url));
+        let fits = targets.len() < TARGETS_MAX;
+        if fits {
+            targets.push(target);
+        }
+        fits
+    }
+
+    pub(crate) fn targets(&self, wire: Wire) -> Vec<WebhookTarget> {
+        lock(&self.targets).iter().filter(|target| target.wire == wire).cloned().collect()
+    }
+
+    pub(crate) fn remove_webhook_targets(&self) {
+        lock(&self.targets).clear();
+    }
+
+    pub(crate) fn count_call(&self, wire: Wire, operation: &str) {
+        *lock(&self.calls).entry(format!("{}.{operation}", wire.name())).or_default() += 1;
+    }
+
+    pub(crate) fn calls(&self) -> BTreeMap<String, u64> {
+        lock(&self.calls).clone()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    pub(crate) async fn stopped(&self) {
+        // The sender lives as long as `self`, so waiting can only end with the stop.
+        let _ = self.stop.subscribe().wait_for(|stopped| *stopped).await;
+    }
+
+    /// Waits, or less where the simulator stops.
+    pub(crate) async fn pause(&self, pause: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = self.stopped() => {}
+        }
+    }
+
+    /// Sends what happened to whoever listens, bent by a fault where one was asked for.
+    pub(crate) async fn announce(
+        &self,
+        wire: Wire,
+        mut webhook_events: Vec<WebhookEvent>,
+        fault: Option<&Fault>,
+    ) {
+        let kind = fault.map(|fault| fault.kind);
+        if kind == Some(Kind::WebhookNever) || webhook_events.is_empty() {
+            return;
+        }
+        if kind == Some(Kind::WebhookOutOfOrder) {
+            webhook_events.reverse();
+        }
+        let pause = match fault {
+            Some(fault) if fault.kind == Kind::WebhookLate => fault.delay(),
+            _ => Duration::ZERO,
+        };
+        let targets = self.targets(wire);
+        for notice in webhook_events {
+            for target in targets.iter().filter(|target| target.wants(&notice.kind)) {
+                let (target, notice) = (target.clone(), notice.clone());
+                let delivery = Delivery { target, notice, attempts: 0, first_tried: None };
+                if kind == Some(Kind::WebhookTwice) {
+                    self.queue.push(delivery.clone(), pause);
+                }
+                if kind == Some(Kind::WebhookFirst) {
+                    self.queue.begin();
+                    Sender::default().deliver(&self.config, &self.queue, delivery).await;
+                } else {
+                    self.queue.push(delivery, pause);
+                }
+            }
+        }
+    }
+
+    /// Sends one delivery after another until the simulator stops.
+    pub(crate) async fn deliver_forever(self: Arc<Self>) {
+        let sender = Sender::default();
+        loop {
+            tokio::select! {
+                () = self.stopped() => return,
+                delivery = self.queue.next() => sender.deliver(&self.config, &self.queue, delivery).await,
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Charging a card, and what becomes of the payment.
+
+use super::body::Money;
+use super::error::SquareError;
+use super::objects::{Order, Payment};
+use super::orders;
+use super::source::Source;
+use super::state::{Context, SquareState};
+use crate::calendar;
+
+/// What is to be charged.
+#[derive(Debug)]
+pub(super) struct PaymentParams {
+    pub(super) money: Money,
+    pub(super) complete_now: bool,
+    pub(super) order: Option<Order>,
+    pub(super) idempotency_key: Option<String>,
+    pub(super) reference_id: Option<String>,
+    pub(super) note: Option<String>,
+    pub(super) buyer_email: Option<String>,
+    pub(super) customer_id: Option<String>,
+    pub(super) statement: Option<String>,
+}
+
+/// Charges a card. A decline leaves a failed payment behind and is an error that shows it.
+pub(super) fn charge(
+    state: &mut SquareState,
+    context: &Context,
+    wish: PaymentParams,
+    source: Source,
+) -> Result<Payment, SquareError> {
+    let order = wish.order.unwrap_or_else(|| orders::order_for(context, &wish.money));
+    let mut payment = Payment {
+        id: context.id(32),
+        money: wish.money,
+        status: "APPROVED",
+        idempotency_key: wish.idempotency_key,
+        order_id: order.id.clone(),
+        reference_id: wish.reference_id,
+        refunded: 0,
+        buyer_email: wish.buyer_email,
+        card: source.card,
+        card_status: "AUTHORIZED",
+        created_at: context.now.clone(),
+        customer_id: wish.customer_id,
+        delayed_until: calendar::rfc3339_in_hours(168),
+        errors: Vec::new(),
+        location_id: context.location(),
+        note: wish.note,
+        refund_ids: Vec::new(),
+        statement: wish.statement,
+        updated_at: context.now.clone(),
+        version: 1,
+    };
+    if let Some(code) = source.decline {
+        let error = SquareError::declined(code);
+        (payment.status, payment.card_status) = ("FAILED", "FAILED");
+        payment.errors.push(error.entry());
+        state.orders.put(&order.id.clone(), order);
+        keep(state, context, &payment, "payment.created");
+        return Err(error.beside(payment.json()));
+    }
+    orders::add_tender(state, context, order, &payment);
+    keep(state, context, &payment, "payment.created");
+    if wish.complete_now { Ok(complete(state, context, payment)) } else { Ok(payment) }
+}
+
+pub(super) fn complete(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
+    (payment.status, payment.card_status) = ("COMPLETED", "CAPTURED");
+    orders::close(state, context, &payment.order_id, "COMPLETED");
+    changed(state, context, payment)
+}
+
+pub(super) fn cancel(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
+    (payment.status, payment.card_status) = ("CANCELED", "VOIDED");
+    orders::close(state, context, &payment.order_id, "CANCELED");
+    changed(state, context, payment)
+}
+
+/// Stores a changed payment as its next version.
+pub(super) fn changed(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
+    payment.version += 1;
+    payment.updated_at.clone_from(&context.now);
+    keep(state, context, &payment, "payment.updated");
+    payment
+}
+
+fn keep(state: &mut SquareState, context: &Context, payment: &Payment, event: &str) {
+    state.payments.put(&payment.id, payment.clone());
+    state.emit(context, event, "payment", &payment.id, &payment.json());
+}

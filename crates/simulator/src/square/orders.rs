@@ -1,0 +1,72 @@
+//! `/v2/orders`, made by payment links, or by a payment that names none.
+
+use serde_json::{Map, Value, json};
+
+use super::body::Money;
+use super::call::Call;
+use super::error::SquareError;
+use super::objects::{Order, Payment};
+use super::state::{Context, SquareState};
+
+/// The order the provider makes for a payment that names none.
+pub(super) fn order_for(context: &Context, total: &Money) -> Order {
+    Order {
+        id: context.id(32),
+        location_id: context.location(),
+        total: total.clone(),
+        state: "OPEN",
+        line_items: vec![line_item(context, None, "1", total)],
+        reference_id: None,
+        metadata: None,
+        tenders: Vec::new(),
+        created_at: context.now.clone(),
+        updated_at: context.now.clone(),
+        version: 1,
+    }
+}
+
+pub(super) fn line_item(context: &Context, name: Option<&str>, quantity: &str, unit: &Money) -> Value {
+    let total = unit.amount.saturating_mul(quantity.parse().unwrap_or(1));
+    let mut item = Map::new();
+    item.insert("uid".to_owned(), context.id(22).into());
+    if let Some(name) = name {
+        item.insert("name".to_owned(), name.into());
+    }
+    item.insert("quantity".to_owned(), quantity.into());
+    item.insert("item_type".to_owned(), if name.is_some() { "ITEM" } else { "CUSTOM_AMOUNT" }.into());
+    item.insert("base_price_money".to_owned(), unit.json());
+    item.insert("total_money".to_owned(), unit.of(total).json());
+    item.into()
+}
+
+/// Notes on the order that a payment pays for it.
+pub(super) fn add_tender(state: &mut SquareState, context: &Context, mut order: Order, payment: &Payment) {
+    order.tenders.push(json!({
+        "id": payment.id,
+        "payment_id": payment.id,
+        "location_id": payment.location_id,
+        "transaction_id": order.id,
+        "created_at": context.now,
+        "amount_money": payment.money.json(),
+        "type": "CARD",
+    }));
+    store(state, context, order);
+}
+
+pub(super) fn close(state: &mut SquareState, context: &Context, id: &str, as_state: &'static str) {
+    if let Some(mut order) = state.orders.get(id).cloned() {
+        order.state = as_state;
+        store(state, context, order);
+    }
+}
+
+fn store(state: &mut SquareState, context: &Context, mut order: Order) {
+    order.version += 1;
+    order.updated_at.clone_from(&context.now);
+    state.orders.put(&order.id.clone(), order);
+}
+
+pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let order = state.orders.get(&call.id).ok_or_else(|| SquareError::not_found("order", &call.id))?;
+    Ok(json!({ "order": order.json() }))
+}

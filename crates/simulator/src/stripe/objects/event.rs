@@ -1,0 +1,19 @@
+//! The Event object.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+/// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) kind: String,
+    pub(crate) created: i64,
+    pub(crate) text: Arc<str>,
+}
+
+impl Event {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+}

@@ -1,0 +1,45 @@
+//! The Refund object.
+
+use serde_json::{Map, Value, json};
+
+/// Money on its way back.
+#[derive(Debug, Clone)]
+pub(crate) struct Refund {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) charge: String,
+    pub(crate) intent: String,
+    pub(crate) status: &'static str,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) created: i64,
+    pub(crate) failure_reason: Option<&'static str>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) reason: Option<String>,
+}
+
+impl Refund {
+    pub(crate) fn json(&self) -> Value {
+        let mut refund = json!({
+            "id": self.id,
+            "object": "refund",
+            "amount": self.amount,
+            "balance_transaction": format!("txn_{}", self.id.trim_start_matches("re_")),
+            "charge": self.charge,
+            "created": self.created,
+            "currency": self.currency,
+            "destination_details": { "card": { "type": "refund" }, "type": "card" },
+            "metadata": self.metadata,
+            "payment_intent": self.intent,
+            "reason": self.reason,
+            "receipt_number": null,
+            "source_transfer_reversal": null,
+            "status": self.status,
+            "transfer_reversal": null,
+        });
+        if let (Some(reason), Some(fields)) = (self.failure_reason, refund.as_object_mut()) {
+            fields.insert("failure_reason".to_owned(), reason.into());
+        }
+        refund
+    }
+}

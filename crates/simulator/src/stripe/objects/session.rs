@@ -1,0 +1,97 @@
+//! The checkout Session object.
+
+use serde_json::{Map, Value, json};
+
+use crate::stripe::form::Params;
+
+/// A visit to the hosted page.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) status: &'static str,
+    pub(crate) intent: Option<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) cancel_url: Option<String>,
+    pub(crate) success_url: String,
+    /// What is bought, for the page.
+    pub(crate) items: Vec<String>,
+    pub(crate) client_reference_id: Option<String>,
+    pub(crate) created: i64,
+    pub(crate) customer_email: Option<String>,
+    pub(crate) expires_at: i64,
+    pub(crate) intent_params: Params,
+    pub(crate) paid: bool,
+    pub(crate) url: String,
+}
+
+impl Session {
+    pub(crate) fn is_open(&self) -> bool {
+        self.status == "open"
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "object": "checkout.session",
+            "after_expiration": null,
+            "allow_promotion_codes": null,
+            "amount_subtotal": self.amount,
+            "amount_total": self.amount,
+            "automatic_tax": { "enabled": false, "liability": null, "status": null },
+            "billing_address_collection": null,
+            "cancel_url": self.cancel_url,
+            "client_reference_id": self.client_reference_id,
+            "client_secret": null,
+            "consent": null,
+            "consent_collection": null,
+            "created": self.created,
+            "currency": self.currency,
+            "custom_fields": [],
+            "custom_text": {
+                "after_submit": null,
+                "shipping_address": null,
+                "submit": null,
+                "terms_of_service_acceptance": null,
+            },
+            "customer": null,
+            "customer_creation": "if_required",
+            "customer_details": {
+                "address": null,
+                "email": self.customer_email,
+                "name": null,
+                "phone": null,
+                "tax_exempt": "none",
+                "tax_ids": [],
+            },
+            "customer_email": self.customer_email,
+            "expires_at": self.expires_at,
+            "invoice": null,
+            "invoice_creation": null,
+            "livemode": false,
+            "locale": null,
+            "metadata": self.metadata,
+            "mode": "payment",
+            "payment_intent": self.intent,
+            "payment_link": null,
+            "payment_method_collection": "if_required",
+            "payment_method_options": {},
+            "payment_method_types": ["card"],
+            "payment_status": if self.paid { "paid" } else { "unpaid" },
+            "phone_number_collection": { "enabled": false },
+            "recovered_from": null,
+            "setup_intent": null,
+            "shipping_address_collection": null,
+            "shipping_cost": null,
+            "shipping_options": [],
+            "status": self.status,
+            "submit_type": null,
+            "subscription": null,
+            "success_url": self.success_url,
+            "total_details": { "amount_discount": 0, "amount_shipping": 0, "amount_tax": 0 },
+            "url": self.is_open().then_some(&self.url),
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! What happened, and its way to one target.
+
+use std::sync::Arc;
+
+use crate::config::WebhookTarget;
+
+/// Something happened, and whoever listens should hear of it.
+#[derive(Debug, Clone)]
+pub(crate) struct WebhookEvent {
+    pub(crate) kind: String,
+    pub(crate) event_id: String,
+    pub(crate) body: Arc<str>,
+}
+
+/// One notice on its way to one target.
+#[derive(Debug, Clone)]
+pub(crate) struct Delivery {
+    pub(crate) target: WebhookTarget,
+    pub(crate) notice: WebhookEvent,
+    /// How often it has been tried.
+    pub(crate) attempts: u32,
+    /// When it was first tried, in RFC 3339.
+    pub(crate) first_tried: Option<String>,
+}
+
+impl WebhookTarget {
+    pub(crate) fn wants(&self, kind: &str) -> bool {
+        self.events.is_empty() || self.events.iter().any(|event| event == kind || event == "*")
+    }
+}
