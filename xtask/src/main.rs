@@ -3,6 +3,8 @@
 
 mod args;
 mod cargo;
+#[cfg(test)]
+mod checklist;
 mod lines;
 mod postgres;
 mod sentences;
