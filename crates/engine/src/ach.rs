@@ -9,6 +9,7 @@ mod fingerprint;
 mod preview;
 mod reads;
 mod replay;
+mod request;
 mod resolve;
 mod sending;
 mod tokens;
@@ -19,11 +20,10 @@ use tollgate_configuration::{Adapter, Provider};
 
 use crate::{engine::Engine, ports::AchTransfers, snapshot::EnvironmentView};
 
-pub(crate) use event::TransferEvent;
 pub use preview::Preview;
 pub use reads::TransferRead;
+pub use request::{Bank, TransferCreated, TransferError, TransferRequest};
 pub use tokens::{CustomerToken, IssuedToken, TokenError};
-pub use transfer::{Bank, TransferCreated, TransferError, TransferRequest};
 
 /// How often a decision is made again because the transfer changed meanwhile.
 const MAX_ROUNDS: usize = 16;

@@ -3,11 +3,11 @@
 //! Everything that is learned of a payment goes the same way: read the payment, ask its provider, decide on both, and
 //! commit the decision if the payment is still as it was read ([`update::PaymentUpdate`]). Whoever comes second reads again.
 
+mod at_provider;
 mod charge;
 mod confirm;
 mod event;
 mod follow_up;
-mod notice_text;
 mod prepare;
 mod provider_report;
 mod reads;
@@ -15,23 +15,15 @@ mod resolve;
 mod schedule;
 mod source;
 mod update;
-mod webhook;
-
-use std::sync::Arc;
 
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::card::CardOrder;
 
-use crate::{
-    engine::Engine,
-    ports::{Cards, WebhookReader},
-    snapshot::EnvironmentView,
-};
+use crate::{engine::Engine, ports::Cards, snapshot::EnvironmentView};
 
 pub use confirm::{ConfirmBody, ConfirmError, Confirmable, Confirmed};
 pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
-pub use webhook::WebhookError;
 
 /// How often a decision is made again because the payment changed meanwhile. Each round needs somebody else to have
 /// moved it, and a payment moves a handful of times in its life.
@@ -73,15 +65,5 @@ impl Engine {
             return Err(vec![format!("providers.{}.adapter", order.provider)]);
         }
         Ok(found)
-    }
-
-    /// The reader of a provider's webhooks.
-    fn webhook_reader(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
-        self.adapters.webhooks(adapter)
-    }
-
-    /// The environment as it is configured now.
-    fn view(&self, environment: tollgate_domain::id::EnvironmentId) -> Option<Arc<EnvironmentView>> {
-        self.directory.snapshot().environment(environment).map(Arc::clone)
     }
 }

@@ -8,6 +8,7 @@ use tollgate_domain::id::{ChangeId, EnvironmentId};
 use tollgate_vault::{RandomnessUnavailable, SealError, Sealer};
 
 use crate::{
+    directory::opened,
     engine::Engine,
     ports::{ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, StoreError},
 };
@@ -256,16 +257,5 @@ impl Engine {
             Ok(read.map_err(ConfigureError::Faulty)?.to_stored(environment, sealer)?)
         })
         .await
-    }
-}
-
-pub(crate) fn opened(
-    stored: &ConfigVersion,
-    environment: EnvironmentId,
-    sealer: &Sealer,
-) -> Result<Configuration, StoredConfigError> {
-    match &stored.document {
-        Some(document) => Configuration::from_stored(document, environment, sealer),
-        None => Ok(Configuration::default()),
     }
 }

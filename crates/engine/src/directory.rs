@@ -16,14 +16,13 @@ use std::{
 
 use arc_swap::{ArcSwap, Guard};
 use tokio::{sync::Mutex, time};
-use tollgate_configuration::Configuration;
+use tollgate_configuration::{Configuration, StoredConfigError};
 use tollgate_domain::id::EnvironmentId;
 use tollgate_vault::Sealer;
 use tracing::{error, info, warn};
 
 use crate::{
-    configure::opened,
-    ports::{Delta, DirectoryVersion, EnvironmentState, Host, Store, StoreError},
+    ports::{ConfigVersion, Delta, DirectoryVersion, EnvironmentState, Host, Store, StoreError},
     snapshot::{EnvironmentView, Snapshot},
 };
 
@@ -272,4 +271,16 @@ fn with_keys(
     };
     pending.insert(id, state);
     shown
+}
+
+/// The configuration of a version, its secrets opened.
+pub(crate) fn opened(
+    stored: &ConfigVersion,
+    environment: EnvironmentId,
+    sealer: &Sealer,
+) -> Result<Configuration, StoredConfigError> {
+    match &stored.document {
+        Some(document) => Configuration::from_stored(document, environment, sealer),
+        None => Ok(Configuration::default()),
+    }
 }

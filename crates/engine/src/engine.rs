@@ -16,8 +16,8 @@ use crate::{
     outbox::DeliveryTally,
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
     provider_health::{ProviderHealth, ProviderWatch},
-    record::MAX_HELD,
     sequence::Sequence,
+    snapshot::EnvironmentView,
 };
 
 /// Events that are applied right after they came, at once; the rest wait for the resolver.
@@ -25,6 +25,9 @@ const EVENTS_AT_ONCE: usize = 32;
 
 /// The name under which the database remembers which master key its secrets are sealed with.
 const MASTER_KEY_PIN: &str = "master_key_fingerprint";
+
+/// Outcomes that are kept in memory at once while the store does not take them. Beyond that the resolver asks for them.
+pub(crate) const MAX_HELD: usize = 1_000;
 
 /// The use-cases. Each lives in a file of its own; this holds what they share.
 pub struct Engine {
@@ -73,6 +76,11 @@ pub enum StartError {
 }
 
 impl Engine {
+    /// The environment as it is configured now.
+    pub(crate) fn view(&self, environment: EnvironmentId) -> Option<Arc<EnvironmentView>> {
+        self.directory.snapshot().environment(environment).map(Arc::clone)
+    }
+
     /// Checks that the master key belongs to the database and reads the directory.
     pub async fn start(
         store: Arc<dyn Store>,

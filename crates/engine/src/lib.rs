@@ -31,6 +31,7 @@ mod snapshot;
 mod tenants;
 mod timeline;
 mod wallet;
+mod webhook;
 
 pub use ach::{
     Bank, CustomerToken, IssuedToken, Preview, TokenError, TransferCreated, TransferError, TransferRead,
@@ -38,7 +39,7 @@ pub use ach::{
 };
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
-    PreparedPayment, ReadError, WebhookError,
+    PreparedPayment, ReadError,
 };
 pub use clock::SystemClock;
 pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
@@ -62,3 +63,4 @@ pub use search::{FoundPayment, PaymentSearch};
 pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, Snapshot};
 pub use tenants::TenantError;
 pub use wallet::{MoveError, MoveOrder};
+pub use webhook::WebhookError;

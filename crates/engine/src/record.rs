@@ -8,8 +8,6 @@ use tracing::{info, warn};
 
 use crate::{backoff::exponential_backoff, engine::Engine, ports::StoreError};
 
-/// Outcomes that are kept in memory at once while the store does not take them. Beyond that the resolver asks for them.
-pub(crate) const MAX_HELD: usize = 1_000;
 /// How long a caller waits until what the provider answered is written down.
 pub(crate) const RECORD_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);

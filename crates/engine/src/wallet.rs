@@ -9,7 +9,7 @@ use tollgate_vault::RandomnessUnavailable;
 
 use crate::{
     engine::Engine,
-    ports::{AppliedMovement, LedgerLine, Moved, StoreError},
+    ports::{AppliedMovement, Audit, LedgerLine, Moved, StoreError},
 };
 
 /// What an operator asks.
@@ -57,6 +57,11 @@ pub enum MoveError {
 }
 
 impl Engine {
+    /// Recomputes the books from their entries and checks what must always hold.
+    pub async fn audit(&self) -> Result<Audit, StoreError> {
+        self.store.audit().await
+    }
+
     /// Posts money into or out of a wallet, once per reference.
     pub async fn move_funds(
         &self,

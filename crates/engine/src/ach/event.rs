@@ -16,17 +16,8 @@ use crate::{
         StoredProviderEvent, WebhookNotice,
     },
     snapshot::EnvironmentView,
+    webhook::EventOutcome,
 };
-
-/// What became of an event about a transfer.
-pub(crate) enum TransferEvent {
-    /// It is settled.
-    Done,
-    /// It is not about a transfer known here, perhaps not yet.
-    Unmatched,
-    /// The provider could not be asked, and why.
-    Waiting(String),
-}
 
 impl Engine {
     pub(crate) async fn apply_transfer_event(
@@ -35,11 +26,11 @@ impl Engine {
         provider: &Provider,
         stored: &StoredProviderEvent,
         notice: &WebhookNotice,
-    ) -> Result<TransferEvent, StoreError> {
+    ) -> Result<EventOutcome, StoreError> {
         let Ok(found) = self.ach_provider(view, &provider.name) else {
-            return Ok(TransferEvent::Waiting("the provider is not fully configured".to_owned()));
+            return Ok(EventOutcome::Waiting("the provider is not fully configured".to_owned()));
         };
-        let Some(object) = notice.objects.first() else { return Ok(TransferEvent::Unmatched) };
+        let Some(object) = notice.objects.first() else { return Ok(EventOutcome::Unmatched) };
         for _ in 0..MAX_ROUNDS {
             // Looked up before the provider is asked, so that what is read is never older than what is known.
             let known = self.known_transfer(stored.environment, &found, object, None).await?;
@@ -51,14 +42,14 @@ impl Engine {
                 self.check_account(stored.environment, transfer.order.account.as_ref(), found.provider)
             });
             if let Some(check) = check.as_ref().filter(|check| check.is_unreachable()) {
-                return Ok(TransferEvent::Waiting(check.transient_error().reason));
+                return Ok(EventOutcome::Waiting(check.transient_error().reason));
             }
             let call = found.wire.read(found.provider, object).await;
             // Another account does not show the transfer, which says nothing about it.
             if let Some(check) = check.filter(|check| !check.is_unchanged())
                 && matches!(&call.outcome, Err(CallError::Rejected(it)) if it.kind != RejectionKind::Credentials)
             {
-                return Ok(TransferEvent::Waiting(check.transient_error().reason));
+                return Ok(EventOutcome::Waiting(check.transient_error().reason));
             }
             let before = match (before, &call.outcome) {
                 (Some(before), _) => Some(before),
@@ -74,18 +65,18 @@ impl Engine {
             let Some(transfer) = before else {
                 return Ok(match call.outcome {
                     Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-                        TransferEvent::Waiting(transient.reason)
+                        EventOutcome::Waiting(transient.reason)
                     }
                     Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-                        TransferEvent::Waiting(not_let_in(&rejection))
+                        EventOutcome::Waiting(not_let_in(&rejection))
                     }
-                    Ok(_) | Err(CallError::Rejected(_)) => TransferEvent::Unmatched,
+                    Ok(_) | Err(CallError::Rejected(_)) => EventOutcome::Unmatched,
                 });
             };
             let mut update = TransferUpdate::of(self, transfer, Some(&stored.event.request));
             let note = match note_reading(&mut update, &call, notice) {
                 Ok(note) => note,
-                Err(waiting) => return Ok(TransferEvent::Waiting(waiting)),
+                Err(waiting) => return Ok(EventOutcome::Waiting(waiting)),
             };
             update.settle(SettledProviderEvent {
                 provider: stored.event.provider.clone(),
@@ -95,7 +86,7 @@ impl Engine {
                 note,
             });
             if update.commit().await?.is_some() {
-                return Ok(TransferEvent::Done);
+                return Ok(EventOutcome::Done);
             }
         }
         Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))

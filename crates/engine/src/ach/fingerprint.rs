@@ -7,7 +7,7 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, value::RawValue};
 use tollgate_domain::{customer::Customer, id::EnvironmentId};
 
-use super::transfer::TransferRequest;
+use super::request::TransferRequest;
 use crate::engine::Engine;
 
 /// Long enough that no two requests of one key meet by chance.

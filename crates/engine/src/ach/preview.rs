@@ -2,7 +2,7 @@
 
 use tollgate_domain::{fee::FeeSnapshot, routing::Decision};
 
-use super::transfer::TransferError;
+use super::request::TransferError;
 use crate::{
     engine::Engine,
     quote::{QuoteRequest, quote},

@@ -8,7 +8,7 @@ use tollgate_domain::{
 use crate::{
     card::ReadError,
     engine::Engine,
-    ports::{Audit, Entry, LedgerLine, StoreError, StoredException, Transfer},
+    ports::{Entry, LedgerLine, StoredException, Transfer},
 };
 
 /// A transfer with all that is known of it.
@@ -54,10 +54,5 @@ impl Engine {
     ) -> Result<Vec<Transfer>, ReadError> {
         self.store.environment(environment).await?.ok_or(ReadError::Missing)?;
         Ok(self.store.waiting_transfers(environment, before, limit).await?)
-    }
-
-    /// Recomputes the books from their entries and checks what must always hold.
-    pub async fn audit(&self) -> Result<Audit, StoreError> {
-        self.store.audit().await
     }
 }

@@ -9,7 +9,7 @@ use tollgate_domain::{
 
 use super::{
     MAX_ROUNDS,
-    transfer::{TransferCreated, TransferError, TransferRequest},
+    request::{TransferCreated, TransferError, TransferRequest},
     update::TransferUpdate,
 };
 use crate::{

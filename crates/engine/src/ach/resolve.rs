@@ -21,7 +21,7 @@ impl Engine {
         id: TransferId,
     ) -> Result<(), StoreError> {
         let Some(transfer) = self.store.transfer(environment, id).await? else { return Ok(()) };
-        let view = self.directory.snapshot().environment(environment).map(std::sync::Arc::clone);
+        let view = self.view(environment);
         let order = &transfer.order;
         let found =
             view.as_deref().map(|view| self.provider_of_transfer(view, &order.provider, &order.adapter));

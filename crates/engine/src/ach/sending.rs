@@ -8,7 +8,7 @@ use tollgate_domain::{ach::AchProviderReport, id::PostingId, ledger::TransferSte
 
 use super::{
     MAX_ROUNDS,
-    transfer::{TransferCreated, TransferError},
+    request::{TransferCreated, TransferError},
     update::TransferUpdate,
 };
 use crate::{

@@ -11,8 +11,8 @@ use tollgate_domain::{
 
 use super::{
     CardProvider, MAX_ROUNDS,
+    at_provider::open_attempt,
     confirm::{ConfirmError, Confirmed, EXPIRED, check_open, is_paid, not_configured, too_busy},
-    provider_report::open_attempt,
     update::PaymentUpdate,
 };
 use crate::{

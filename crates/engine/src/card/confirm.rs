@@ -13,7 +13,7 @@ use tollgate_vault::{SealError, Secret};
 
 use super::{
     CardProvider, MAX_ROUNDS,
-    provider_report::{open_attempt, sent_to},
+    at_provider::{open_attempt, sent_to},
     update::PaymentUpdate,
 };
 use crate::{

@@ -1,129 +1,56 @@
-//! Applying a provider's event. The event is a hint: what counts is what the provider says when asked.
-
-use std::{sync::Arc, time::Duration};
+//! Applying a provider's event about a card payment.
 
 use serde_json::json;
 use tollgate_domain::{
-    Flow, PaymentMethod, Timestamp,
+    Flow,
     card::{ProviderReport, ProviderStatus, Trigger, discrepancies},
     id::{EnvironmentId, PaymentId},
     transaction::Status,
 };
 
-use tracing::warn;
-
 use super::{
-    CardProvider, MAX_ROUNDS, notice_text,
-    provider_report::{open_attempt, sent_to, subject},
+    CardProvider, MAX_ROUNDS,
+    at_provider::{open_attempt, sent_to, subject},
     update::PaymentUpdate,
 };
 use crate::{
-    ach::TransferEvent,
-    backoff::exponential_backoff,
     engine::Engine,
     ports::{
-        Call, CallError, CardPayment, Confirmation, ProviderEventState, RejectionKind, SettledProviderEvent,
-        Stopped, StoreError, StoredProviderEvent, Subject, WebhookNotice,
+        Call, CallError, CardPayment, Confirmation, ProviderEventState, RejectionKind, StoreError,
+        StoredProviderEvent, Subject, WebhookNotice,
     },
+    webhook::{EventOutcome, settled},
 };
 
-/// An event may come before what it is about is known here; after so many looks it is about nothing of ours.
-const UNMATCHED_TRIES: u32 = 3;
-const MAX_PAUSE: Duration = Duration::from_mins(10);
-/// Beyond this the event is left to the resolver's own looks at the payment, and parked for an operator to see.
-const MAX_TRIES: u32 = 200;
-/// An event that cannot be applied, whatever anybody does at the provider, is parked after so many tries.
-const MAX_FAILED_TRIES: u32 = 6;
-
 impl Engine {
-    /// Applies an event; one that keeps failing is parked, so that an operator sees it and nothing is tried for ever.
-    pub(crate) async fn apply_event_or_park(
-        self: Arc<Self>,
-        stored: StoredProviderEvent,
-    ) -> Result<(), StoreError> {
-        let engine = Arc::clone(&self);
-        let copy = stored.clone();
-        let why = match self.host.run(async move { engine.apply_event(copy).await }).await {
-            Ok(Err(StoreError::Broken(reason))) => reason,
-            Ok(outcome) => return outcome,
-            Err(Stopped) => "stopped unexpectedly; see the log".to_owned(),
-        };
-        self.failed(&stored, &why).await
-    }
-
-    /// The event could not be applied, for a reason that does not lie at the provider.
-    async fn failed(&self, stored: &StoredProviderEvent, why: &str) -> Result<(), StoreError> {
-        let is_poison = stored.tries >= MAX_FAILED_TRIES;
-        let state = if is_poison { ProviderEventState::Parked } else { ProviderEventState::Waiting };
-        let (provider, event) = (&stored.event.provider, &stored.event.id);
-        warn!(environment = %stored.environment, provider, event, why, parked = is_poison, "provider event not applied");
-        let note = format!("cannot be applied: {why}").replace('\0', "\u{fffd}");
-        self.set_aside(stored, state, &note).await
-    }
-
-    /// Applies an event once: what it leads to and that it is done with are committed together.
-    pub(crate) async fn apply_event(&self, stored: StoredProviderEvent) -> Result<(), StoreError> {
+    pub(crate) async fn apply_payment_event(
+        &self,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
+    ) -> Result<EventOutcome, StoreError> {
         let environment = stored.environment;
-        let Some(notice) = notice_text::read(&stored.event.notice) else {
-            // A node of the version that stored it can read it.
-            return self.failed(&stored, "stored by an incompatible version").await;
-        };
-        let view = self.view(environment);
-        let providers = view.as_deref().map(|view| &view.configuration.providers);
-        let provider = providers.and_then(|providers| providers.get(&stored.event.provider));
-        if let (Some(view), Some(provider)) = (view.as_deref(), provider)
-            && provider.adapter.method() == PaymentMethod::Ach
-        {
-            return match self.apply_transfer_event(view, provider, &stored, &notice).await? {
-                TransferEvent::Done => Ok(()),
-                TransferEvent::Unmatched => self.unmatched(&stored).await,
-                TransferEvent::Waiting(why) => {
-                    self.set_aside(&stored, ProviderEventState::Waiting, &why).await
-                }
-            };
-        }
-        let Some(id) = self.payment_of(environment, &stored.event.provider, &notice).await? else {
-            if stored.tries < UNMATCHED_TRIES {
-                return self.set_aside(&stored, ProviderEventState::Waiting, "no matching payment yet").await;
-            }
-            return self
-                .set_aside(&stored, ProviderEventState::Ignored, "no matching payment in this environment")
-                .await;
+        let Some(id) = self.payment_of(environment, &stored.event.provider, notice).await? else {
+            return Ok(EventOutcome::Unmatched);
         };
         for _ in 0..MAX_ROUNDS {
             let Some(payment) = self.store.payment(environment, id).await? else {
-                return self
-                    .set_aside(
-                        &stored,
-                        ProviderEventState::Ignored,
-                        "no matching payment in this environment",
-                    )
-                    .await;
+                return Ok(EventOutcome::Unmatched);
             };
-            if self.apply_to(payment, &stored, &notice).await? {
-                return Ok(());
+            if let Some(outcome) = self.apply_to(payment, stored, notice).await? {
+                return Ok(outcome);
             }
         }
         Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
     }
 
-    /// It may come before what it is about is known here.
-    async fn unmatched(&self, stored: &StoredProviderEvent) -> Result<(), StoreError> {
-        let (state, note) = if stored.tries < UNMATCHED_TRIES {
-            (ProviderEventState::Waiting, "no matching payment yet")
-        } else {
-            (ProviderEventState::Ignored, "no matching payment in this environment")
-        };
-        self.set_aside(stored, state, note).await
-    }
-
-    /// One round: `false` if the payment changed meanwhile.
+    /// One round: `None` if the payment changed meanwhile.
     async fn apply_to(
         &self,
         payment: CardPayment,
         stored: &StoredProviderEvent,
         notice: &WebhookNotice,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<EventOutcome>, StoreError> {
+        let waiting = |why: String| Ok(Some(EventOutcome::Waiting(why)));
         let order = payment.order.clone();
         let claimed =
             discrepancies(&order, notice.amount, notice.currency.as_deref(), notice.reference.as_deref());
@@ -137,15 +64,11 @@ impl Engine {
         let view = self.view(stored.environment);
         let provider = view.as_deref().map(|view| self.provider_of_order(view, &order));
         let Some(Ok(provider)) = provider else {
-            let note = "waiting: the payment's provider is not configured";
-            self.set_aside(stored, ProviderEventState::Waiting, note).await?;
-            return Ok(true);
+            return waiting("waiting: the payment's provider is not configured".to_owned());
         };
         let check = self.check_account(stored.environment, sent_to(update.payment()), provider.provider);
         if check.is_unreachable() {
-            let note = format!("waiting: {}", check.transient_error().reason);
-            self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
-            return Ok(true);
+            return waiting(format!("waiting: {}", check.transient_error().reason));
         }
         let Some(call) = self.read_for(&provider, update.payment(), notice).await else {
             return self.finish(update, stored, notice, "nothing to read at the provider").await;
@@ -168,24 +91,18 @@ impl Engine {
             }
             // Until somebody corrects the credentials; what the event told of must not be lost meanwhile.
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-                let note = format!("waiting for the provider: {}", rejection.failure.code);
-                self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
-                Ok(true)
+                waiting(format!("waiting for the provider: {}", rejection.failure.code))
             }
             // Another account does not show the payment, which says nothing about it.
             Err(CallError::Rejected(_)) if !check.is_unchanged() => {
-                let note = format!("waits: {}", check.transient_error().reason);
-                self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
-                Ok(true)
+                waiting(format!("waiting: {}", check.transient_error().reason))
             }
             Err(CallError::Rejected(rejection)) => {
                 let note = format!("the provider does not return the payment: {}", rejection.failure.code);
                 self.finish(update, stored, notice, &note).await
             }
             Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-                let note = format!("waiting for the provider: {}", transient.reason);
-                self.set_aside(stored, ProviderEventState::Waiting, &note).await?;
-                Ok(true)
+                waiting(format!("waiting for the provider: {}", transient.reason))
             }
         }
     }
@@ -225,7 +142,7 @@ impl Engine {
         stored: &StoredProviderEvent,
         notice: &WebhookNotice,
         note: &str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<EventOutcome>, StoreError> {
         let detail = json!({
             "provider": stored.event.provider,
             "eventId": notice.event,
@@ -234,36 +151,8 @@ impl Engine {
         });
         update.line("webhook", detail);
         update.settle(settled(stored, ProviderEventState::Applied, None, note));
-        Ok(update.commit().await?.is_some())
+        Ok(update.commit().await?.map(|_| EventOutcome::Done))
     }
-
-    /// Leaves the payment as it is.
-    async fn set_aside(
-        &self,
-        stored: &StoredProviderEvent,
-        state: ProviderEventState,
-        note: &str,
-    ) -> Result<(), StoreError> {
-        let given_up = state == ProviderEventState::Waiting && stored.tries >= MAX_TRIES;
-        let state = if given_up { ProviderEventState::Parked } else { state };
-        let due = (state == ProviderEventState::Waiting).then(|| {
-            let first = self.options.resolver.first_retry;
-            let pause = exponential_backoff(first, 2, stored.tries, MAX_PAUSE);
-            self.clock.now().saturating_add(pause)
-        });
-        self.store.settle_provider_event(stored.environment, &settled(stored, state, due, note)).await?;
-        Ok(())
-    }
-}
-
-fn settled(
-    stored: &StoredProviderEvent,
-    state: ProviderEventState,
-    due: Option<Timestamp>,
-    note: &str,
-) -> SettledProviderEvent {
-    let (provider, id) = (stored.event.provider.clone(), stored.event.id.clone());
-    SettledProviderEvent { provider, id, state, due, note: note.to_owned() }
 }
 
 fn take_in(

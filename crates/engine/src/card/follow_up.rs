@@ -9,7 +9,7 @@ use tollgate_domain::{
 
 use super::{
     CardProvider,
-    provider_report::{sent_to, subject},
+    at_provider::{sent_to, subject},
     update::PaymentUpdate,
 };
 use crate::{

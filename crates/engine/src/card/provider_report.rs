@@ -1,13 +1,11 @@
 //! What a provider says of a payment, brought into the decision about it.
 
 use tollgate_domain::{
-    ProviderAccount,
     card::{Attempt, AttemptState, Preparation, ProviderReport, ProviderStatus, Trigger, decide_status},
     transaction::{Dispute, TransactionState},
 };
 
-use super::update::PaymentUpdate;
-use crate::ports::{CardPayment, Confirmation, Subject};
+use super::{at_provider::open_attempt, update::PaymentUpdate};
 
 impl PaymentUpdate<'_> {
     /// Takes in a provider report; `source` says how it came to our notice.
@@ -79,29 +77,5 @@ impl PaymentUpdate<'_> {
             let closed = Attempt { state, sealed_source: None, ..open.clone() };
             self.attempt(closed);
         }
-    }
-}
-
-/// The attempt whose outcome is not known; there is one at most.
-pub(super) fn open_attempt(payment: &CardPayment) -> Option<&Attempt> {
-    payment.attempts.iter().find(|attempt| attempt.state == AttemptState::Open)
-}
-
-/// The account the payment was last sent to.
-pub(super) fn sent_to(payment: &CardPayment) -> Option<&ProviderAccount> {
-    let sent = payment.attempts.iter().filter(|attempt| attempt.state != AttemptState::Unsent);
-    let charged = sent.max_by_key(|attempt| attempt.number);
-    charged.and_then(|attempt| attempt.account.as_ref()).or(payment.order.account.as_ref())
-}
-
-/// What to ask the provider about, if it has anything of this payment.
-pub(super) fn subject(payment: &CardPayment, confirmation: Confirmation) -> Option<Subject<'_>> {
-    let transaction = payment.transaction.as_ref();
-    let reference = transaction.and_then(|transaction| transaction.state.provider_reference.as_deref());
-    let object = payment.progress.object.as_deref().map(Subject::Object);
-    match confirmation {
-        // The object leads to whatever payment there is, also to a newer one than the one on record.
-        Confirmation::Look => object.or_else(|| reference.map(Subject::Payment)),
-        Confirmation::Charge => reference.map(Subject::Payment).or(object),
     }
 }

@@ -11,7 +11,7 @@ use tollgate_domain::{
 
 use super::{
     CardProvider, MAX_ROUNDS,
-    provider_report::{open_attempt, sent_to, subject},
+    at_provider::{open_attempt, sent_to, subject},
     update::PaymentUpdate,
 };
 use crate::{

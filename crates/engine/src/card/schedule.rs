@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::{Timestamp, card::Preparation, transaction::Status};
 
-use super::provider_report::open_attempt;
+use super::at_provider::open_attempt;
 use crate::{
     backoff::exponential_backoff,
     options::ResolverOptions,

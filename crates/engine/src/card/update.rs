@@ -10,7 +10,7 @@ use tollgate_domain::{
     transaction::{Failure, Status, TransactionState},
 };
 
-use super::{provider_report::open_attempt, schedule};
+use super::{at_provider::open_attempt, schedule};
 use crate::{
     engine::Engine,
     failpoint::failpoint,

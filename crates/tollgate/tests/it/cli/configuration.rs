@@ -90,7 +90,7 @@ fn changes_are_told_by_their_paths() {
     let currency = document["fees"][0]["currency"].as_str().unwrap();
     for line in [
         &format!("~ fees[cards_9000001 web_card none {currency}].platform.percentFeeBps: 0 -> 25"),
-        "~ routing.web_card.rules: now in the order large_9000001, huge_9000001",
+        "~ routing.web_card.rules: new order large_9000001, huge_9000001",
         "- routing.web_card.rules[any_9000001].id = \"any_9000001\"",
         "+ settings.rateLimitPerSecond = 50",
         "~ providers.cards_9000001.credentials.webhookSecret: \"********0001\" -> \"******** one\"",
@@ -129,7 +129,7 @@ fn a_secret_that_ends_like_the_old_one_is_a_change_all_the_same() {
     let file = desk.document("b.json", &with("the second secret of all 1234"));
     let said = desk.terminal.shows(&["apply", "--yes", &file]);
     assert!(
-        said.contains("~ providers.cards.credentials.secretKey: another secret that ends alike"),
+        said.contains("~ providers.cards.credentials.secretKey: different secret with the same ending"),
         "{said}"
     );
     assert_eq!(desk.version(), 2);

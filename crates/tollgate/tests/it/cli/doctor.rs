@@ -56,7 +56,7 @@ fn what_is_missing_fails_the_command_and_says_what_to_do() {
     assert!(said.err.contains("problem"), "{said:?}");
     for part in [
         "problem  providers    cards is not ready: it lacks credentials.publishableKey",
-        "warning  webhooks     ready lacks credentials.webhookSecret",
+        "warning  webhooks     ready is missing credentials.webhookSecret",
         "warning  admin token",
         "tollgate generate admin-token",
     ] {

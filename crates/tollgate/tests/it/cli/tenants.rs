@@ -42,7 +42,7 @@ fn from_nothing_to_a_quote() {
     );
     let said = terminal.fails(&["environments", "create", "live", "--application", "app_nobody"]);
     assert!(
-        said.contains("there is no application app_nobody") && said.contains("applications list"),
+        said.contains("application app_nobody not found") && said.contains("applications list"),
         "{said}"
     );
     assert!(
@@ -127,8 +127,8 @@ fn wallets_are_funded_and_read_in_major_units() {
     terminal.shows(&["wallet", "fund", "700", "JPY", "--yes"]);
     assert!(terminal.shows(&["wallet", "show", "JPY"]).contains(" 700 "));
     for (amount, currency, words) in [
-        ("1.234", "EUR", "like 125.00"),
-        ("7.5", "JPY", "like 12500"),
+        ("1.234", "EUR", "form 125.00"),
+        ("7.5", "JPY", "form 12500"),
         ("-1", "EUR", ""),
         ("1", "EURO", "ISO 4217"),
         ("0", "EUR", "above zero"),

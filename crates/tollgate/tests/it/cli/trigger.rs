@@ -104,7 +104,7 @@ fn cards_are_refunded_and_disputed() {
         sandbox
             .terminal
             .fails(&["trigger", "refund", &reference, "--amount", "five"])
-            .contains("like 125.00")
+            .contains("form 125.00")
     );
 }
 

@@ -138,7 +138,7 @@ fn the_environment_is_given_found_or_asked_for() {
     assert_eq!(given["items"], json!([]), "what is given goes before the variable");
     let said = terminal.fails(&["keys", "list", "-e", "env_nobody"]);
     assert!(
-        said.contains("there is no environment env_nobody") && said.contains("environments list"),
+        said.contains("environment env_nobody not found") && said.contains("environments list"),
         "{said}"
     );
     // Whatever is given stays one part of the path.

@@ -1,0 +1,123 @@
+//! What a caller asks for, and what may come of it.
+
+use std::time::Duration;
+
+use tollgate_domain::{
+    Minor, ach::BankAccountType, id::TransferId, routing::Unroutable, transaction::Failure,
+};
+use tollgate_vault::{RandomnessUnavailable, SealError};
+
+use super::tokens::{CustomerToken, TokenError};
+use crate::{
+    ports::{BankAccount, StoreError, Transfer},
+    quote::QuoteRequest,
+};
+
+/// Where the money goes.
+#[derive(Debug, Clone)]
+pub struct Bank {
+    /// The numbers.
+    pub account: BankAccount,
+    /// What kind of account.
+    pub account_type: BankAccountType,
+    /// The bank, as a person calls it.
+    pub bank_name: String,
+    /// The account's holder.
+    pub account_name: String,
+}
+
+/// What a caller asks for.
+#[derive(Debug, Clone)]
+pub struct TransferRequest {
+    /// The caller's name for this business action.
+    pub idempotency_key: String,
+    /// Amount, currency and metadata, as routing sees them.
+    pub quote: QuoteRequest,
+    /// Who it is for.
+    pub token: CustomerToken,
+    /// Where it goes.
+    pub bank: Bank,
+    /// The caller's description.
+    pub description: Option<String>,
+    /// The metadata as JSON text.
+    pub metadata: String,
+    /// What the receiver is told, as JSON text.
+    pub remittance: Option<String>,
+}
+
+/// A transfer, made now or before.
+#[derive(Debug)]
+pub struct TransferCreated {
+    /// The transfer.
+    pub transfer: Transfer,
+    /// Whether it was made before.
+    pub replayed: bool,
+}
+
+impl TransferCreated {
+    /// A transfer that the provider never took is answered as rejected: at first, in a replay, and where the resolver
+    /// was the one to learn of it.
+    pub(super) fn unless_rejected(self) -> Result<Self, TransferError> {
+        let state = &self.transfer.state;
+        match &state.failure {
+            Some(failure) if state.provider_reference.is_none() => Err(TransferError::Rejected {
+                reference: self.transfer.order.id,
+                failure: failure.clone(),
+                replayed: self.replayed,
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Why no transfer was made. Except for [`TransferError::Rejected`], nothing was recorded and the same key may be used
+/// again.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// The customer token is not good for a new transfer.
+    #[error("the customer token {0}")]
+    Token(#[from] TokenError),
+    /// There is no route.
+    #[error(transparent)]
+    Unroutable(#[from] Unroutable),
+    /// The provider picked is not configured completely, or does not accept our credentials.
+    #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
+    NotConfigured {
+        provider: String,
+        /// The paths of what is missing; empty where the provider refuses what is there.
+        missing: Vec<String>,
+    },
+    /// The key was used for another request.
+    #[error("the key was used for a request with different: {}", .0.join(", "))]
+    KeyReused(Vec<String>),
+    /// The wallet's available funds are below the total debit.
+    #[error("only {available} is available")]
+    Insufficient {
+        /// What is there.
+        available: Minor,
+    },
+    /// The provider's own funding account is known to lack the principal.
+    #[error("the provider's funding account has insufficient funds")]
+    ProviderFunds {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The provider refused the transfer; it is recorded as failed and the funds are available again.
+    #[error("the provider rejected it: {}", failure.message)]
+    Rejected {
+        reference: TransferId,
+        /// Why.
+        failure: Failure,
+        /// Whether that was answered to the same key before.
+        replayed: bool,
+    },
+    /// Something could not be sealed.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The store did not respond.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The operating system provided no randomness.
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}

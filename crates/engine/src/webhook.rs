@@ -1,0 +1,9 @@
+//! Provider webhooks of both payment methods: verified and stored first, applied after. The event is a hint: what counts is
+//! what the provider says when asked.
+
+mod apply;
+mod notice_text;
+mod receive;
+
+pub(crate) use apply::{EventOutcome, settled};
+pub use receive::WebhookError;
