@@ -70,7 +70,10 @@ fn events_are_listed_shown_and_sent_again() {
     wait_for(&receiver, "payment.prepared");
     for arguments in [&["events", "show", "evt_nobody"][..], &["events", "resend", "evt_nobody"]] {
         let said = terminal.fails(arguments);
-        assert!(said.contains("event evt_nobody") && said.contains("not found") && said.contains("events list"), "{said}");
+        assert!(
+            said.contains("event evt_nobody") && said.contains("not found") && said.contains("events list"),
+            "{said}"
+        );
     }
     assert!(terminal.fails(&["events", "list", "--type", "payment.made"]).contains("must be one of"));
     assert!(terminal.fails(&["events", "resend", "--from", "yesterday"]).contains("RFC 3339"));

@@ -5,11 +5,16 @@ use tollgate_domain::{Currency, Flow, PaymentMethod, Principal};
 use tollgate_engine::{QuoteRequest, explain, metadata_pairs};
 
 use crate::{
-    format::{minor, read_amount},
-    page::{self, Page},
-    payment::{Layer, layer},
-    routing::RuleView,
-    signed_in::{Frame, SignedIn},
+    layout::{
+        format::{minor, read_amount},
+        frame::Frame,
+        page::{self, Page},
+    },
+    pages::{
+        payment::{Layer, layer},
+        routing::RuleView,
+    },
+    request::signed_in::SignedIn,
 };
 
 struct Answer {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tollgate_domain::{Currency, Timestamp};
 use tollgate_engine::ports::Entry;
 
-use crate::format::{moment, money, shortened};
+use crate::layout::format::{moment, money, shortened};
 
 /// A line.
 pub(crate) struct Line {

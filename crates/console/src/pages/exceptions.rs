@@ -6,10 +6,12 @@ use tollgate_domain::id::ExceptionId;
 use tollgate_engine::ports::StoredException;
 
 use crate::{
-    format::second,
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::second,
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 const SLICE: u32 = 50;

@@ -10,23 +10,18 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tollgate_engine::{AddressRateLimiter, RateLimitExceeded};
+use tollgate_engine::RateLimitExceeded;
 use tracing::{info, warn};
 
 use crate::{
-    console::SharedConsole,
-    page::{self, Page, PageError},
-    submitted::{self, Submitted},
+    layout::page::{self, Page, PageError},
+    request::submitted::{self, Submitted},
+    state::SharedConsole,
 };
 
 const MAX_NAME_LENGTH: usize = 80;
 /// Nobody is known yet whose form this is, so that it had better be short.
 const LARGEST: usize = 16 * 1024;
-
-/// Slows down whoever guesses tokens: an attempt a second, after a few at once.
-pub(crate) fn attempts() -> AddressRateLimiter {
-    AddressRateLimiter::new(1_024, 1, 10)
-}
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -121,12 +116,5 @@ mod tests {
         ] {
             assert_eq!(own_path(text), "", "{text:?}");
         }
-    }
-
-    #[test]
-    fn guessing_is_slow() {
-        let attempts = attempts();
-        let peer = Some([127, 0, 0, 1].into());
-        assert!((10..=12).contains(&(0..100).filter(|_| attempts.take(peer).is_ok()).count()));
     }
 }

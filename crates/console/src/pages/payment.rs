@@ -14,13 +14,18 @@ use tollgate_engine::{
 };
 
 use crate::{
-    exceptions::Exception,
-    format::{minor, moment, money},
-    page::{self, Page, PageError},
-    payments::tone,
-    routing::RuleView,
-    signed_in::{Frame, SignedIn},
-    timeline::{Line, corrections},
+    layout::{
+        format::{minor, moment, money},
+        frame::Frame,
+        page::{self, Page, PageError},
+    },
+    pages::{
+        exceptions::Exception,
+        payments::tone,
+        routing::RuleView,
+        timeline::{Line, corrections},
+    },
+    request::signed_in::SignedIn,
 };
 
 /// A layer of the fee, step by step.

@@ -8,10 +8,12 @@ use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::{ConfigureError, Replay};
 
 use crate::{
-    format::{count, minor, money, second, shortened},
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::{count, minor, money, second, shortened},
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 /// How many payments of the past a change is tried on.

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::{
     body::Body,
-    extract::State,
     response::{Html, IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
@@ -13,10 +12,7 @@ use tollgate_engine::{
 };
 use tracing::error;
 
-use crate::{
-    console::SharedConsole,
-    signed_in::{Frame, SignedIn},
-};
+use crate::layout::frame::Frame;
 
 /// What a handler answers.
 pub(crate) type Page = Result<Response, PageError>;
@@ -40,9 +36,9 @@ pub(crate) enum PageError {
 
 #[derive(Template)]
 #[template(path = "error.html")]
-struct ErrorPage {
-    frame: Frame,
-    message: String,
+pub(crate) struct ErrorPage {
+    pub(crate) frame: Frame,
+    pub(crate) message: String,
 }
 
 /// A page.
@@ -60,14 +56,6 @@ pub(crate) fn file(name: &str, kind: &'static str, text: String) -> Response {
     if let Ok(value) = HeaderValue::try_from(disposition) {
         headers.insert(header::CONTENT_DISPOSITION, value);
     }
-    response
-}
-
-pub(crate) async fn not_found_here(State(_): State<SharedConsole>, signed_in: SignedIn) -> Response {
-    let page =
-        ErrorPage { frame: signed_in.bare_frame("Not found"), message: PageError::Missing.to_string() };
-    let mut response = render(&page).unwrap_or_else(IntoResponse::into_response);
-    *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 

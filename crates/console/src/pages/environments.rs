@@ -9,9 +9,11 @@ use tollgate_domain::{
 use tollgate_engine::ports::Page as Slice;
 
 use crate::{
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 /// More are found by their id through the admin API.

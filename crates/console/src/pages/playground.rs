@@ -21,13 +21,13 @@ use tollgate_engine::{
 };
 use tollgate_vault::Secret;
 
-use crate::format::rfc3339;
+use crate::layout::format::rfc3339;
 
 const SLICE: u32 = 50;
 
 const FILES: [(&str, &str, &str); 2] = [
-    ("playground.js", "text/javascript; charset=utf-8", include_str!("../assets/playground.js")),
-    ("playground.css", "text/css; charset=utf-8", include_str!("../assets/playground.css")),
+    ("playground.js", "text/javascript; charset=utf-8", include_str!("../../assets/playground.js")),
+    ("playground.css", "text/css; charset=utf-8", include_str!("../../assets/playground.css")),
 ];
 
 /// What the playground plays with.

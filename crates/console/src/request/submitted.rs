@@ -10,10 +10,12 @@ use axum::{
 use tokio::time::timeout;
 
 use crate::{
-    console::SharedConsole,
-    page::PageError,
-    session::is_own_form,
-    signed_in::{Anonymous, SignedIn},
+    layout::page::PageError,
+    request::{
+        session::is_own_form,
+        signed_in::{Anonymous, SignedIn},
+    },
+    state::SharedConsole,
 };
 
 /// A configuration of thousands of rules fits, each letter of it written as three.

@@ -5,10 +5,12 @@ use axum::response::Response;
 use tollgate_engine::ports::{ProviderEventState, StoredProviderEvent};
 
 use crate::{
-    format::{count, second},
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::{count, second},
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 /// Events of one state that are shown.

@@ -8,9 +8,12 @@ use tollgate_domain::{
 use tollgate_engine::ports::PaymentFilter;
 
 use crate::{
-    format::{ago, minor, second},
-    page::{self, Page},
-    signed_in::{Frame, SignedIn},
+    layout::{
+        format::{ago, minor, second},
+        frame::Frame,
+        page::{self, Page},
+    },
+    request::signed_in::SignedIn,
 };
 
 const SLICE: u32 = 50;

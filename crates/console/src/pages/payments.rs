@@ -16,9 +16,12 @@ use tollgate_engine::{
 };
 
 use crate::{
-    format::{minor, rfc3339, second, shortened},
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn},
+    layout::{
+        format::{minor, rfc3339, second, shortened},
+        frame::Frame,
+        page::{self, Page, PageError},
+    },
+    request::signed_in::SignedIn,
 };
 
 const SLICE: u32 = 50;

@@ -1,4 +1,4 @@
-//! What every page can reach, and every route.
+//! Every route, and the page it leads to.
 
 use std::sync::Arc;
 
@@ -10,37 +10,15 @@ use axum::{
     routing::{get, post},
 };
 use http::{HeaderValue, header};
-use tollgate_engine::{AddressRateLimiter, Engine, ports::EventBodies};
-use tollgate_vault::AdminToken;
 
 use crate::{
-    assets, config_pages, deliveries, directory_pages, endpoints, events, exceptions, keys, overview, page,
-    payment, payments, providers, routing, session::Sessions, sign_in, try_out, waiting, wallets,
+    layout::assets,
+    pages::{
+        config, deliveries, endpoints, environments, events, exceptions, keys, not_found, overview, payment,
+        payments, providers, routing, sign_in, try_out, waiting, wallets,
+    },
+    state::Console,
 };
-
-/// The service behind the pages.
-pub struct Console {
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) sessions: Sessions,
-    pub(crate) admin_token: AdminToken,
-    pub(crate) bodies: Arc<dyn EventBodies>,
-    pub(crate) attempts: AddressRateLimiter,
-}
-
-pub(crate) type SharedConsole = Arc<Console>;
-
-impl Console {
-    /// Puts pages in front of an engine. Cookies are marked as for HTTPS only where this service is reached by it.
-    pub fn new(
-        engine: Arc<Engine>,
-        admin_token: AdminToken,
-        bodies: Arc<dyn EventBodies>,
-        behind_https: bool,
-    ) -> Self {
-        let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
-        Self { engine, sessions, admin_token, bodies, attempts: sign_in::attempts() }
-    }
-}
 
 /// Every page, below `/console`. Whoever serves them puts the address a request comes from into it, as an `IpAddr`.
 pub fn router(console: Console) -> Router {
@@ -53,12 +31,12 @@ pub fn router(console: Console) -> Router {
         .route("/fees/edit", get(routing::edit_fee).post(routing::review_fee))
         .route("/rules/switch", post(routing::switch_rule))
         .route("/try", get(try_out::show))
-        .route("/config", get(config_pages::edit))
-        .route("/config.json", get(config_pages::export))
-        .route("/config/review", post(config_pages::review))
-        .route("/config/save", post(config_pages::save))
-        .route("/config/history", get(config_pages::history))
-        .route("/config/history/{version}", get(config_pages::version).post(config_pages::restore))
+        .route("/config", get(config::edit))
+        .route("/config.json", get(config::export))
+        .route("/config/review", post(config::review))
+        .route("/config/save", post(config::save))
+        .route("/config/history", get(config::history))
+        .route("/config/history/{version}", get(config::version).post(config::restore))
         .route("/wallets", get(wallets::list))
         .route("/wallets/{currency}", get(wallets::show).post(wallets::post))
         .route("/providers", get(providers::list).post(providers::retry))
@@ -70,15 +48,15 @@ pub fn router(console: Console) -> Router {
         .route("/exceptions", get(exceptions::list).post(exceptions::resolve))
         .route("/waiting", get(waiting::list));
     let pages = Router::new()
-        .route("/console", get(directory_pages::enter))
-        .route("/console/", get(directory_pages::enter))
-        .route("/console/environments", get(directory_pages::list).post(directory_pages::create))
+        .route("/console", get(environments::enter))
+        .route("/console/", get(environments::enter))
+        .route("/console/environments", get(environments::list).post(environments::create))
         .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
         .route("/console/sign-out", post(sign_in::sign_out))
         .route("/console/assets/{name}", get(assets::serve))
         .route("/console/{environment}/", get(overview::show))
         .nest("/console/{environment}", environment)
-        .fallback(page::not_found_here);
+        .fallback(not_found::not_found_here);
     pages.layer(from_fn(protect)).with_state(Arc::new(console))
 }
 

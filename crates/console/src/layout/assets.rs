@@ -9,9 +9,9 @@ use axum::{body::Body, extract::Path, response::Response};
 use http::{HeaderValue, StatusCode, header};
 
 const FILES: [(&str, &str, &str); 3] = [
-    ("console.css", "text/css; charset=utf-8", include_str!("../assets/console.css")),
-    ("console.js", "text/javascript; charset=utf-8", include_str!("../assets/console.js")),
-    ("icon.svg", "image/svg+xml", include_str!("../assets/icon.svg")),
+    ("console.css", "text/css; charset=utf-8", include_str!("../../assets/console.css")),
+    ("console.js", "text/javascript; charset=utf-8", include_str!("../../assets/console.js")),
+    ("icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")),
 ];
 
 /// The pages ask for them with the version behind, so that a browser may keep them.

@@ -10,11 +10,13 @@ use tollgate_domain::{
 use tollgate_engine::ports::{EventQuery, EventsFrom, Resend, ResendWhich};
 
 use crate::{
-    deliveries::DeliveryRow,
-    format::moment,
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::moment,
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    pages::deliveries::DeliveryRow,
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 const SLICE: u32 = 50;

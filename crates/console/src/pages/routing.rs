@@ -11,11 +11,13 @@ use tollgate_domain::{
 };
 
 use crate::{
-    config_pages,
-    format::{amount, read_amount, shortened},
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn},
-    submitted::Submitted,
+    layout::{
+        format::{amount, read_amount, shortened},
+        frame::Frame,
+        page::{self, Page, PageError},
+    },
+    pages::config as config_pages,
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 /// A rule and, where a payment was tried on it, its outcome.

@@ -10,7 +10,11 @@ use http::{header, request::Parts};
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::{EnvironmentView, Origin};
 
-use crate::{console::SharedConsole, format::shortened, page::PageError, session::Session};
+use crate::{
+    layout::{format::shortened, frame::Frame, page::PageError},
+    request::session::Session,
+    state::SharedConsole,
+};
 
 /// Somebody signed in.
 pub(crate) struct SignedIn {
@@ -134,25 +138,4 @@ impl SignedIn {
             said: self.query("said").map(str::to_owned),
         }
     }
-}
-
-/// What stands around every page.
-pub(crate) struct Frame {
-    pub(crate) title: String,
-    /// Which entry of the menu is the page's own.
-    pub(crate) section: &'static str,
-    /// What the links of this environment begin with; empty outside of one.
-    pub(crate) base: String,
-    pub(crate) place: String,
-    pub(crate) csrf: String,
-    pub(crate) actor: String,
-    /// What the last form has to say.
-    pub(crate) said: Option<String>,
-}
-
-/// Where a form's answer leads, with what it has to say.
-pub(crate) fn back(to: &str, said: &str) -> Response {
-    let said: String = form_urlencoded::byte_serialize(said.as_bytes()).collect();
-    let joint = if to.contains('?') { '&' } else { '?' };
-    Redirect::to(&format!("{to}{joint}said={said}")).into_response()
 }

@@ -11,10 +11,12 @@ use tollgate_domain::{
 use tollgate_engine::{CreatedEndpoint, EndpointChange, NewEndpoint};
 
 use crate::{
-    format::second,
-    page::{self, Page, PageError},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::second,
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 const MAX_DESCRIPTION_LENGTH: usize = 200;

@@ -9,11 +9,14 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Activity, Attention, TransactionFilter};
 
 use crate::{
-    format::{count, money, stamp},
-    page::{self, Page, PageError},
-    payments::Row,
-    plot::{self, Bar},
-    signed_in::{Frame, SignedIn},
+    layout::{
+        format::{count, money, stamp},
+        frame::Frame,
+        page::{self, Page, PageError},
+        plot::{self, Bar},
+    },
+    pages::payments::Row,
+    request::signed_in::SignedIn,
 };
 
 const RECENT: u32 = 8;

@@ -6,11 +6,13 @@ use tollgate_domain::id::{EndpointId, EventId};
 use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery, Resend, ResendWhich};
 
 use crate::{
-    format::{moment, second, shortened},
-    page::{self, Page, PageError},
-    payments::{read_end, read_moment},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::{moment, second, shortened},
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    pages::payments::{read_end, read_moment},
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 const SLICE: u32 = 50;

@@ -10,11 +10,13 @@ use tollgate_domain::{
 use tollgate_engine::MoveOrder;
 
 use crate::{
-    format::{minor, money, read_amount},
-    page::{self, Page, PageError},
-    payment::{Posting, postings},
-    signed_in::{Frame, SignedIn, back},
-    submitted::Submitted,
+    layout::{
+        format::{minor, money, read_amount},
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    pages::payment::{Posting, postings},
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 const SLICE: u32 = 50;

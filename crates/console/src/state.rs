@@ -1,0 +1,49 @@
+//! What every page can reach.
+
+use std::sync::Arc;
+
+use tollgate_engine::{AddressRateLimiter, Engine, ports::EventBodies};
+use tollgate_vault::AdminToken;
+
+use crate::request::session::Sessions;
+
+/// The service behind the pages.
+pub struct Console {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) sessions: Sessions,
+    pub(crate) admin_token: AdminToken,
+    pub(crate) bodies: Arc<dyn EventBodies>,
+    pub(crate) attempts: AddressRateLimiter,
+}
+
+pub(crate) type SharedConsole = Arc<Console>;
+
+impl Console {
+    /// Puts pages in front of an engine. Cookies are marked as for HTTPS only where this service is reached by it.
+    pub fn new(
+        engine: Arc<Engine>,
+        admin_token: AdminToken,
+        bodies: Arc<dyn EventBodies>,
+        behind_https: bool,
+    ) -> Self {
+        let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
+        Self { engine, sessions, admin_token, bodies, attempts: attempts() }
+    }
+}
+
+/// Slows down whoever guesses tokens: an attempt a second, after a few at once.
+fn attempts() -> AddressRateLimiter {
+    AddressRateLimiter::new(1_024, 1, 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guessing_is_slow() {
+        let attempts = attempts();
+        let peer = Some([127, 0, 0, 1].into());
+        assert!((10..=12).contains(&(0..100).filter(|_| attempts.take(peer).is_ok()).count()));
+    }
+}
