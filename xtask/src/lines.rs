@@ -4,6 +4,7 @@
 //! and the crates that stand beside the product.
 
 use std::{
+    path::Path,
     collections::{BTreeMap, BTreeSet},
     process::Command,
 };
@@ -76,7 +77,7 @@ fn count(commit: Option<&str>) -> Outcome<Counted> {
 }
 
 fn is_product(path: &str) -> bool {
-    path.ends_with(".rs")
+    Path::new(path).extension().is_some_and(|it| it == "rs")
         && path.split('/').nth(2) == Some("src")
         && !path.ends_with("/tests.rs")
         && !path.contains("/tests/")

@@ -132,7 +132,7 @@ const cases = {
       }
     }
     await page.goto(`${base}/payments?q=nothing+like+it`);
-    await page.getByText("Nothing fits.").waitFor();
+    await page.getByText("No results.").waitFor();
     // The list as a table for a spreadsheet.
     const table = await page.request.get(`${base}/payments.csv?status=succeeded`);
     assert.match(table.headers()["content-type"], /text\/csv/);
@@ -191,9 +191,9 @@ const cases = {
     await page.getByRole("link", { name: "History" }).click();
     const versions = page.getByRole("row");
     assert.match(await versions.nth(1).innerText(), /Grace Hopper/);
-    await page.getByRole("link", { name: "Compare and bring back" }).nth(1).click();
-    await page.getByRole("button", { name: /Bring version \d+ back/ }).click();
-    await page.getByRole("status").filter({ hasText: "is back, as version" }).waitFor();
+    await page.getByRole("link", { name: "Compare and restore" }).nth(1).click();
+    await page.getByRole("button", { name: /Restore version \d+/ }).click();
+    await page.getByRole("status").filter({ hasText: "restored as version" }).waitFor();
     assert.deepEqual((await quoted("125000")).totalDebitMinor, before.totalDebitMinor);
     return page;
   },
@@ -219,7 +219,7 @@ const cases = {
     await page.goto(`${base}/routing`);
     await page.getByRole("button", { name: "Switch off…" }).first().click();
     await page.getByText("routing.web_card.rules[rule_large].enabled").waitFor();
-    await page.getByRole("link", { name: "Leave it as it is" }).click();
+    await page.getByRole("link", { name: "Discard" }).click();
     // A request is tried, and explained.
     await page.getByRole("link", { name: "Try a request" }).click();
     await page.getByLabel("Amount").fill("999.99");
@@ -318,11 +318,11 @@ const cases = {
     await page.getByLabel("Amount in USD").fill("12.34");
     await page.getByLabel("Reference").fill("console test 1");
     await page.getByRole("button", { name: "Fund" }).click();
-    await page.getByRole("status").filter({ hasText: "nothing moved a second time" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "no funds moved" }).waitFor();
     await page.getByLabel("Amount in USD").fill("999999999");
     await page.getByLabel("Reference").fill("console test 2");
     await page.getByRole("button", { name: "Withdraw" }).click();
-    await page.getByRole("alert").filter({ hasText: "nothing was taken" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "nothing was withdrawn" }).waitFor();
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("button", { name: "Issue a key" }).click();
     const key = await page.locator("#issued").innerText();

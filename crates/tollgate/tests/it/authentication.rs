@@ -29,7 +29,7 @@ fn each_kind_of_credential_gets_the_answer_it_deserves() {
     let unknown = "sk_test_0000000000000000000000000000000000000000";
     for (credential, status, code, words) in [
         ("", 401, "unauthenticated", "No credential"),
-        ("nonsense", 401, "unauthenticated", "shape"),
+        ("nonsense", 401, "unauthenticated", "does not look like"),
         (cut_off, 401, "unauthenticated", "mistyped"),
         (unknown, 401, "unauthenticated", "mistyped"),
         (publishable.as_str(), 403, "secret_key_required", "secret key"),

@@ -144,7 +144,7 @@ fn what_the_providers_staff_does_is_followed(on: On) {
     let waiting = &desk.listed("transfers/waiting")[0];
     assert_eq!(waiting["transaction"]["serviceReference"], reference.as_str());
     assert_eq!(waiting["transaction"]["status"], "processing");
-    assert!(waiting["waitingFor"].as_str().unwrap().contains("staff"), "{waiting:#}");
+    assert!(waiting["waitingFor"].as_str().unwrap().contains("review"), "{waiting:#}");
     world.simulator.staff(&id, "release");
     desk.wait(&reference, "released", || desk.listed("transfers/waiting").is_empty());
 
