@@ -4,8 +4,8 @@
 //! and the crates that stand beside the product.
 
 use std::{
-    path::Path,
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     process::Command,
 };
 
