@@ -103,7 +103,7 @@ mod tests {
         };
         let (fast, slow) = (tests(fast), tests(slow));
         assert!(
-            fast.contains(&"directory".to_owned()) && slow.contains(&"it".to_owned()),
+            fast.contains(&"use_cases".to_owned()) && slow.contains(&"it".to_owned()),
             "{fast:?} {slow:?}"
         );
         assert_eq!(

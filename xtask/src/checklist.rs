@@ -36,8 +36,10 @@ fn names(source: &str, adapter: &str) -> bool {
     let product = source.split("#[cfg(test)]").next().unwrap_or_default();
     let code: Vec<_> = product.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let mut words = code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()));
-    let type_name = format!("{}{}", adapter[..1].to_uppercase(), &adapter[1..]);
-    words.any(|word| word == adapter || word.starts_with(&type_name))
+    words.any(|word| {
+        word == adapter
+            || word.to_ascii_lowercase().starts_with(adapter) && word.starts_with(char::is_uppercase)
+    })
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
