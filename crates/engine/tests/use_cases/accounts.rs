@@ -157,7 +157,7 @@ async fn an_event_waits_while_the_credentials_are_rejected_and_says_so() {
     assert_eq!(events.len(), 2);
     for event in events {
         assert_eq!(event.state, ProviderEventState::Waiting);
-        assert_eq!(event.note, "waits for the provider: provider_credentials");
+        assert_eq!(event.note, "waiting for the provider: provider_credentials");
     }
     world.configure(config::document()).await;
     world.settle().await;

@@ -116,9 +116,9 @@ const cases = {
     await page.keyboard.type(reference);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: reference }).click();
-    await page.locator("#decision").filter({ hasText: "card_provider_b, web_card, by rule rule_large" }).waitFor();
+    await page.locator("#decision").filter({ hasText: "card_provider_b, web_card (rule rule_large)" }).waitFor();
     const text = await page.locator("main").innerText();
-    for (const part of ["succeeded", "1,250.00 USD", "1,287.65 USD", "amountMinor gte 100000", "it had 125000", "32.65 USD",
+    for (const part of ["succeeded", "1,250.00 USD", "1,287.65 USD", "amountMinor gte 100000", "actual: 125000", "32.65 USD",
       "Ada Lovelace", "Order 4711", "A-4711", "payments.create", "transaction.succeeded", "Webhook"]) {
       assert.ok(text.includes(part), `${part} is not on the page:\n${text}`);
     }
@@ -179,12 +179,12 @@ const cases = {
     assert.deepEqual(await row.allInnerTexts().then((rows) => rows.map((one) => one.replace(/\s+/g, " "))),
       ["fees[card_provider_b web_card none USD].platform.percentFeeBps 260 310"]);
     const replay = await page.locator("main").innerText();
-    assert.match(replay, /would have cost another fee/);
+    assert.match(replay, /would have had a different fee/);
     assert.match(replay, /\+6\.25 USD|\+\d/);
     assert.deepEqual(await quoted("125000"), before, "nothing is saved by looking at it");
     await shoot(page, "review of a fee");
     await page.getByRole("button", { name: /Save as version/ }).click();
-    await page.getByRole("status").filter({ hasText: "is in force" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "Saved as version" }).waitFor();
     const after = await quoted("125000");
     assert.equal(BigInt(after.platformFeeMinor) - BigInt(before.platformFeeMinor), 625n);
     // Back again.
@@ -224,8 +224,8 @@ const cases = {
     await page.getByRole("link", { name: "Try a request" }).click();
     await page.getByLabel("Amount").fill("999.99");
     await page.getByRole("button", { name: "Try it" }).click();
-    await page.locator("#decision").filter({ hasText: "card_provider_a, web_card, by default" }).waitFor();
-    await page.getByText("it had 99999").waitFor();
+    await page.locator("#decision").filter({ hasText: "card_provider_a, web_card, default" }).waitFor();
+    await page.getByText("actual: 99999").waitFor();
     return page;
   },
 
@@ -264,8 +264,8 @@ const cases = {
     await page.getByRole("link", { name: "transaction.succeeded" }).click();
     await page.getByText("delivered").first().waitFor();
     assert.ok((await page.locator("pre").innerText()).includes(reference));
-    await page.getByRole("button", { name: "Resend" }).click();
-    await page.getByRole("status").filter({ hasText: "sent again" }).waitFor();
+    await page.getByRole("button", { name: "Resend", exact: true }).click();
+    await page.getByRole("status").filter({ hasText: "Resent to 1 endpoint." }).waitFor();
     await arrives(2);
     assert.equal(received[0], received[1], "the same event has the same id");
     await page.goto(`${base}/endpoints`);

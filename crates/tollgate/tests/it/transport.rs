@@ -169,7 +169,7 @@ fn malformed_json_is_told_with_its_place_and_without_its_text() {
         ("[]", "JSON object"),
         ("nonsense-4111111111111111", "JSON object"),
         ("{\"amountMinor\":\"1\",\n\"currency\":", "line 2"),
-        ("{\"currency\":\"USD\",\"currency\":\"EUR\"}", "twice"),
+        ("{\"currency\":\"USD\",\"currency\":\"EUR\"}", "duplicated"),
         ("{} trailing", "line 1"),
     ] {
         let answer = client.send("POST", QUOTE, &[JSON], body.as_bytes());

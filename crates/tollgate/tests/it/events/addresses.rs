@@ -44,6 +44,6 @@ fn an_endpoint_allowed_before_is_not_connected_to_any_more(kind: StoreKind) {
     let reference = happen(&world);
     let last = || sole_event(&world, &reference)["deliveries"][0]["lastTry"].clone();
     wait_until("a try is recorded", WAIT_TIMEOUT, || !last().is_null());
-    assert_eq!(last()["note"], "refused: the address is not https");
+    assert_eq!(last()["note"], "refused: the URL is not https");
     assert_eq!(receiver.count(), 0);
 }
