@@ -103,6 +103,8 @@ fn mishaps(world: &BankWorld, random: &mut impl RngExt) {
         let operations =
             ["ach_transfers.create", "ach_transfers.create", "real_time_payments_transfers.create", "*"];
         let operation = operations[random.random_range(0..operations.len())];
+        // A return of which no webhook comes is only found by the daily check, for which no test waits.
+        let operation = if kind == "webhook_never" { "ach_transfers.create" } else { operation };
         world.simulator.fault(operation, kind, random.random_range(1..4), 500);
     }
 }
