@@ -73,11 +73,11 @@ pub(crate) fn integration_tests(crate_name: &str) -> Outcome<Vec<String>> {
     Ok(tests.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect())
 }
 
-/// Twice as many tests at once as there are cores, by default: half of them wait for a lease, a kill or a
-/// browser.
+/// Three times as many tests at once as there are cores, by default: most of them wait for a lease, a kill, a browser, or
+/// for their turn to run alone.
 fn threads() -> String {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    std::env::var(THREADS_VARIABLE).unwrap_or_else(|_| (cores * 2).to_string())
+    std::env::var(THREADS_VARIABLE).unwrap_or_else(|_| (cores * 3).to_string())
 }
 
 /// Where cargo puts release binaries: beside the directory this program was built into, wherever that is.
