@@ -121,7 +121,7 @@ fn every_single_fault_is_named_at_its_place() {
             "/providers/card_provider_a/credentials/secretKey",
             json!(5),
             "providers.card_provider_a.credentials.secretKey",
-            "text",
+            "string",
         ),
         (
             "/routing/web_card/default/provider",
@@ -158,13 +158,13 @@ fn every_single_fault_is_named_at_its_place() {
             &format!("{condition}/value"),
             json!("many"),
             "routing.web_card.rules[0].conditions[0].value",
-            "whole number",
+            "integer",
         ),
         (
             &format!("{condition}/value"),
             json!(1.5),
             "routing.web_card.rules[0].conditions[0].value",
-            "whole number",
+            "integer",
         ),
         (
             &format!("{condition}/value"),
@@ -195,7 +195,7 @@ fn every_single_fault_is_named_at_its_place() {
             "/settings/customerTokenLifetimeSeconds",
             json!(0),
             "settings.customerTokenLifetimeSeconds",
-            "whole number",
+            "integer",
         ),
         ("/settings", json!([]), "settings", "object"),
         ("/fees", json!({}), "fees", "list"),
@@ -337,6 +337,6 @@ fn an_operators_sealed_form_is_not_taken_for_a_secret() {
         "/providers/card_provider_a/credentials/secretKey",
         json!({"sealed": "v1.x.y"}),
         "providers.card_provider_a.credentials.secretKey",
-        "text",
+        "string",
     );
 }
