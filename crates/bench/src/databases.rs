@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Config, NoTls};
 use crate::rows::describe;
 use crate::{Fault, process, unless_stopped};
 
-/// A database can be copied only once nobody is connected to it anymore, which takes the server a moment to notice.
+/// A database can be copied only when it has no connections left, and the server takes a moment to notice that.
 const COPY_TRIES: u32 = 100;
 const COPY_PAUSE: Duration = Duration::from_millis(50);
 /// A plan made while the tables were small would read them whole, and be kept while they grow.

@@ -88,7 +88,7 @@ pub struct TransferOrder {
     pub description: Option<String>,
     /// The caller's metadata, as JSON text.
     pub metadata: String,
-    /// What the receiver is told, as JSON text.
+    /// Remittance information for the receiver, as JSON text.
     pub remittance: Option<String>,
     /// The request that asked.
     pub request: String,

@@ -61,7 +61,7 @@ impl EventKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// What a transaction's move is told as; `None` if its status stays what it was.
+    /// The event for a change of status, or `None` if the status stays the same.
     pub fn of_move(from: Option<Status>, to: Status) -> Option<Self> {
         (from != Some(to)).then_some(Self::Transaction(to))
     }

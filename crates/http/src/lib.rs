@@ -1,5 +1,5 @@
-//! The one HTTP client: connections are kept and reused, redirects are not followed, answers have a size, and a request
-//! that was not sent is told from one whose answer was lost.
+//! The one HTTP client: it reuses connections, follows no redirects, limits the size of responses, and distinguishes a
+//! request that was not sent from one whose response was lost.
 
 mod connect;
 mod tls;
@@ -20,27 +20,19 @@ pub use tls::client_config;
 
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_mins(1);
 
-/// What is sent, in a form that can be sent again.
-#[derive(Debug)]
+/// A request, in a form that can be sent again. Its headers hold credentials and its body account numbers, so it cannot be
+/// printed.
 pub struct Request {
-    /// Its method.
     pub method: Method,
-    /// Whereto.
     pub url: String,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// Its body.
     pub body: Bytes,
 }
 
-/// A whole answer.
-#[derive(Debug)]
+/// A whole response.
 pub struct Answer {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// Its body.
     pub body: Bytes,
 }
 
@@ -51,7 +43,7 @@ impl Answer {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TransportError {
     /// Nothing was sent.
@@ -68,7 +60,7 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// Makes the client; connects to nobody yet. Reads the system's certificates, so make it once.
+    /// Makes the client without connecting. Reads the system's certificates, so make it once.
     pub fn new(connect_timeout: Duration, answer_bytes_max: usize) -> Result<Self, rustls::Error> {
         let connector = Connector::new(client_config()?, connect_timeout);
         let client = Client::builder(TokioExecutor::new())

@@ -41,7 +41,7 @@ pub struct TransferRequest {
     pub description: Option<String>,
     /// The metadata as JSON text.
     pub metadata: String,
-    /// What the receiver is told, as JSON text.
+    /// Remittance information for the receiver, as JSON text.
     pub remittance: Option<String>,
 }
 

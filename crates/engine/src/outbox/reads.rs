@@ -111,7 +111,7 @@ impl Engine {
             let ServiceReference::Card(id) = event.reference else { return Ok(None) };
             let payment = self.store.payment(environment, id).await?;
             return Ok(payment.map(|mut payment| {
-                // Its outcome afterwards is told by events of its own.
+                // Later outcomes have their own events.
                 payment.progress.preparation = Preparation::Prepared;
                 payment.transaction = None;
                 EventSubject::Payment(Box::new(payment))

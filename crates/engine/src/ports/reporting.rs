@@ -70,7 +70,7 @@ pub struct Attention {
     pub waiting_payments: u32,
     /// Transfers that say why they wait.
     pub waiting_transfers: u32,
-    /// Discrepancies nobody is done with.
+    /// Discrepancies that are still open.
     pub open_exceptions: u32,
     /// Deliveries that were given up.
     pub parked_deliveries: u32,

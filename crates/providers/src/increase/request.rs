@@ -111,7 +111,7 @@ fn individual_id(order: &TransferOrder) -> Option<&str> {
     (fits && !id.trim().is_empty()).then_some(id)
 }
 
-/// What the receiver is told: a text as far as there is room, anything else only if there is room for all of it.
+/// The remittance information: text is cut to the length the rail carries, anything else is sent only if all of it fits.
 fn remittance(order: &TransferOrder, length_max: usize) -> Option<String> {
     let told: Value = serde_json::from_str(order.remittance.as_deref()?).ok()?;
     let text = match told {

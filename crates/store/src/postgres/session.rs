@@ -104,7 +104,7 @@ impl PostgresSession {
         let parameters = parameters(values);
         let answer = async {
             let statement = client.prepare_cached(sql).await?;
-            together(client, begin, client.query(&statement, &parameters)).await
+            begun_with(client, begin, sql, client.query(&statement, &parameters)).await
         };
         answer.await.map_err(|error| self.fault(error))
     }
@@ -132,13 +132,20 @@ impl Drop for PostgresSession {
     }
 }
 
-/// Sends the words that begin a transaction and its first statement together; they are answered one after the other.
-async fn together<T>(
+/// Begins the transaction, if it is wanted, and runs its first statement. A statement that only reads or locks is sent
+/// together with the words that begin; one that writes waits for their answer, because it would commit by itself if the
+/// transaction could not begin.
+async fn begun_with<T>(
     client: &ClientWrapper,
     begin: Option<&'static str>,
+    sql: &str,
     statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, tokio_postgres::Error> {
     let Some(begin) = begin else { return statement.await };
+    if !sql.starts_with("SELECT") {
+        client.batch_execute(begin).await?;
+        return statement.await;
+    }
     let (begun, answer) = tokio::join!(biased; client.batch_execute(begin), statement);
     begun?;
     answer
@@ -185,7 +192,7 @@ impl Session for PostgresSession {
         let parameters = parameters(values);
         let answer = async {
             let statement = client.prepare_cached(sql).await?;
-            together(client, begin, client.execute(&statement, &parameters)).await
+            begun_with(client, begin, sql, client.execute(&statement, &parameters)).await
         };
         answer.await.map_err(|error| self.fault(error))
     }

@@ -306,7 +306,8 @@ async fn pass_gate(
         client.query(&change, &values),
         client.batch_execute("COMMIT"),
     );
-    let outcome = begun.and(locked.map(drop)).and(passed);
+    // A change that was answered is made, as a whole: within the transaction, or by itself where that could not begin.
+    let outcome = passed.or_else(|error| begun.and(locked.map(drop)).and(Err(error)));
     if outcome.is_err() {
         batches::give_up(client).await;
     }
