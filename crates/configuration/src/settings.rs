@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tollgate_domain::refund::FeeRefund;
 
 use crate::{
     calendar::{self, AchCalendar},
@@ -37,6 +38,8 @@ pub struct EnvironmentSettings {
     pub customer_token_oldest_key: Option<u32>,
     /// Whether a transfer is refused when the provider's funding account is known to lack the principal.
     pub check_provider_funds: bool,
+    /// How much of the fee a refund gives back where the caller does not say.
+    pub fee_refund: FeeRefund,
     /// The bank network's cut-offs, limits and closed days; `None` is as published.
     pub ach_calendar: Option<AchCalendar>,
     /// How many requests each key may make per second; `None` is any number.
@@ -92,6 +95,7 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
     let oldest_key = object.optional("customerTokenOldestKey");
     let ach_calendar = object.optional("achCalendar");
     let provider_funds = object.optional("checkProviderFunds");
+    let fee_refund = object.optional("feeRefund");
     let rate = object.optional("rateLimitPerSecond");
     object.finish(errors);
     let generation = |node: Node<'_>, errors: &mut ValidationErrors| {
@@ -107,6 +111,7 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
     EnvironmentSettings {
         customer_token_key,
         customer_token_oldest_key,
+        fee_refund: fee_refund.and_then(|node| read_fee_refund(&node, errors)).unwrap_or_default(),
         ach_calendar: ach_calendar.map(|node| calendar::read(&node, errors)),
         check_provider_funds: provider_funds.and_then(|node| node.boolean(errors)).unwrap_or_default(),
         secret_key_for_preparation: secret_key.and_then(|node| node.boolean(errors)).unwrap_or_default(),
@@ -117,6 +122,14 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
             .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, errors)),
         rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, errors)),
     }
+}
+
+fn read_fee_refund(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<FeeRefund> {
+    let known = FeeRefund::parse(node.text(20, errors)?);
+    if known.is_none() {
+        node.fault(errors, "must be one of: proportional, full, none");
+    }
+    known
 }
 
 fn read_origins(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<String> {
@@ -150,6 +163,7 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "customerTokenOldestKey": settings.customer_token_oldest_key,
         "achCalendar": settings.ach_calendar.as_ref().map(calendar::write),
         "checkProviderFunds": settings.check_provider_funds,
+        "feeRefund": settings.fee_refund.as_str(),
         "rateLimitPerSecond": settings.rate_limit_per_second,
     })
 }

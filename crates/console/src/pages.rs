@@ -13,6 +13,7 @@ pub(crate) mod payment;
 pub(crate) mod payments;
 pub(crate) mod playground;
 pub(crate) mod providers;
+pub(crate) mod refund;
 pub(crate) mod routing;
 pub(crate) mod sign_in;
 pub(crate) mod timeline;

@@ -15,7 +15,7 @@ use crate::{
     layout::assets,
     pages::{
         config, deliveries, endpoints, environments, events, exceptions, keys, not_found, overview, payment,
-        payments, providers, routing, sign_in, try_out, waiting, wallets,
+        payments, providers, refund, routing, sign_in, try_out, waiting, wallets,
     },
     state::Console,
 };
@@ -27,6 +27,7 @@ pub fn router(console: Console) -> Router {
         .route("/payments", get(payments::list))
         .route("/payments.csv", get(payments::export))
         .route("/payments/{reference}", get(payment::show))
+        .route("/payments/{reference}/refund", get(refund::show).post(refund::post))
         .route("/routing", get(routing::show))
         .route("/fees/edit", get(routing::edit_fee).post(routing::review_fee))
         .route("/rules/switch", post(routing::switch_rule))

@@ -1,8 +1,11 @@
 //! Events for callers of: the kinds of events, and which of them an endpoint wants.
 
-use std::{cmp::Ordering, fmt};
+use std::fmt;
 
-use crate::transaction::{Dispute, Status, TransactionState};
+use crate::{
+    refund::RefundStatus,
+    transaction::{Dispute, Status, TransactionState},
+};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,9 +14,11 @@ pub enum EventKind {
     PaymentPrepared,
     /// A transaction came into this status.
     Transaction(Status),
-    /// More of a card payment has been refunded.
+    /// A refund has been recorded, and its outcome is not known yet.
+    RefundPending,
+    /// A refund has been given back.
     RefundSucceeded,
-    /// A refund failed after it had been reported as refunded: less has been refunded than before.
+    /// A refund failed or was canceled, perhaps after it had been reported as given back.
     RefundFailed,
     /// A customer's bank contests a card payment.
     DisputeOpened,
@@ -24,7 +29,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
         Self::Transaction(Status::Processing),
@@ -32,6 +37,7 @@ impl EventKind {
         Self::Transaction(Status::Failed),
         Self::Transaction(Status::Canceled),
         Self::Transaction(Status::Refunded),
+        Self::RefundPending,
         Self::RefundSucceeded,
         Self::RefundFailed,
         Self::DisputeOpened,
@@ -49,6 +55,7 @@ impl EventKind {
             Self::Transaction(Status::Failed) => "transaction.failed",
             Self::Transaction(Status::Canceled) => "transaction.canceled",
             Self::Transaction(Status::Refunded) => "transaction.refunded",
+            Self::RefundPending => "refund.pending",
             Self::RefundSucceeded => "refund.succeeded",
             Self::RefundFailed => "refund.failed",
             Self::DisputeOpened => "dispute.opened",
@@ -66,22 +73,27 @@ impl EventKind {
         (from != Some(to)).then_some(Self::Transaction(to))
     }
 
-    /// Everything that a change of a card transaction is reported as, in the order in which it happened.
-    pub fn of_change(from: Option<&TransactionState>, to: &TransactionState) -> Vec<Self> {
+    /// Everything that a change of a card transaction is reported as, in the order in which it happened. The events of its
+    /// refunds belong between the first and the second list: a refund is given back before the transaction is `refunded`.
+    pub fn of_change(from: Option<&TransactionState>, to: &TransactionState) -> (Vec<Self>, Vec<Self>) {
         let status_before = from.map(|from| from.status);
         let missed = to.missed_success(status_before).map(|missed| Self::Transaction(missed.status));
         let status = Self::of_move(status_before, to.status);
-        let refunded_before = from.map(|from| from.refunded).unwrap_or_default();
-        let refund = match to.refunded.cmp(&refunded_before) {
-            Ordering::Greater => Some(Self::RefundSucceeded),
-            Ordering::Less => Some(Self::RefundFailed),
-            Ordering::Equal => None,
-        };
         let dispute = Self::of_dispute(from.and_then(|from| from.dispute.as_ref()), to.dispute.as_ref());
-        // The refund that gives the rest back is what makes the transaction `refunded`; any other comes after the
-        // status it refunds.
-        let (first, second) = if to.status == Status::Refunded { (refund, status) } else { (status, refund) };
-        [missed, first, second, dispute].into_iter().flatten().collect()
+        let by_refund = to.status == Status::Refunded || status_before == Some(Status::Refunded);
+        let (first, second) = if by_refund { (None, status) } else { (status, None) };
+        (missed.into_iter().chain(first).collect(), second.into_iter().chain(dispute).collect())
+    }
+
+    /// The event for a change of a refund's status, or `None` if nobody needs to hear of it.
+    pub fn of_refund(from: Option<RefundStatus>, to: RefundStatus) -> Option<Self> {
+        match (from, to) {
+            (None, RefundStatus::Pending | RefundStatus::Processing) => Some(Self::RefundPending),
+            (Some(_), RefundStatus::Pending | RefundStatus::Processing) => None,
+            (from, to) if from == Some(to) => None,
+            (_, RefundStatus::Succeeded) => Some(Self::RefundSucceeded),
+            (_, RefundStatus::Failed | RefundStatus::Canceled) => Some(Self::RefundFailed),
+        }
     }
 
     fn of_dispute(from: Option<&Dispute>, to: Option<&Dispute>) -> Option<Self> {
@@ -210,48 +222,55 @@ mod tests {
             }),
             ..TransactionState::pending()
         };
-        let paid = |refunded, dispute| state(Status::Succeeded, refunded, dispute);
+        let paid = |dispute| state(Status::Succeeded, 0, dispute);
         let refunded = state(Status::Refunded, 9, None);
-        for (from, to, expected) in [
-            (None, paid(0, None), vec!["transaction.succeeded"]),
-            (Some(paid(0, None)), paid(0, None), vec![]),
-            (None, paid(3, None), vec!["transaction.succeeded", "refund.succeeded"]),
-            (Some(paid(0, None)), paid(3, None), vec!["refund.succeeded"]),
-            (Some(paid(3, None)), paid(4, None), vec!["refund.succeeded"]),
-            (Some(paid(4, None)), paid(1, None), vec!["refund.failed"]),
-            (Some(paid(4, None)), refunded.clone(), vec!["refund.succeeded", "transaction.refunded"]),
+        for (from, to, before, after) in [
+            (None, paid(None), vec!["transaction.succeeded"], vec![]),
+            (Some(paid(None)), paid(None), vec![], vec![]),
+            (Some(paid(None)), refunded.clone(), vec![], vec!["transaction.refunded"]),
+            (None, refunded.clone(), vec!["transaction.succeeded"], vec!["transaction.refunded"]),
+            (Some(refunded), paid(None), vec![], vec!["transaction.succeeded"]),
+            (Some(paid(None)), paid(Some(("dp_1", "needs_response"))), vec![], vec!["dispute.opened"]),
             (
-                None,
-                refunded.clone(),
-                vec!["transaction.succeeded", "refund.succeeded", "transaction.refunded"],
-            ),
-            (
-                Some(TransactionState::pending()),
-                refunded,
-                vec!["transaction.succeeded", "refund.succeeded", "transaction.refunded"],
-            ),
-            (Some(paid(0, None)), paid(0, Some(("dp_1", "needs_response"))), vec!["dispute.opened"]),
-            (
-                Some(paid(0, Some(("dp_1", "needs_response")))),
-                paid(0, Some(("dp_1", "under_review"))),
+                Some(paid(Some(("dp_1", "needs_response")))),
+                paid(Some(("dp_1", "under_review"))),
+                vec![],
                 vec!["dispute.updated"],
             ),
             (
-                Some(paid(0, Some(("dp_1", "under_review")))),
-                paid(2, Some(("dp_1", "won"))),
-                vec!["refund.succeeded", "dispute.closed"],
+                Some(paid(Some(("dp_1", "under_review")))),
+                paid(Some(("dp_1", "won"))),
+                vec![],
+                vec!["dispute.closed"],
             ),
-            (Some(paid(0, None)), paid(0, Some(("dp_1", "lost"))), vec!["dispute.closed"]),
+            (Some(paid(None)), paid(Some(("dp_1", "lost"))), vec![], vec!["dispute.closed"]),
             (
-                Some(paid(0, Some(("dp_1", "won")))),
-                paid(0, Some(("dp_2", "needs_response"))),
+                Some(paid(Some(("dp_1", "won")))),
+                paid(Some(("dp_2", "needs_response"))),
+                vec![],
                 vec!["dispute.opened"],
             ),
-            (Some(paid(0, Some(("dp_1", "won")))), paid(0, Some(("dp_1", "won"))), vec![]),
         ] {
-            let told: Vec<_> =
-                EventKind::of_change(from.as_ref(), &to).into_iter().map(EventKind::as_str).collect();
-            assert_eq!(told, expected, "{from:?} -> {to:?}");
+            let names = |kinds: Vec<EventKind>| kinds.into_iter().map(EventKind::as_str).collect::<Vec<_>>();
+            let (first, second) = EventKind::of_change(from.as_ref(), &to);
+            assert_eq!((names(first), names(second)), (before, after), "{from:?} -> {to:?}");
+        }
+    }
+
+    #[test]
+    fn a_refund_is_told_when_it_is_recorded_and_when_its_outcome_is_known() {
+        use RefundStatus::{Canceled, Failed, Pending, Processing, Succeeded};
+        for (from, to, expected) in [
+            (None, Pending, Some(EventKind::RefundPending)),
+            (None, Processing, Some(EventKind::RefundPending)),
+            (None, Succeeded, Some(EventKind::RefundSucceeded)),
+            (Some(Pending), Processing, None),
+            (Some(Processing), Succeeded, Some(EventKind::RefundSucceeded)),
+            (Some(Succeeded), Failed, Some(EventKind::RefundFailed)),
+            (Some(Processing), Canceled, Some(EventKind::RefundFailed)),
+            (Some(Failed), Failed, None),
+        ] {
+            assert_eq!(EventKind::of_refund(from, to), expected, "{from:?} {to:?}");
         }
     }
 

@@ -144,6 +144,8 @@ id!(/// A discrepancy between a provider and our books that a person has to look
     ExceptionId, "exc");
 id!(/// Something that callers are notified; the same on every delivery of it.
     EventId, "evt");
+id!(/// A refund: a digest of environment and the caller's idempotency key, or of the provider's name for it.
+    RefundId, "re");
 id!(/// A webhook endpoint.
     EndpointId, "ep");
 

@@ -17,6 +17,7 @@ pub mod payment;
 pub mod provider_account;
 pub mod public_address;
 pub mod reference;
+pub mod refund;
 pub mod routing;
 pub mod search;
 pub mod tenant;

@@ -11,6 +11,7 @@ mod follow_up;
 mod prepare;
 mod provider_report;
 mod reads;
+mod refund;
 mod resolve;
 mod schedule;
 mod source;
@@ -24,6 +25,7 @@ use crate::{engine::Engine, ports::Cards, snapshot::EnvironmentView};
 pub use confirm::{ConfirmBody, ConfirmError, Confirmable, Confirmed};
 pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
+pub use refund::{RefundCreated, RefundError, RefundRequest};
 
 /// How often a decision is made again because the payment changed meanwhile. Each round needs somebody else to have
 /// moved it, and a payment moves a handful of times in its life.

@@ -190,7 +190,7 @@ impl Engine {
 
     /// An event to go with a unit of work.
     pub(crate) fn new_event(&self, kind: EventKind) -> Result<NewEvent, RandomnessUnavailable> {
-        Ok(NewEvent { id: self.new_id(EventId::new)?, kind })
+        Ok(NewEvent { id: self.new_id(EventId::new)?, kind, refund: None })
     }
 
     /// An id made now, from fresh randomness, and above every id made before.

@@ -39,7 +39,7 @@ pub use ach::{
 };
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
-    PreparedPayment, ReadError,
+    PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
 };
 pub use clock::SystemClock;
 pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};

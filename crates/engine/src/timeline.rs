@@ -5,6 +5,7 @@ use tollgate_domain::{
     Timestamp,
     card::Discrepancy,
     id::{EntryId, ExceptionId},
+    refund::Refund,
     transaction::{Failure, Status, TransactionState},
 };
 use tollgate_vault::RandomnessUnavailable;
@@ -93,9 +94,6 @@ pub(crate) fn moves(
     if status_before != Some(after.status) {
         lines.push(("status", status_line(status_before, after)));
     }
-    if before.map(|state| state.refunded).unwrap_or_default() != after.refunded {
-        lines.push(("refund", json!({ "refundedMinor": after.refunded.to_string() })));
-    }
     let dispute_before = before.and_then(|state| state.dispute.as_ref());
     if let Some(dispute) = after.dispute.as_ref().filter(|dispute| dispute_before != Some(*dispute)) {
         let detail = json!({
@@ -116,6 +114,20 @@ pub(crate) fn status_line(before: Option<Status>, after: &TransactionState) -> V
         "to": after.status.as_str(),
         "failure": after.failure.as_ref().map(failure),
         "providerReference": after.provider_reference,
+    })
+}
+
+/// A refund as it is from now on.
+pub(crate) fn refund(refund: &Refund) -> Value {
+    json!({
+        "refundReference": refund.id.to_string(),
+        "status": refund.status.as_str(),
+        "amountMinor": refund.principal.to_string(),
+        "feeMinor": refund.fee.to_string(),
+        "totalRefundMinor": refund.total().to_string(),
+        "origin": refund.origin.as_str(),
+        "providerReference": refund.provider_reference,
+        "failure": refund.failure.as_ref().map(failure),
     })
 }
 

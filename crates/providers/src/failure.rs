@@ -32,6 +32,9 @@ pub(crate) enum Code {
     ProviderCredentials,
     ProviderObjectMissing,
     ProviderState,
+    ProviderFunds,
+    RefundFailed,
+    RefundCardClosed,
 }
 
 impl Code {
@@ -77,6 +80,16 @@ impl Code {
             Self::ProviderCredentials => {
                 ("provider_credentials", "The provider rejected the configured credentials.")
             }
+            Self::ProviderFunds => {
+                ("provider_funds", "The provider's account has insufficient funds; add funds there.")
+            }
+            Self::RefundFailed => {
+                ("refund_failed", "The refund did not reach the customer; refund them another way.")
+            }
+            Self::RefundCardClosed => (
+                "refund_card_closed",
+                "The card was closed, lost or stolen, so the refund came back; refund the customer another way.",
+            ),
             Self::ProviderObjectMissing => ("provider_object_missing", "The provider has no such payment."),
             Self::ProviderState => {
                 ("provider_state", "The payment's state at the provider does not allow this.")

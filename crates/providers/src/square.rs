@@ -6,6 +6,7 @@
 mod call;
 mod find;
 mod link;
+mod refund;
 mod rejection;
 mod request;
 mod status;
@@ -19,6 +20,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderReport},
+    refund::{Refund, RefundReport},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
@@ -125,6 +127,18 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
+    async fn refund(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let mut calls = self.calls();
+        let outcome = refund::make(&mut calls, self.api(provider), order, payment, refund).await;
+        calls.finish(outcome)
+    }
+
     async fn dispute(&self, provider: &Provider, _: &str, known: Option<&str>) -> Call<Option<Dispute>> {
         let mut calls = self.calls();
         let outcome = match known {
@@ -209,8 +223,9 @@ async fn read_payment(
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     let call = api.get("payments.get", &format!("payments/{id}"))?;
-    let read = calls.run(&call, interpret::<PaymentBody>).await?;
-    Ok(status::report(&read.payment))
+    let payment = calls.run(&call, interpret::<PaymentBody>).await?.payment;
+    let refunds = refund::of_payment(calls, api, &payment.refund_ids).await?;
+    Ok(ProviderReport { refunds, ..status::report(&payment) })
 }
 
 async fn read_dispute(

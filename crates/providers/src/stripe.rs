@@ -4,6 +4,7 @@
 
 mod call;
 mod form;
+mod refund;
 mod rejection;
 mod request;
 mod status;
@@ -17,6 +18,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    refund::{Refund, RefundReport},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
@@ -116,6 +118,18 @@ impl Cards for Stripe {
         self.calls().finish(Ok(false))
     }
 
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let mut calls = self.calls();
+        let outcome = refund::make(&mut calls, self.api(provider), payment, refund).await;
+        calls.finish(outcome)
+    }
+
     async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         let mut calls = self.calls();
         let outcome = dispute(&mut calls, self.api(provider), payment).await;
@@ -184,12 +198,26 @@ async fn read(
         let query = request::session_query();
         let call = api.get("checkout.sessions.retrieve", &format!("checkout/sessions/{id}"), query)?;
         let session = calls.run(&call, interpret::<Session>).await?;
-        return Ok(status::session_report(&session));
+        let report = status::session_report(&session);
+        let intent = session.payment_intent;
+        return with_refunds(calls, api, report, intent).await;
     }
     let query = request::intent_query();
     let call = api.get("payment_intents.retrieve", &format!("payment_intents/{id}"), query)?;
     let intent = calls.run(&call, interpret::<Intent>).await?;
-    Ok(status::intent_report(&intent))
+    let report = status::intent_report(&intent);
+    with_refunds(calls, api, report, Some(intent)).await
+}
+
+async fn with_refunds(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    report: ProviderReport,
+    intent: Option<Intent>,
+) -> Result<ProviderReport, CallError> {
+    let Some(intent) = intent else { return Ok(report) };
+    let refunds = refund::of_charge(calls, api, intent.latest_charge, &intent.id).await?;
+    Ok(ProviderReport { refunds, ..report })
 }
 
 /// A payment that was contested twice shows its newest dispute.

@@ -17,6 +17,7 @@ mod paging;
 pub(crate) mod payments;
 pub(crate) mod provider_events;
 pub(crate) mod providers;
+pub(crate) mod refunds;
 mod timeline;
 pub(crate) mod transactions;
 pub(crate) mod transfers;

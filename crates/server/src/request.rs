@@ -4,5 +4,6 @@ pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod context;
 pub(crate) mod fields;
+pub(crate) mod idempotency_key;
 pub(crate) mod location;
 pub(crate) mod metadata_field;

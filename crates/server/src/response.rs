@@ -5,6 +5,7 @@ pub(crate) mod error_code;
 pub(crate) mod event_bodies;
 pub(crate) mod list;
 pub(crate) mod payment;
+pub(crate) mod refund;
 pub(crate) mod respond;
 pub(crate) mod transaction;
 pub(crate) mod transfer;

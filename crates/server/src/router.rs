@@ -11,13 +11,13 @@ use crate::{
     admin_api::{
         applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
         explain, keys, organizations, payments as admin_payments, provider_events, providers,
-        transactions as admin_transactions, transfers as admin_transfers, wallets,
+        refunds as admin_refunds, transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     app::SharedApp,
     checkout_pages,
     client_api::{
-        component, confirm, customer_tokens, payments, quote, transactions, transfer_preview, transfers,
-        wallet,
+        component, confirm, customer_tokens, payments, quote, refunds, transactions, transfer_preview,
+        transfers, wallet,
     },
     operations, provider_webhooks,
     reference::serve as reference,
@@ -56,6 +56,10 @@ operations! {
     "transaction_list" GET "/client/v1/transactions" get transactions::list;
     "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read;
 
+    "refund_create" POST "/client/v1/transactions/{reference}/refunds" post refunds::create;
+    "refund_list" GET "/client/v1/transactions/{reference}/refunds" get refunds::list;
+    "refund_read" GET "/client/v1/refunds/{refund}" get refunds::read;
+
     "webhook" POST "/webhooks/v1/{environment}/{provider}" post provider_webhooks::handle;
     "checkout_paid" GET "/checkout/paid" get checkout_pages::paid;
     "checkout_canceled" GET "/checkout/canceled" get checkout_pages::canceled;
@@ -85,6 +89,7 @@ operations! {
 
     "admin_transaction_list" GET "/admin/v1/environments/{environment}/transactions" get admin_transactions::list;
     "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read;
+    "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create;
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
     "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account;

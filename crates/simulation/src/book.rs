@@ -63,6 +63,8 @@ pub(crate) struct PaymentCase {
     pub(crate) reference: String,
     pub(crate) total: u64,
     pub(crate) said: BTreeSet<String>,
+    /// Refunds that were answered: references by key.
+    pub(crate) refunds: BTreeMap<String, String>,
     /// Card tokens that were tried on it.
     pub(crate) sources: BTreeMap<String, SourceCase>,
 }

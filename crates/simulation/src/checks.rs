@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use http::Method;
 use serde_json::Value;
-use tollgate_domain::card::Preparation;
+use tollgate_domain::{card::Preparation, refund::RefundReport};
 use tollgate_engine::ports::PaymentFilter;
 
 use crate::{
     actors::{follower, operator},
-    book::Told,
+    book::{PaymentCase, Told},
     node::{Answer, Cluster},
-    providers::{PageState, Standing},
+    providers::{PageState, Standing, counted, given_back},
     world::World,
 };
 
@@ -196,9 +196,11 @@ async fn payments(cluster: &Arc<Cluster>) {
         let ledger = world.providers();
         let page = ledger.pages.values().find(|page| page.reference == *reference);
         let sale = ledger.sales.values().find(|sale| sale.reference == *reference && sale.is_taken);
-        let page_refunds = page.filter(|page| page.state == PageState::Paid).map(|page| page.refunded);
-        let paid = page_refunds.or_else(|| sale.map(|sale| sale.refunded));
+        let page_refunds = page.filter(|page| page.state == PageState::Paid).map(|page| page.refunds.clone());
+        let refunds = page_refunds.or_else(|| sale.map(|sale| sale.refunds.clone()));
+        let paid = refunds.as_deref().map(given_back);
         drop(ledger);
+        refunds_of(cluster, &caller, &case, &refunds.unwrap_or_default()).await;
         let found = answer.text("/data/transaction/status");
         let fits = match paid {
             Some(refunded) if refunded == case.total => found == "refunded",
@@ -218,6 +220,48 @@ async fn payments(cluster: &Arc<Cluster>) {
             world.violate("refunds are in the books", format_args!("{caller}: {refunded}, not {paid:?}"));
         }
         check_moves(world, &caller, reference, found, &case.said);
+    }
+}
+
+/// Every refund a caller asked for is at the provider once, and the books say of each what the provider says.
+async fn refunds_of(cluster: &Arc<Cluster>, caller: &str, case: &PaymentCase, at_provider: &[RefundReport]) {
+    let world = &cluster.world;
+    if counted(at_provider) > case.total {
+        world.violate("refunds never exceed", format_args!("{caller}: {at_provider:?} of {}", case.total));
+    }
+    let path = format!("/client/v1/transactions/{}/refunds", case.reference);
+    let answer = read(cluster, &path).await;
+    let recorded = answer.body.pointer("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |refund: &Value, name: &str| refund[name].as_str().unwrap_or_default().to_owned();
+    for refund in &recorded {
+        let reference = text(refund, "refundReference");
+        let ours: Vec<_> = at_provider
+            .iter()
+            .filter(|known| {
+                known.id == text(refund, "providerReference")
+                    || known.reference.is_some_and(|known| known.to_string() == reference)
+            })
+            .collect();
+        let expected = match ours.as_slice() {
+            [] => "failed",
+            [only] => only.status.as_str(),
+            [..] => "once",
+        };
+        if text(refund, "status") != expected {
+            let what = format!("{caller}: {refund}, and the provider has {ours:?}");
+            world.violate("refunds are as the provider has them", what);
+        }
+    }
+    for known in at_provider.iter().filter(|known| known.status.counts()) {
+        if !recorded.iter().any(|refund| text(refund, "providerReference") == known.id) {
+            world.violate("refunds are in the books", format_args!("{caller}: {known:?} is not recorded"));
+        }
+    }
+    for (key, reference) in &case.refunds {
+        if !recorded.iter().any(|refund| text(refund, "refundReference") == *reference) {
+            world
+                .violate("what was answered is recorded", format_args!("{caller}: refund {key} {reference}"));
+        }
     }
 }
 
@@ -274,7 +318,9 @@ fn check_moves(
         let may = match (from.as_str(), to.as_str()) {
             ("pending", "processing" | "succeeded" | "failed" | "canceled")
             | ("processing", "succeeded" | "failed" | "canceled")
-            | ("succeeded", "refunded") => true,
+            | ("succeeded", "refunded")
+            // A refund can come back.
+            | ("refunded", "succeeded") => true,
             ("succeeded", "failed") => !is_card,
             // Each card that is tried on a preparation has its own outcome.
             ("failed", "failed" | "processing" | "succeeded") => is_card,

@@ -130,7 +130,7 @@ pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Co
     match world.plant {
         Some(Plant::UntoldChange) if world.strikes(100) => changed.new_events.clear(),
         Some(Plant::DoublyTold) => {
-            let again = changed.new_events.first().copied();
+            let again = changed.new_events.first().cloned();
             changed.new_events.extend(again.map(|told| {
                 let mut bytes = told.id.to_bytes();
                 bytes[15] ^= 1;

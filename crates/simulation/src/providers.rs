@@ -6,6 +6,7 @@
 mod bank;
 mod exchange;
 mod pages;
+mod refunds;
 mod register;
 mod webhooks;
 
@@ -18,6 +19,7 @@ use crate::life::Life;
 
 pub(crate) use bank::{BankTransfer, Standing};
 pub(crate) use pages::{Page, PageState, pay_page};
+pub(crate) use refunds::{counted, given_back};
 pub(crate) use register::Sale;
 pub(crate) use webhooks::SECRET as WEBHOOK_SECRET;
 
@@ -161,9 +163,9 @@ pub(crate) fn refund(world: &Arc<crate::world::World>, reference: &str) {
     let sale = ledger.sales.values().find(is_it).map(|sale| sale.id.clone());
     drop(ledger);
     if let Some(id) = page {
-        pages::refund_page(world, &id);
+        refunds::make_in_dashboard(world, &refunds::Place::Page(id));
     }
     if let Some(id) = sale {
-        register::refund_sale(world, &id);
+        refunds::make_in_dashboard(world, &refunds::Place::Sale(id));
     }
 }

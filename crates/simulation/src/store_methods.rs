@@ -10,7 +10,7 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-        PostingId, TransactionId, TransferId,
+        PostingId, RefundId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -85,6 +85,7 @@ through! {
 through! {
     PaymentStore {
         Read payment_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<PaymentId>;
+        Read payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         Read payments(
             environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32
         ) -> Vec<PaymentId>;

@@ -30,6 +30,7 @@ pub mod keys;
 pub mod outbox_samples;
 pub mod payments;
 pub mod records;
+pub mod refunds;
 pub mod resending;
 pub mod reservations;
 pub mod samples;
@@ -88,6 +89,8 @@ macro_rules! conformance_suite {
                 a_payment_goes_round, a_changed_payment_goes_round, insertion_is_repeatable,
                 insertion_needs_its_environment, objects_lead_to_their_payment, the_timeline_is_oldest_first,
                 payments_are_listed_newest_first, an_operator_ties_a_payment_to_another_account;
+            refunds:
+                refunds_go_round, the_events_of_refunds_show_them_as_they_were, a_refund_belongs_to_one_payment;
             changes:
                 a_change_is_made_whole, a_refused_change_leaves_nothing, a_repeated_change_is_made_once,
                 a_claim_does_not_disturb_a_change, a_transaction_is_recorded_once,

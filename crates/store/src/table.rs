@@ -30,7 +30,7 @@ pub(crate) struct Table {
     name: &'static str,
     pub(crate) columns: &'static [(&'static str, Kind)],
     /// What to do where a row is there already.
-    conflict: &'static str,
+    pub(crate) conflict: &'static str,
     one: OnceLock<String>,
     many: OnceLock<String>,
 }

@@ -2,11 +2,12 @@
 
 use askama::Template;
 use tollgate_domain::{
-    Channel, Currency, PaymentMethod, ServiceReference, Timestamp,
+    Channel, Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
     fee::{Bound, FeeSnapshot, LayerFee},
     id::{EnvironmentId, PaymentId, TransferId},
+    refund::{Refund, Refundable},
     routing::Matched,
-    transaction::TransactionState,
+    transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
     QuoteRequest, explain, metadata_pairs,
@@ -22,6 +23,7 @@ use crate::{
     pages::{
         exceptions::Exception,
         payments::tone,
+        refund::RefundRow,
         routing::RuleView,
         timeline::{Line, corrections},
     },
@@ -69,6 +71,8 @@ struct PaymentPage {
     fee: String,
     total: String,
     refunded: Option<String>,
+    refunds: Vec<RefundRow>,
+    can_refund: bool,
     decision: String,
     config_version: u64,
     rules: Option<Vec<RuleView>>,
@@ -100,6 +104,7 @@ struct PaymentView<'a> {
     timeline: &'a [Entry],
     exceptions: &'a [StoredException],
     postings: &'a [LedgerLine],
+    refunds: &'a [Refund],
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
@@ -154,6 +159,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         timeline: &read.timeline,
         exceptions: &read.exceptions,
         postings: &[],
+        refunds: &read.payment.refunds,
     };
     render(signed_in, environment, details).await
 }
@@ -206,6 +212,7 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
         timeline: &read.timeline,
         exceptions: &read.exceptions,
         postings: &read.postings,
+        refunds: &[],
     };
     render(signed_in, environment, details).await
 }
@@ -261,6 +268,10 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         refunded: state
             .filter(|state| state.refunded.get() > 0)
             .map(|state| minor(state.refunded, details.currency)),
+        can_refund: details.reference.method() == PaymentMethod::WebCard
+            && state.is_some_and(|state| state.status == Status::Succeeded)
+            && Refundable::after(details.fee, details.refunds).total() > Minor::ZERO,
+        refunds: details.refunds.iter().map(|refund| RefundRow::of(refund, details.currency)).collect(),
         decision: match details.matched {
             Some(matched) => format!("{decided} (rule {})", matched.rule),
             None => format!("{decided}, default: no rule matched"),

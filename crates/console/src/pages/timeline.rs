@@ -64,8 +64,21 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             ("", "Confirmed by the caller".to_owned(), attempt.into_iter().chain(client).collect())
         }
         "refund" => {
-            let said = format!("{} refunded in total.", amount(detail, "refundedMinor", currency));
-            ("warn", "Refund".to_owned(), vec![said])
+            // What was recorded before refunds were records of their own says only how much there was in total.
+            if detail.get("refundReference").is_none() {
+                let said = format!("{} refunded in total.", amount(detail, "refundedMinor", currency));
+                return ("warn", "Refund".to_owned(), vec![said]);
+            }
+            let said = format!(
+                "{} of {}, {} of it fee.",
+                text(detail, "refundReference"),
+                amount(detail, "totalRefundMinor", currency),
+                amount(detail, "feeMinor", currency)
+            );
+            ("warn", format!("Refund {}", text(detail, "status")), with_failure(said, detail))
+        }
+        "refund_requested" => {
+            ("", "Refund requested".to_owned(), vec![format!("By {}.", text(detail, "actor"))])
         }
         "dispute" => {
             let mut said = vec![format!("{} is {}.", text(detail, "disputeId"), text(detail, "status"))];

@@ -3,6 +3,7 @@
 use tollgate_domain::{
     ProviderAccount,
     card::{Attempt, AttemptState},
+    refund::Refund,
 };
 
 use crate::ports::{CardPayment, Confirmation, Subject};
@@ -10,6 +11,16 @@ use crate::ports::{CardPayment, Confirmation, Subject};
 /// The attempt whose outcome is not known; there is one at most.
 pub(super) fn open_attempt(payment: &CardPayment) -> Option<&Attempt> {
     payment.attempts.iter().find(|attempt| attempt.state == AttemptState::Open)
+}
+
+/// The refunds whose outcome is not known.
+pub(super) fn open_refunds(payment: &CardPayment) -> impl Iterator<Item = &Refund> {
+    payment.refunds.iter().filter(|refund| refund.status.is_open())
+}
+
+/// The refunds that the provider may never have heard of.
+pub(super) fn unsent_refunds(payment: &CardPayment) -> impl Iterator<Item = &Refund> {
+    open_refunds(payment).filter(|refund| refund.provider_reference.is_none())
 }
 
 /// The account the payment was last sent to.

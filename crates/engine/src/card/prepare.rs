@@ -245,7 +245,14 @@ impl Engine {
                 if new_events.is_some() {
                     self.outbox_notify.notify_one();
                 }
-                Ok(CardPayment { revision: 0, order, progress, transaction: None, attempts: Vec::new() })
+                Ok(CardPayment {
+                    revision: 0,
+                    order,
+                    progress,
+                    transaction: None,
+                    attempts: Vec::new(),
+                    refunds: Vec::new(),
+                })
             }
             Inserted::EnvironmentMissing => {
                 Err(StoreError::Broken("the environment of a live key is not stored".to_owned()).into())

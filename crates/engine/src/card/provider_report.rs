@@ -1,7 +1,11 @@
 //! What a provider says of a payment, brought into the decision about it.
 
 use tollgate_domain::{
-    card::{Attempt, AttemptState, Preparation, ProviderReport, ProviderStatus, Trigger, decide_status},
+    card::{
+        Attempt, AttemptState, Discrepancy, DiscrepancyKind, Preparation, ProviderReport, ProviderStatus,
+        Trigger, decide_status,
+    },
+    refund::{Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
     transaction::{Dispute, TransactionState},
 };
 
@@ -21,6 +25,7 @@ impl PaymentUpdate<'_> {
         if !agrees {
             return;
         }
+        self.apply_refund_reports(&report.refunds, source);
         self.objects(report.payment.clone());
         // Whatever ends what the provider has, ends the preparation.
         match (self.payment().progress.preparation, &report.provider_status) {
@@ -56,6 +61,70 @@ impl PaymentUpdate<'_> {
             self.note_declined_again();
         }
         self.close_attempt(if declined { AttemptState::Declined } else { AttemptState::Taken });
+    }
+
+    /// Takes in what the provider says of the payment's refunds, also of those that somebody made there.
+    fn apply_refund_reports(&mut self, reports: &[RefundReport], source: &str) {
+        for report in reports {
+            let is_known = |refund: &&Refund| {
+                refund.provider_reference.as_ref() == Some(&report.id) || report.reference == Some(refund.id)
+            };
+            match self.payment().refunds.iter().find(is_known).cloned() {
+                Some(known) => self.apply_refund_report(&known, report, source),
+                // One that never gave anything back is nobody's concern.
+                None if report.status.counts() => self.refund_at_provider(report),
+                None => {}
+            }
+        }
+    }
+
+    /// Takes in what the provider says of a refund.
+    pub(super) fn apply_refund_report(&mut self, known: &Refund, report: &RefundReport, source: &str) {
+        let Some(next) = known.followed_by(report, self.now()) else { return };
+        let discrepancy = |expected: String, found: String| {
+            vec![Discrepancy { kind: DiscrepancyKind::Refund, expected, found }]
+        };
+        if report.total != known.total() {
+            let (expected, found) = (known.total(), report.total);
+            let (expected, found) =
+                (format!("{} over {expected}", known.id), format!("{} over {found}", report.id));
+            self.record_discrepancies(discrepancy(expected, found), source);
+        }
+        let came_back = known.status == RefundStatus::Succeeded && !next.status.counts();
+        let was_accepted = !known.status.counts() && next.status.counts();
+        if came_back || was_accepted {
+            let (expected, found) = (known.status.as_str(), next.status.as_str());
+            let (expected, found) = (format!("{} {expected}", known.id), format!("{} {found}", known.id));
+            self.record_discrepancies(discrepancy(expected, found), source);
+        }
+        self.refund(next);
+    }
+
+    /// Somebody made a refund at the provider.
+    fn refund_at_provider(&mut self, report: &RefundReport) {
+        let payment = self.payment();
+        let fee = &payment.order.fee;
+        let share = Refundable::after(fee, &payment.refunds).divide(fee, report.total);
+        let refund = Refund {
+            id: self.engine().refund_made_at_provider(&payment.order, &report.id),
+            terms: RefundTerms {
+                amount: None,
+                fee_refund: None,
+                reason: None,
+                description: None,
+                metadata: "{}".to_owned(),
+            },
+            principal: share.principal,
+            fee: share.fee,
+            origin: RefundOrigin::Provider,
+            status: report.status,
+            provider_reference: Some(report.id.clone()),
+            failure: report.failure.clone(),
+            request: None,
+            created_at: self.now(),
+            updated_at: self.now(),
+        };
+        self.refund(refund);
     }
 
     /// Takes in the news of a dispute, if there is a transaction to contest.

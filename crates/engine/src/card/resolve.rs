@@ -11,7 +11,7 @@ use tollgate_domain::{
 
 use super::{
     CardProvider, MAX_ROUNDS,
-    at_provider::{open_attempt, sent_to, subject},
+    at_provider::{open_attempt, open_refunds, sent_to, subject},
     update::PaymentUpdate,
 };
 use crate::{
@@ -59,6 +59,9 @@ impl Engine {
         }
         if self.clock.now() >= payment.order.expires_at && can_expire(&payment) {
             return self.expire(&provider, payment, &check).await;
+        }
+        if open_refunds(&payment).next().is_some() {
+            return self.resolve_refunds(&provider, payment, &check).await;
         }
         self.look(&provider, payment, &check).await
     }
@@ -273,14 +276,7 @@ impl Engine {
             }
             Some(Call { outcome: Err(error), logs }) => {
                 update.record_calls(&logs);
-                let transient = match error {
-                    CallError::Unsent(transient) | CallError::Unknown(transient) => transient,
-                    CallError::Rejected(rejection) => TransientError {
-                        reason: format!("the provider does not return it: {}", rejection.failure.message),
-                        retry_after: None,
-                    },
-                };
-                update.try_again(&transient);
+                update.try_again(&error.into_transient());
             }
         }
         update.commit().await?;

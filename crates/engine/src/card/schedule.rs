@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::{Timestamp, card::Preparation, transaction::Status};
 
-use super::at_provider::open_attempt;
+use super::at_provider::{open_attempt, open_refunds, unsent_refunds};
 use crate::{
     backoff::exponential_backoff,
     options::ResolverOptions,
@@ -40,10 +40,16 @@ pub(super) fn next_check(
         }
         (Preparation::Preparing | Preparation::Prepared, _) => false,
     };
-    if is_over && !is_charging {
-        return None;
-    }
     let tries = payment.progress.tries;
+    if is_over && !is_charging {
+        // A refund that was not sent is, and one that the provider works on is looked at until its outcome is known.
+        open_refunds(payment).next()?;
+        let pause = match unsent_refunds(payment).next() {
+            Some(_) => exponential_backoff(options.first_retry, 2, tries, MAX_RETRY),
+            None => exponential_backoff(options.first_check, 3, tries, MAX_CHECK),
+        };
+        return Some(now.saturating_add(pause));
+    }
     // Whoever works on it has its time; what was learned meanwhile has not settled it.
     if payment.progress.preparation == Preparation::Preparing || is_charging {
         let longest = now.saturating_add(MAX_RETRY.max(options.lease));
@@ -170,7 +176,7 @@ mod tests {
             created_at: at(0),
             updated_at: at(0),
         });
-        CardPayment { revision: 1, order, progress, transaction, attempts: Vec::new() }
+        CardPayment { revision: 1, order, progress, transaction, attempts: Vec::new(), refunds: Vec::new() }
     }
 
     fn attempt(state: AttemptState) -> Attempt {

@@ -7,6 +7,7 @@ use tollgate_domain::{
     card::{Attempt, Discrepancy, Preparation},
     event::EventKind,
     id::{ChangeId, TransactionId},
+    refund::{Refund, RefundStatus, with_refunds},
     transaction::{Failure, Status, TransactionState},
 };
 
@@ -15,8 +16,8 @@ use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        CallLog, CardPayment, CardTransaction, Changed, PaymentChange, Progress, SettledProviderEvent,
-        StoreError, TransientError,
+        CallLog, CardPayment, CardTransaction, Changed, NewEvent, PaymentChange, Progress,
+        SettledProviderEvent, StoreError, TransientError,
     },
     provider_account::AccountCheck,
     timeline::{self, Line},
@@ -36,6 +37,8 @@ pub(super) struct PaymentUpdate<'e> {
     /// Whether another card was declined after one that was.
     declined_again: bool,
     attempt: Option<Attempt>,
+    /// Refunds to be written, each with the status it was read in.
+    refunds: Vec<(Option<RefundStatus>, Refund)>,
     objects: Vec<String>,
     lines: Vec<Line>,
     discrepancies: Vec<(Discrepancy, String)>,
@@ -55,6 +58,7 @@ impl<'e> PaymentUpdate<'e> {
             transaction: None,
             declined_again: false,
             attempt: None,
+            refunds: Vec::new(),
             objects: Vec::new(),
             lines: Vec::new(),
             discrepancies: Vec::new(),
@@ -62,6 +66,10 @@ impl<'e> PaymentUpdate<'e> {
             new_events: Vec::new(),
             payment,
         }
+    }
+
+    pub(super) fn engine(&self) -> &'e Engine {
+        self.engine
     }
 
     /// The moment of the decision.
@@ -189,6 +197,27 @@ impl<'e> PaymentUpdate<'e> {
         self.attempt = Some(attempt);
     }
 
+    /// A refund to add, or to put in the place of the one of the same id; the transaction follows.
+    pub(super) fn refund(&mut self, refund: Refund) {
+        self.line("refund", timeline::refund(&refund));
+        let refunds = &mut self.payment.refunds;
+        let before = match refunds.iter_mut().find(|known| known.id == refund.id) {
+            Some(known) => Some(std::mem::replace(known, refund.clone()).status),
+            None => {
+                refunds.push(refund.clone());
+                None
+            }
+        };
+        match self.refunds.iter_mut().find(|(_, changed)| changed.id == refund.id) {
+            Some((_, changed)) => *changed = refund,
+            None => self.refunds.push((before, refund)),
+        }
+        let Some(transaction) = &self.payment.transaction else { return };
+        let next = with_refunds(&self.payment.order.fee, &transaction.state, &self.payment.refunds);
+        // A refund's event shows the transaction as it then is, also where that does not change.
+        self.transaction(next);
+    }
+
     /// Names the provider has for the payment.
     pub(super) fn objects(&mut self, names: impl IntoIterator<Item = String>) {
         self.objects.extend(names);
@@ -262,9 +291,21 @@ impl<'e> PaymentUpdate<'e> {
         };
         let changed =
             transaction.as_ref().map(|(_, state)| EventKind::of_change(self.before.as_ref(), state));
+        let (before_refunds, after_refunds) = changed.unwrap_or_default();
         let again = self.declined_again.then_some(EventKind::Transaction(Status::Failed));
-        let kinds = self.new_events.into_iter().chain(again).chain(changed.into_iter().flatten());
-        let new_events = kinds.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?;
+        let mut new_events = Vec::new();
+        for kind in self.new_events.into_iter().chain(again).chain(before_refunds) {
+            new_events.push(engine.new_event(kind)?);
+        }
+        for (before, refund) in &self.refunds {
+            if let Some(kind) = EventKind::of_refund(*before, refund.status) {
+                let refund = Some(Box::new(refund.clone()));
+                new_events.push(NewEvent { refund, ..engine.new_event(kind)? });
+            }
+        }
+        for kind in after_refunds {
+            new_events.push(engine.new_event(kind)?);
+        }
         let change = PaymentChange {
             id: engine.new_id(ChangeId::new)?,
             from_revision,
@@ -272,6 +313,7 @@ impl<'e> PaymentUpdate<'e> {
             progress: payment.progress.clone(),
             transaction,
             attempt: self.attempt,
+            refunds: self.refunds.into_iter().map(|(_, refund)| refund).collect(),
             objects: self.objects,
             entries,
             exceptions,

@@ -142,6 +142,7 @@ mod tests {
             reference: ServiceReference::Card(PaymentId::from_bytes([3; 16])),
             at: at(0),
             state: None,
+            refund: None,
         };
         ClaimedDelivery {
             environment: EnvironmentId::from_bytes([4; 16]),

@@ -9,17 +9,20 @@ use tollgate_domain::{
     ServiceReference, Timestamp,
     event::{EventFilter, EventKind},
     id::{EndpointId, EnvironmentId, EventId},
+    refund::Refund,
     transaction::TransactionState,
 };
 
 use super::StoreError;
 
 /// An event to be written with the unit it tells of, whose moment and state are its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
     /// Its own id, which receivers know it by.
     pub id: EventId,
     pub kind: EventKind,
+    /// The refund it is about, as the unit leaves it.
+    pub refund: Option<Box<Refund>>,
 }
 
 /// An event as stored. Never changed.
@@ -33,6 +36,8 @@ pub struct Event {
     /// The transaction as it was then. `None` for an event about a preparation, and for what happened before events were
     /// kept: then the transaction is told of as it is.
     pub state: Option<TransactionState>,
+    /// The refund as it was then, for an event about one.
+    pub refund: Option<Box<Refund>>,
 }
 
 /// A secret that deliveries are signed with.

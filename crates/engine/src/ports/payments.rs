@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, CardOrder, DiscrepancyKind, Preparation},
-    id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, RefundId, TransactionId},
+    refund::Refund,
     transaction::{Status, Transaction, TransactionState},
 };
 
@@ -59,6 +60,8 @@ pub struct CardPayment {
     pub transaction: Option<CardTransaction>,
     /// Its charging attempts by number.
     pub attempts: Vec<Attempt>,
+    /// Its refunds in the order of their recording.
+    pub refunds: Vec<Refund>,
 }
 
 /// One line of a payment's timeline. Lines are never changed.
@@ -105,6 +108,8 @@ pub struct PaymentChange {
     pub transaction: Option<(TransactionId, TransactionState)>,
     /// An attempt to add, or to replace by its number.
     pub attempt: Option<Attempt>,
+    /// Refunds to add, or to replace by their ids.
+    pub refunds: Vec<Refund>,
     /// Names of the provider's objects by which the payment is found from now on. One already known stays whose it is.
     pub objects: Vec<String>,
     /// Lines to add to the timeline.
@@ -303,7 +308,14 @@ pub trait PaymentStore: Send + Sync + 'static {
         object: &str,
     ) -> Result<Option<PaymentId>, StoreError>;
 
-    /// Changes a payment, if it is still as it was seen.
+    /// Which payment a refund belongs to.
+    async fn payment_of_refund(
+        &self,
+        environment: EnvironmentId,
+        refund: RefundId,
+    ) -> Result<Option<PaymentId>, StoreError>;
+
+    /// Changes a payment, if it is still as it was seen. [`StoreError::Broken`] if a new refund's id is another payment's.
     async fn change_payment(
         &self,
         environment: EnvironmentId,

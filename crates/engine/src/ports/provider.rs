@@ -9,6 +9,7 @@ use tollgate_domain::{
     Flow, Minor, Timestamp,
     ach::{AchProviderReport, TransferOrder},
     card::{CardOrder, ProviderReport},
+    refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
 use tollgate_vault::Secret;
@@ -35,6 +36,19 @@ pub enum CallError {
     /// Time-out, server error, torn or unreadable answer: it may have been done. Only asking again, under the same
     /// key, tells.
     Unknown(TransientError),
+}
+
+impl CallError {
+    /// Why to ask again, where a rejection of a question says nothing about its subject.
+    pub(crate) fn into_transient(self) -> TransientError {
+        match self {
+            Self::Unsent(transient) | Self::Unknown(transient) => transient,
+            Self::Rejected(rejection) => TransientError {
+                reason: format!("the provider does not return it: {}", rejection.failure.message),
+                retry_after: None,
+            },
+        }
+    }
 }
 
 /// A provider's no.
@@ -206,7 +220,7 @@ pub trait Cards: Send + Sync {
         until: Timestamp,
     ) -> Call<Option<ProviderReport>>;
 
-    /// Reads where a payment stands.
+    /// Reads where a payment stands, with every refund of it.
     async fn read(
         &self,
         provider: &Provider,
@@ -217,6 +231,16 @@ pub trait Cards: Send + Sync {
     /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
     async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
+
+    /// Refunds some of a payment, by the provider's name for the payment, under the refund's id as the key. What the provider
+    /// makes of it carries that id, so that it is recognized in a report.
+    async fn refund(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport>;
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
     /// `None` if there is none, or the provider cannot be asked.

@@ -7,6 +7,7 @@ use tollgate_domain::{Flow, ServiceReference, card::ProviderStatus, transaction:
 
 use crate::support::{
     every_step::{Retry, UseCase, fails_at_every_step},
+    provider::whole_refund,
     requests::look_at,
     world::World,
 };
@@ -32,7 +33,7 @@ impl UseCase for Refunded {
         let reference = paid(world).await;
         let mut records = world.providers.records();
         let page = records.page();
-        page.refunded = page.amount;
+        page.refunds.push(whole_refund(page.amount));
         Self(reference)
     }
 

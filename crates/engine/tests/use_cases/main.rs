@@ -21,6 +21,7 @@ mod follow_up;
 mod keys;
 mod prepare;
 mod quote;
+mod refund;
 mod replay;
 mod resolver;
 mod transfer;

@@ -12,6 +12,7 @@ use tollgate_engine::{
 use crate::support::{
     config::{BANK, INTENTS, REGISTER, REGISTER_FROM},
     every_step::{UseCase, fails_at_every_step},
+    provider::whole_refund,
     requests::charge_of,
     world::World,
 };
@@ -86,7 +87,7 @@ impl UseCase for SaleRefunded {
         world.confirm(id, charge_of("a card")).await.unwrap();
         let mut records = world.providers.records();
         let sale = records.sale();
-        sale.refunded = sale.amount;
+        sale.refunds.push(whole_refund(sale.amount));
         Self(ServiceReference::Card(id), sale.id.clone())
     }
 

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate_domain::{
-    Minor,
-    card::{CardOrder, ProviderReport, ProviderStatus},
-};
+use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
@@ -143,7 +140,7 @@ fn unpaid(order: &Order) -> ProviderReport {
         amount: total.map(|money| money.amount),
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
         reference: order.reference_id.clone(),
-        refunded: Minor::ZERO,
+        refunds: Vec::new(),
         disputed: false,
     }
 }
@@ -162,7 +159,7 @@ async fn gone(
         amount: None,
         currency: None,
         reference: None,
-        refunded: Minor::ZERO,
+        refunds: Vec::new(),
         disputed: false,
     };
     Ok(found.filter(|seen| !matches!(seen.provider_status, ProviderStatus::Failed(_))).unwrap_or(canceled))

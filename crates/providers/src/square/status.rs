@@ -1,14 +1,13 @@
 //! The table from the provider's states to ours.
 
 use tollgate_domain::{
-    Minor,
     card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
 
 use super::{rejection, types::Payment};
 
-/// A payment as the domain sees it.
+/// A payment as the domain sees it, without its refunds.
 pub(super) fn report(payment: &Payment) -> ProviderReport {
     let errors = payment.card_details.as_ref().map(|details| details.errors.as_slice()).unwrap_or_default();
     ProviderReport {
@@ -17,7 +16,7 @@ pub(super) fn report(payment: &Payment) -> ProviderReport {
         amount: Some(payment.amount_money.amount),
         currency: Some(payment.amount_money.currency.to_ascii_uppercase()),
         reference: payment.reference_id.clone(),
-        refunded: payment.refunded_money.as_ref().map_or(Minor::ZERO, |money| money.amount),
+        refunds: Vec::new(),
         // A payment does not say; a dispute is read by its own name.
         disputed: false,
     }

@@ -21,7 +21,8 @@ pub(super) struct Payment {
     pub(super) id: String,
     pub(super) status: String,
     pub(super) amount_money: Money,
-    pub(super) refunded_money: Option<Money>,
+    #[serde(default)]
+    pub(super) refund_ids: Vec<String>,
     pub(super) reference_id: Option<String>,
     pub(super) created_at: Option<String>,
     pub(super) card_details: Option<CardDetails>,
@@ -38,6 +39,19 @@ pub(super) struct Money {
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
     pub(super) currency: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RefundBody {
+    pub(super) refund: Refund,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Refund {
+    pub(super) id: String,
+    pub(super) status: Option<String>,
+    pub(super) amount_money: Money,
+    pub(super) reason: Option<String>,
 }
 
 #[derive(Deserialize)]

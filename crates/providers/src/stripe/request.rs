@@ -77,17 +77,20 @@ pub(super) fn session(order: &CardOrder) -> Result<Form, CallError> {
 
 /// Taking an intent back.
 pub(super) fn cancel() -> Form {
-    Form::new().with("cancellation_reason", "abandoned").with("expand[]", "latest_charge")
+    intent_query().with("cancellation_reason", "abandoned")
 }
 
-/// An intent with its charge, which alone knows what was refunded.
+/// An intent with its charge and that one's refunds.
 pub(super) fn intent_query() -> Form {
-    Form::new().with("expand[]", "latest_charge")
+    Form::new().with("expand[]", "latest_charge").with("expand[]", "latest_charge.refunds")
 }
 
-/// A session with its intent and that one's charge.
+/// A session with its intent, that one's charge, and the charge's refunds.
 pub(super) fn session_query() -> Form {
-    Form::new().with("expand[]", "payment_intent").with("expand[]", "payment_intent.latest_charge")
+    Form::new()
+        .with("expand[]", "payment_intent")
+        .with("expand[]", "payment_intent.latest_charge")
+        .with("expand[]", "payment_intent.latest_charge.refunds")
 }
 
 fn currency(order: &CardOrder) -> String {

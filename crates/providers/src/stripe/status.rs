@@ -1,7 +1,6 @@
 //! The table from the provider's states to ours.
 
 use tollgate_domain::{
-    Minor,
     card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
@@ -11,7 +10,7 @@ use super::{
     types::{Intent, Metadata, Session},
 };
 
-/// An intent as the domain sees it.
+/// An intent as the domain sees it, without its refunds.
 pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
     let failure = intent.last_payment_error.as_ref().map(rejection::failure);
     ProviderReport {
@@ -20,7 +19,7 @@ pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
         amount: Some(intent.amount),
         currency: Some(intent.currency.to_ascii_uppercase()),
         reference: reference(intent.metadata.as_ref()),
-        refunded: intent.latest_charge.as_ref().map_or(Minor::ZERO, |charge| charge.amount_refunded),
+        refunds: Vec::new(),
         disputed: intent.latest_charge.as_ref().is_some_and(|charge| charge.disputed),
     }
 }
@@ -42,7 +41,7 @@ pub(super) fn session_report(session: &Session) -> ProviderReport {
             amount: session.amount_total,
             currency: session.currency.as_deref().map(str::to_ascii_uppercase),
             reference: own_reference,
-            refunded: Minor::ZERO,
+            refunds: Vec::new(),
             disputed: false,
         },
     }

@@ -21,7 +21,7 @@ pub(super) struct NewSession {
     pub(super) url: String,
 }
 
-/// An intent. `latest_charge` was asked for whole; its bare id would hide what was refunded.
+/// An intent. `latest_charge` was asked for whole, with its refunds.
 #[derive(Deserialize)]
 pub(super) struct Intent {
     pub(super) id: String,
@@ -37,10 +37,28 @@ pub(super) struct Intent {
 /// A charge inside its intent.
 #[derive(Deserialize)]
 pub(super) struct Charge {
-    #[serde(deserialize_with = "minor")]
-    pub(super) amount_refunded: Minor,
     #[serde(default)]
     pub(super) disputed: bool,
+    pub(super) refunds: Option<RefundList>,
+}
+
+/// Refunds, the newest first.
+#[derive(Deserialize)]
+pub(super) struct RefundList {
+    pub(super) data: Vec<Refund>,
+    #[serde(default)]
+    pub(super) has_more: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Refund {
+    pub(super) id: String,
+    #[serde(deserialize_with = "minor")]
+    pub(super) amount: Minor,
+    pub(super) status: Option<String>,
+    pub(super) failure_reason: Option<String>,
+    pub(super) pending_reason: Option<String>,
+    pub(super) metadata: Option<Metadata>,
 }
 
 /// Disputes, the newest first.
@@ -75,6 +93,7 @@ pub(super) struct Session {
 #[derive(Deserialize)]
 pub(super) struct Metadata {
     pub(super) tollgate_reference: Option<String>,
+    pub(super) tollgate_refund: Option<String>,
 }
 
 /// Why a call was refused, or why the last try to pay an intent failed.

@@ -19,7 +19,7 @@ use tollgate_engine::ports::{Adapters as _, Subject};
 use tollgate_providers::{ProviderSettings, Providers};
 
 use crate::child::{Running, installed, run};
-use crate::support::{failed_code, minor, order, send, stripe_at};
+use crate::support::{failed_code, given_back, minor, order, send, stripe_at};
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/localstripe");
 
@@ -78,7 +78,7 @@ async fn what_somebody_elses_fake_says_is_understood() {
         amount: Some(minor(2_000)),
         currency: Some("USD".to_owned()),
         reference: Some(order.id.to_string()),
-        refunded: minor(0),
+        refunds: Vec::new(),
         disputed: false,
     };
     assert_eq!(look(&paid).await, untouched);
@@ -90,7 +90,9 @@ async fn what_somebody_elses_fake_says_is_understood() {
     assert_eq!(look(&paid).await, succeeded);
     for (amount, refunded) in [(500, 500), (1_500, 2_000)] {
         post(&origin, "refunds", &format!("payment_intent={paid}&amount={amount}")).await;
-        assert_eq!(look(&paid).await, ProviderReport { refunded: minor(refunded), ..succeeded.clone() });
+        let seen = look(&paid).await;
+        assert_eq!(given_back(&seen), refunded);
+        assert_eq!(ProviderReport { refunds: Vec::new(), ..seen }, succeeded);
     }
 
     let declined = intent().await;

@@ -16,6 +16,7 @@ mod increase_support;
 mod increase_validation;
 mod increase_webhooks;
 mod localstripe;
+mod refunds;
 mod retry;
 mod signatures;
 mod square;

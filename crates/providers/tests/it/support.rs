@@ -11,7 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tollgate_configuration::{Adapter, Configuration, Provider};
 use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_domain::fee::FeeEntry;
-use tollgate_domain::id::{EnvironmentId, PaymentId};
+use tollgate_domain::id::{EnvironmentId, PaymentId, RefundId};
+use tollgate_domain::refund::{Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms};
 use tollgate_domain::{Channel, Currency, Flow, Minor, Principal, Timestamp};
 use tollgate_engine::ports::{Adapters as _, Call, CallError, Cards, Charge, RejectionKind, WebhookReader};
 use tollgate_providers::{ProviderSettings, Providers};
@@ -148,6 +149,35 @@ pub(crate) fn charge(number: u32, source: &str) -> Charge {
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     Timestamp::from_unix_millis(i64::try_from(since.as_millis()).unwrap())
+}
+
+/// What refunds of a payment have given back.
+pub(crate) fn given_back(report: &ProviderReport) -> u64 {
+    let counted = report.refunds.iter().filter(|refund| refund.status.counts());
+    counted.map(|refund| refund.total.get()).sum()
+}
+
+/// A refund of ours that is about to be sent.
+pub(crate) fn refund(number: u8, principal: u64, fee: u64) -> Refund {
+    Refund {
+        id: RefundId::from_bytes([number; 16]),
+        terms: RefundTerms {
+            amount: Some(minor(principal)),
+            fee_refund: None,
+            reason: Some(RefundReason::RequestedByCustomer),
+            description: None,
+            metadata: "{}".to_owned(),
+        },
+        principal: minor(principal),
+        fee: minor(fee),
+        origin: RefundOrigin::Api,
+        status: RefundStatus::Pending,
+        provider_reference: None,
+        failure: None,
+        request: None,
+        created_at: now(),
+        updated_at: now(),
+    }
 }
 
 pub(crate) fn minor(amount: u64) -> Minor {

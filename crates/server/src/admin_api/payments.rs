@@ -21,6 +21,7 @@ use crate::{
         error::ApiError,
         payment as payment_response,
         payment::PaymentReadResponse,
+        refund::{self, RefundResponse},
         respond::{self, ApiResult},
     },
 };
@@ -51,6 +52,7 @@ pub(crate) struct PaymentDetail<'a> {
     #[serde(flatten)]
     summary: PaymentSummary<'a>,
     attempts: Vec<AttemptResponse>,
+    refunds: Vec<RefundResponse>,
     exceptions: Vec<ExceptionResponse>,
     timeline: Vec<timeline::LineResponse>,
 }
@@ -101,6 +103,7 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     let history = timeline::PaymentHistory::of_payment(&read.payment.order, configuration.as_ref());
     respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
+        refunds: refund::all(&read.payment),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
         timeline: timeline::lines(&history, &read.timeline)?,
         summary: summary(&read.payment),

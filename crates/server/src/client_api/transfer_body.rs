@@ -1,12 +1,13 @@
 //! The bodies of transfers and their previews.
 
+use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
     PaymentMethod,
     ach::{BankAccountType, is_routing_number},
 };
 use tollgate_engine::{Bank, CustomerToken, QuoteRequest, TransferRequest, ports::BankAccount};
-use tollgate_vault::{MAX_TOKEN_LENGTH, Secret, contains_secret_key};
+use tollgate_vault::{MAX_TOKEN_LENGTH, Secret};
 use utoipa::ToSchema;
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     request::{
         body,
         fields::{self, FieldErrors, Raw, SECRET_KEY_RULE},
+        idempotency_key,
         metadata_field::{self, metadata_text},
     },
     response::error::ApiError,
@@ -25,10 +27,7 @@ const MAX_NAME_LENGTH: usize = 120;
 const MAX_DESCRIPTION_LENGTH: usize = 500;
 const MAX_REMITTANCE_TEXT_LENGTH: usize = 1_000;
 const MAX_REMITTANCE_OBJECT: usize = 4 * 1024;
-const MIN_KEY_LENGTH: usize = 8;
-const MAX_KEY_LENGTH: usize = 160;
 
-type KeyText = scalars::Plain<MIN_KEY_LENGTH, MAX_KEY_LENGTH>;
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
@@ -36,9 +35,10 @@ type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferRequest)]
 pub(crate) struct TransferBody<'a> {
-    /// One transfer per key: send the same again to retry the same business action safely.
+    /// One transfer per key: send the same again to retry the same business action safely. The `Idempotency-Key` header
+    /// is the alternative.
     #[serde(borrow)]
-    #[schema(value_type = KeyText, required, inline)]
+    #[schema(value_type = Option<idempotency_key::KeyText>, inline)]
     idempotency_key: Raw<'a>,
     #[serde(borrow)]
     #[schema(value_type = scalars::AmountInput, required)]
@@ -102,11 +102,12 @@ pub(crate) fn read_preview(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
 /// is a fault only beside others: by itself, it may still repeat an earlier request.
 pub(crate) fn read(
     bytes: &[u8],
+    headers: &HeaderMap,
     open: impl FnOnce(&str) -> CustomerToken,
 ) -> Result<TransferRequest, ApiError> {
     let body: TransferBody<'_> = body::parse_object(bytes)?;
     let mut errors = FieldErrors::default();
-    let key = read_key(body.idempotency_key, &mut errors);
+    let key = idempotency_key::read(body.idempotency_key, headers, &mut errors);
     let quote = quote(body.amount_minor, body.currency, body.metadata, bytes, &mut errors);
     let token = read_token(body.customer_token, open, &mut errors);
     let routing_number = read_routing_number(body.routing_number, &mut errors);
@@ -167,21 +168,6 @@ fn quote(
     let currency = fields::currency(currency, Some(method), errors);
     let metadata = metadata_field::read(pairs, bytes, errors);
     Some(QuoteRequest { principal: principal?, currency: currency?, method, flow: None, metadata: metadata? })
-}
-
-/// 8 to 160 characters, whatever they are; control characters included it would be a poor key.
-fn read_key(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
-    const FIELD: &str = "idempotencyKey";
-    let Some(raw) = raw else { return errors.add(FIELD, "is required") };
-    let is_right = |text: &str| {
-        (MIN_KEY_LENGTH..=MAX_KEY_LENGTH).contains(&text.chars().count())
-            && !text.chars().any(char::is_control)
-    };
-    match JsonText::of(raw) {
-        JsonText::String(text) if contains_secret_key(&text) => errors.add(FIELD, SECRET_KEY_RULE),
-        JsonText::String(text) if is_right(&text) => Some(text.into_owned()),
-        _ => errors.add(FIELD, "must be a string of 8 to 160 characters without control characters"),
-    }
 }
 
 fn read_routing_number(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {

@@ -12,7 +12,7 @@ use crate::{
         caller::{Payer, run_to_completion},
         transfer_body,
     },
-    request::body,
+    request::{body, idempotency_key},
     response::{
         error::{ApiError, Detail},
         error_code::ErrorCode,
@@ -34,7 +34,8 @@ pub(crate) struct TransferResponse {
 pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let engine = Arc::clone(&caller.app.engine);
-    let request = transfer_body::read(&body, |token| engine.open_token(&caller.view, token))?;
+    let request =
+        transfer_body::read(&body, &caller.headers, |token| engine.open_token(&caller.view, token))?;
     let app = Arc::clone(&caller.app);
     let making =
         async move { Box::pin(engine.create_transfer(&caller.view, request, &caller.request)).await };
@@ -58,17 +59,7 @@ impl From<TransferError> for ApiError {
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }
-            TransferError::KeyReused(fields) => {
-                let details = fields.into_iter().map(|field| Detail {
-                    field: field.into(),
-                    message: "differs from the request this key was used for".into(),
-                });
-                Self::new(
-                    ErrorCode::IdempotencyConflict,
-                    "This idempotencyKey was already used for a different request; use a new key.",
-                )
-                .with_details(details.collect())
-            }
+            TransferError::KeyReused(fields) => idempotency_key::conflict(fields),
             TransferError::Insufficient { available } => Self::new(
                 ErrorCode::InsufficientWalletBalance,
                 format!("The wallet has only {available} available, less than the total debit; nothing was sent."),

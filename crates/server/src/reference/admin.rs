@@ -27,14 +27,15 @@ use crate::{
         transfers::{TransferRead, TransferSummary},
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
     },
-    client_api::quote::QuoteBody,
+    client_api::{quote::QuoteBody, refunds::RefundBody},
     reference::{
+        client::REFUND_ERRORS,
         configuration::{Configuration, example},
         operation::{Credential::AdminToken, Described, operation},
         parameters,
         schemas::Schemas,
     },
-    response::{error_code::ErrorCode, transaction::TransactionResponse},
+    response::{error_code::ErrorCode, refund::RefundCreatedResponse, transaction::TransactionResponse},
 };
 
 const TENANTS: &str = "Tenants";
@@ -170,7 +171,7 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn payments(schemas: &mut Schemas) -> [Described; 6] {
+fn payments(schemas: &mut Schemas) -> [Described; 7] {
     let whole_story = "A card payment or a bank transfer with its full timeline: the request, the routing decision, \
                        the fee and everything since.";
     let either = "PaymentOrTransfer";
@@ -189,6 +190,17 @@ fn payments(schemas: &mut Schemas) -> [Described; 6] {
         operation("admin_payment_read", OPERATIONS, AdminToken, "Read a payment with its timeline")
             .says(whole_story)
             .answers_either::<PaymentDetail<'_>, TransferRead>(schemas, either),
+        operation("admin_refund_create", OPERATIONS, AdminToken, "Refund a card payment")
+            .says("As the client API does it; the refund's `origin` is `operator`.")
+            .with_actor()
+            .takes::<RefundBody<'_>>(
+                schemas,
+                json!({"idempotencyKey": "refund-2026-1002", "amountMinor": "500", "feeRefund": "proportional"}),
+            )
+            .answers::<RefundCreatedResponse>(schemas, StatusCode::CREATED)
+            .answers::<RefundCreatedResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(REFUND_ERRORS),
         operation("admin_payment_account", OPERATIONS, AdminToken, "Continue a payment at the configured account")
             .says(
                 "For an unresolved payment whose provider account is no longer configured (an `account_changed` \

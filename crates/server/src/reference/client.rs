@@ -10,6 +10,7 @@ use crate::{
         customer_tokens::{TokenBody, TokenResponse},
         prepare_body::PrepareBody,
         quote::{QuoteBody, QuoteResponse},
+        refunds::RefundBody,
         transactions::TransactionReadResponse,
         transfer_body::{PreviewBody, TransferBody},
         transfer_preview::PreviewResponse,
@@ -26,6 +27,7 @@ use crate::{
     response::{
         error_code::ErrorCode,
         payment::{PaymentReadResponse, PaymentResponse},
+        refund::{RefundCreatedResponse, RefundResponse},
         transaction::TransactionResponse,
     },
 };
@@ -33,15 +35,27 @@ use crate::{
 const FEES: &str = "Fees";
 const CARDS: &str = "Card payments";
 const TRANSFERS: &str = "Bank transfers";
+const REFUNDS: &str = "Refunds";
 const TRANSACTIONS: &str = "Transactions";
 
 /// What keeps a provider from being asked at all.
 const UNROUTED: &[ErrorCode] = &[ErrorCode::RoutingUnavailable, ErrorCode::ProviderNotConfigured];
 
+/// Why there is no refund.
+pub(crate) const REFUND_ERRORS: &[ErrorCode] = &[
+    ErrorCode::NotRefundable,
+    ErrorCode::RefundExceedsRemaining,
+    ErrorCode::IdempotencyConflict,
+    ErrorCode::ProviderNotConfigured,
+    ErrorCode::ProviderRejected,
+    ErrorCode::ProviderUnavailable,
+];
+
 pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
     let mut operations = vec![quote(schemas)];
     operations.extend(cards(schemas));
     operations.extend(transfers(schemas));
+    operations.extend(refunds(schemas));
     operations.extend(reading(schemas));
     operations
 }
@@ -150,6 +164,31 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
                 ErrorCode::ProviderRejected,
                 ErrorCode::ProviderUnavailable,
             ]),
+    ]
+}
+
+fn refunds(schemas: &mut Schemas) -> [Described; 3] {
+    [
+        operation("refund_create", REFUNDS, SecretKey, "Refund a card payment")
+            .says(
+                "Idempotent by `idempotencyKey` (or the `Idempotency-Key` header). By default the same share of the \
+                 service fee goes back as of the principal, rounded half up. If the outcome is unknown, the refund is \
+                 `pending` and resolved later; a refund can also fail after it succeeded, which is an event.",
+            )
+            .takes::<RefundBody<'_>>(
+                schemas,
+                json!({"idempotencyKey": "refund-2026-1001", "amountMinor": "500", "reason": "requested_by_customer"}),
+            )
+            .answers::<RefundCreatedResponse>(schemas, StatusCode::CREATED)
+            .answers::<RefundCreatedResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(REFUND_ERRORS),
+        operation("refund_list", REFUNDS, SecretKey, "List a transaction's refunds")
+            .says("Oldest first, those made at the provider included.")
+            .lists::<RefundResponse>(schemas),
+        operation("refund_read", REFUNDS, SecretKey, "Read a refund")
+            .says("By its `refundReference`.")
+            .answers::<RefundResponse>(schemas, StatusCode::OK),
     ]
 }
 

@@ -237,6 +237,7 @@ fn settings() -> Value {
             "customerTokenOldestKey": integer(1, u64::from(u32::MAX)),
             "achCalendar": at("AchCalendar"),
             "checkProviderFunds": boolean(false),
+            "feeRefund": {"type": "string", "enum": ["proportional", "full", "none"], "default": "proportional"},
             "rateLimitPerSecond": integer(1, 1_000_000),
         }),
     )

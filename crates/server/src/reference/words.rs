@@ -47,6 +47,14 @@ words! {
     FeeChannel = domain::Channel::ALL.map(domain::Channel::fee_channel);
     /// Where a transaction stands.
     TransactionStatus = domain::transaction::Status::ALL.map(domain::transaction::Status::as_str);
+    /// Where a refund stands.
+    RefundStatus = domain::refund::RefundStatus::ALL.map(domain::refund::RefundStatus::as_str);
+    /// How much of the service fee a refund gives back.
+    FeeRefund = domain::refund::FeeRefund::ALL.map(domain::refund::FeeRefund::as_str);
+    /// Why a payment is refunded.
+    RefundReason = domain::refund::RefundReason::ALL.map(domain::refund::RefundReason::as_str);
+    /// Who started a refund.
+    RefundOrigin = domain::refund::RefundOrigin::ALL.map(domain::refund::RefundOrigin::as_str);
     /// Where a preparation stands.
     PreparationStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str);
     /// What became of a try to charge a card.

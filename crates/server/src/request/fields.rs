@@ -41,6 +41,10 @@ impl FieldErrors {
         ApiError::invalid(self.0)
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

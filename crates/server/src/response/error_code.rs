@@ -85,6 +85,12 @@ error_codes! {
         PaymentNotConfirmable "payment_not_confirmable":
             "The payment was not prepared for a component, has expired, or was canceled.",
             "Prepare a new payment.";
+        NotRefundable "not_refundable":
+            "The transaction is a bank transfer, has not succeeded, or has as many refunds as one can have.",
+            "Refund only card payments whose status is `succeeded`.";
+        RefundExceedsRemaining "refund_exceeds_remaining":
+            "The refund is larger than what is left of the payment; `error.details` says how much that is.",
+            "Ask for at most what is left, or omit `amountMinor` for all of it.";
         VersionConflict "version_conflict":
             "The configuration has changed since the version that `If-Match` names.",
             "Read the configuration, make the change again and send it with the new `ETag`.";

@@ -7,7 +7,10 @@ use utoipa::ToSchema;
 use crate::{
     json::timestamp::rfc3339,
     reference::{scalars, words},
-    response::{payment as payment_response, payment::PaymentReadResponse, transaction::TransactionResponse},
+    response::{
+        payment as payment_response, payment::PaymentReadResponse, refund::RefundResponse,
+        transaction::TransactionResponse,
+    },
 };
 
 /// Writes events' bodies.
@@ -25,21 +28,33 @@ pub(crate) struct EventBody<'a> {
 
 /// What an event is about, under its own name.
 #[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(untagged)]
 pub(crate) enum EventData<'a> {
+    #[schema(title = "RefundEventData")]
+    Refund { transaction: Box<TransactionResponse>, refund: Box<RefundResponse> },
     #[schema(title = "TransactionEventData")]
-    Transaction(Box<TransactionResponse>),
+    Transaction { transaction: Box<TransactionResponse> },
     #[schema(title = "PaymentEventData")]
-    Payment(Box<PaymentReadResponse<'a>>),
+    Payment { payment: Box<PaymentReadResponse<'a>> },
 }
 
 /// An event's body.
 pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
-        EventSubject::Transaction(transaction) => {
-            EventData::Transaction(Box::new(TransactionResponse::of(transaction)))
+        EventSubject::Transaction(about) => {
+            let transaction = Box::new(TransactionResponse::of(about));
+            match &event.refund {
+                Some(refund) => {
+                    let reference = about.reference.to_string();
+                    let refund = RefundResponse::new(reference, &about.provider, about.currency, refund);
+                    EventData::Refund { transaction, refund: Box::new(refund) }
+                }
+                None => EventData::Transaction { transaction },
+            }
         }
-        EventSubject::Payment(payment) => EventData::Payment(Box::new(payment_response::read_back(payment))),
+        EventSubject::Payment(payment) => {
+            EventData::Payment { payment: Box::new(payment_response::read_back(payment)) }
+        }
     };
     EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
 }

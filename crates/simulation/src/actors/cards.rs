@@ -50,6 +50,15 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
         (Some(intent), false) => pay_intent(&cluster, &prepared, intent).await,
         (None, _) => pay_by_token(&cluster, &prepared).await,
     }
+    let is_refunded = world.chance(400);
+    let times = if is_refunded { world.draw(1..5) } else { 0 };
+    for number in 0..times {
+        world.pause(500..20_000).await;
+        refund_by_caller(&cluster, &prepared, number, amount).await;
+        if world.strikes(world.profile.dashboard) {
+            refund(&world, &prepared.reference);
+        }
+    }
     if world.strikes(world.profile.dashboard) {
         world.pause(1_000..30_000).await;
         refund(&world, &prepared.reference);
@@ -187,6 +196,50 @@ async fn confirm(
         }
     }
     None
+}
+
+/// Refunds a part or everything that is left, until the answer is clear.
+async fn refund_by_caller(cluster: &Arc<Cluster>, prepared: &Prepared, number: u64, amount: u64) {
+    let world = &cluster.world;
+    let path = format!("/client/v1/transactions/{}/refunds", prepared.reference);
+    let key = format!("refund-{}-{number}", prepared.caller);
+    let rule = *world.pick(&["proportional", "full", "none"]);
+    let mut body = json!({ "idempotencyKey": key, "feeRefund": rule });
+    if world.chance(700) {
+        body["amountMinor"] = json!(world.draw(1..amount));
+    }
+    let mut reference: Option<String> = None;
+    for _ in 0..MAX_TRIES {
+        let (node, secret) = (cluster.any_node(), world.book().secret_key.clone());
+        let answer = cluster.call(node, Method::POST, &path, &secret, Some(&body)).await;
+        note(cluster, &prepared.caller, &answer);
+        match answer {
+            Ok(answer) if matches!(answer.status, 200 | 201) => {
+                let found = answer.text("/data/refund/refundReference").to_owned();
+                if reference.as_ref().is_some_and(|reference| *reference != found) {
+                    world.violate("a key has one refund", format_args!("{key}: {reference:?} and {found}"));
+                }
+                if let Some(case) = world.book().payments.get_mut(&prepared.caller) {
+                    case.refunds.insert(key.clone(), found.clone());
+                }
+                if reference.is_some() || world.chance(700) {
+                    return;
+                }
+                // The same again: nothing more is given back.
+                reference = Some(found);
+            }
+            Ok(answer) if matches!(answer.status, 409 | 404 | 400 | 422) => {
+                if reference.is_some() && answer.status != 422 {
+                    world.violate(
+                        "a key has one refund",
+                        format_args!("{key}: {reference:?}, then {answer:?}"),
+                    );
+                }
+                return;
+            }
+            Ok(_) | Err(NoAnswer) => world.pause(200..6_000).await,
+        }
+    }
 }
 
 fn note(cluster: &Cluster, caller: &str, answer: &Result<Answer, NoAnswer>) {

@@ -10,6 +10,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
@@ -20,6 +21,7 @@ use tollgate_vault::Secret;
 use super::{
     Account, KEYS_KEPT, Ledger, PAGES,
     exchange::{Question, ask, refused},
+    refunds,
     webhooks::{self, News},
 };
 use crate::{
@@ -53,7 +55,7 @@ pub(crate) struct Page {
     pub(crate) state: PageState,
     /// The payment's own name, once somebody has paid.
     pub(crate) payment: Option<String>,
-    pub(crate) refunded: u64,
+    pub(crate) refunds: Vec<RefundReport>,
     /// Whether a card was ever declined on it.
     pub(crate) was_declined: bool,
     pub(crate) news: News,
@@ -80,7 +82,7 @@ impl Page {
             amount: Minor::new(self.amount),
             currency: Some("USD".to_owned()),
             reference: Some(self.reference.clone()),
-            refunded: Minor::new(self.refunded).unwrap_or(Minor::ZERO),
+            refunds: self.refunds.clone(),
             disputed: false,
         }
     }
@@ -146,6 +148,20 @@ impl Cards for Pages {
         .await
     }
 
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let (payment, refund) = (payment.to_owned(), refund.clone());
+        ask(&self.0, question("refunds.create", provider), move |world, ledger, account| {
+            refunds::make(world, ledger, account, &payment, &refund)
+        })
+        .await
+    }
+
     async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
@@ -181,7 +197,7 @@ pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, or
             amount: order.fee.total_debit.get(),
             state: PageState::Open,
             payment: (!hosted).then(|| id.clone()),
-            refunded: 0,
+            refunds: Vec::new(),
             was_declined: false,
             news: News::default(),
         };
@@ -265,16 +281,6 @@ async fn come_through(world: Arc<World>, id: String) {
     );
 }
 
-/// The dashboard's refund of a part or of everything that is left.
-pub(crate) fn refund_page(world: &Arc<World>, id: &str) {
-    let mut ledger = lock(&world.providers);
-    let whole = world.chance(500);
-    let Some(page) = ledger.pages.get_mut(id).filter(|page| page.state == PageState::Paid) else { return };
-    let left = page.amount - page.refunded;
-    page.refunded += if whole { left } else { left / 3 };
-    tell(world, &mut ledger, id, "refund.updated");
-}
-
 fn change(world: &Arc<World>, ledger: &mut Ledger, id: &str, state: PageState) {
     let payment = ledger.next_id("payment");
     let Some(page) = ledger.pages.get_mut(id) else { return };
@@ -289,7 +295,7 @@ fn change(world: &Arc<World>, ledger: &mut Ledger, id: &str, state: PageState) {
     tell(world, ledger, id, "payment.updated");
 }
 
-fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str, kind: &str) {
+pub(super) fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str, kind: &str) {
     let Some(page) = ledger.pages.get_mut(id) else { return };
     let number = page.news.next();
     let objects: Vec<_> = [Some(page.id.clone()), page.payment.clone()].into_iter().flatten().collect();

@@ -8,6 +8,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
@@ -17,14 +18,10 @@ use tollgate_engine::ports::{
 use super::{
     Account, KEYS_KEPT, Ledger, REGISTER,
     exchange::{Question, ask, refused},
-    pages,
+    pages, refunds,
     webhooks::{self, News},
 };
-use crate::{
-    life::Life,
-    plants::Plant,
-    world::{World, lock},
-};
+use crate::{life::Life, plants::Plant, world::World};
 
 /// A charge, taken or declined.
 #[derive(Debug, Clone)]
@@ -36,7 +33,7 @@ pub(crate) struct Sale {
     pub(crate) source: String,
     pub(crate) amount: u64,
     pub(crate) is_taken: bool,
-    pub(crate) refunded: u64,
+    pub(crate) refunds: Vec<RefundReport>,
     pub(crate) at: Timestamp,
     pub(crate) news: News,
 }
@@ -54,7 +51,7 @@ impl Sale {
             amount: Minor::new(self.amount),
             currency: Some("USD".to_owned()),
             reference: Some(self.reference.clone()),
-            refunded: Minor::new(self.refunded).unwrap_or(Minor::ZERO),
+            refunds: self.refunds.clone(),
             disputed: false,
         }
     }
@@ -139,6 +136,20 @@ impl Cards for Register {
         .await
     }
 
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let (payment, refund) = (payment.to_owned(), refund.clone());
+        ask(&self.0, question("refunds.create", provider), move |world, ledger, account| {
+            refunds::make(world, ledger, account, &payment, &refund)
+        })
+        .await
+    }
+
     async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
@@ -190,7 +201,7 @@ fn sell(
         is_taken: !source.contains("declined"),
         source: source.clone(),
         amount: order.fee.total_debit.get(),
-        refunded: 0,
+        refunds: Vec::new(),
         at: world.clock(0),
         news: News::default(),
     };
@@ -210,17 +221,7 @@ fn answer(sale: &Sale) -> Result<ProviderReport, CallError> {
     if sale.is_taken { Ok(sale.report()) } else { Err(refused(RejectionKind::Declined, "card_declined")) }
 }
 
-/// The dashboard's refund of a part or of everything that is left.
-pub(crate) fn refund_sale(world: &Arc<World>, id: &str) {
-    let mut ledger = lock(&world.providers);
-    let whole = world.chance(500);
-    let Some(sale) = ledger.sales.get_mut(id).filter(|sale| sale.is_taken) else { return };
-    let left = sale.amount - sale.refunded;
-    sale.refunded += if whole { left } else { left / 3 };
-    tell(world, &mut ledger, id);
-}
-
-fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str) {
+pub(super) fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str) {
     let Some(sale) = ledger.sales.get_mut(id) else { return };
     let number = sale.news.next();
     let body = json!({

@@ -66,8 +66,11 @@ pub(super) fn created_fits(params: &Params, created: i64) -> bool {
         && bound("created[lte]").is_none_or(|to| created <= to)
 }
 
+/// How many objects a list within another object shows.
+const SUBLIST_LENGTH: usize = 10;
+
 /// The fields that hold references here.
-const EXPANDABLE: [&str; 8] = [
+const EXPANDABLE: [&str; 9] = [
     "data",
     "latest_charge",
     "payment_intent",
@@ -76,6 +79,7 @@ const EXPANDABLE: [&str; 8] = [
     "balance_transaction",
     "customer",
     "line_items",
+    "refunds",
 ];
 
 /// Refuses an `expand[]` that names something else, before the call is carried out.
@@ -111,11 +115,34 @@ fn expand_path(state: &StripeState, value: &mut Value, steps: &[&str]) {
         }
         return;
     }
+    if *step == "refunds"
+        && value.get("object").and_then(Value::as_str) == Some("charge")
+        && let Some(list) = value.get("id").and_then(Value::as_str).map(|charge| refunds_of(state, charge))
+        && let Some(fields) = value.as_object_mut()
+    {
+        fields.insert("refunds".to_owned(), list);
+    }
     let Some(field) = value.get_mut(*step) else { return };
     if let Some(object) = field.as_str().and_then(|id| whole(state, id)) {
         *field = object;
     }
     expand_path(state, field, rest);
+}
+
+/// The newest refunds of a charge, as many as an expanded list shows.
+fn refunds_of(state: &StripeState, charge: &str) -> Value {
+    let all: Vec<&Refund> = state
+        .refunds
+        .newest_first()
+        .filter(|refund| refund.charge == charge)
+        .take(SUBLIST_LENGTH + 1)
+        .collect();
+    json!({
+        "object": "list",
+        "data": all.iter().take(SUBLIST_LENGTH).map(|refund| refund.json()).collect::<Vec<_>>(),
+        "has_more": all.len() > SUBLIST_LENGTH,
+        "url": format!("/v1/charges/{charge}/refunds"),
+    })
 }
 
 fn whole(state: &StripeState, id: &str) -> Option<Value> {

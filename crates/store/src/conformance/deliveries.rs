@@ -309,7 +309,7 @@ pub async fn all_at_once_everything_arrives(nodes: &Nodes) {
     let new_events: Vec<_> = (0..40).map(|_| nodes.new_outbox_event(EventKind::PaymentPrepared)).collect();
     at_once(nodes, 8, |place, node| {
         let mine: Vec<_> =
-            orders.iter().cloned().zip(new_events.iter().copied()).skip(place * 20).take(20).collect();
+            orders.iter().cloned().zip(new_events.iter().cloned()).skip(place * 20).take(20).collect();
         async move {
             match place {
                 0 | 1 => {

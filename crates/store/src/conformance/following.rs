@@ -142,10 +142,10 @@ pub async fn an_event_that_commits_late_is_behind_all_others(nodes: &Nodes) {
     assert_eq!(follower.read, [late, early[0].id]);
 
     // What follows from something comes after it.
-    let id = insert(&[first]).await;
+    let id = insert(&[first.clone()]).await;
     let mut change = nodes.change_to(0, preparing());
     change.transaction = Some((nodes.new_transaction_id(), in_status(Status::Processing)));
-    change.new_events = vec![second];
+    change.new_events = vec![second.clone()];
     nodes.change(environment, id, &change).await;
     assert!(second.id < first.id);
     assert!(follower.read_on(ALL).await);

@@ -32,7 +32,7 @@ pub fn taken(claimed: &[ClaimedDelivery]) -> Vec<(EndpointId, EventId)> {
 
 impl Nodes {
     pub fn new_outbox_event(&self, kind: EventKind) -> NewEvent {
-        NewEvent { id: self.new_event_id(), kind }
+        NewEvent { id: self.new_event_id(), kind, refund: None }
     }
 
     /// An endpoint that wants these; nothing is in it that can be left out.
@@ -87,7 +87,7 @@ impl Nodes {
         let new_events = if kind == EventKind::PaymentPrepared {
             let new_events = [self.new_outbox_event(kind)];
             self.one.insert_payment(environment, &order, &preparing(), &[], &new_events).await.unwrap();
-            new_events[0]
+            new_events[0].clone()
         } else {
             self.payment_with(&order, &preparing()).await;
             let mut change = self.change_to(0, preparing());
@@ -95,7 +95,7 @@ impl Nodes {
             change.transaction = Some((self.new_transaction_id(), in_status(status)));
             change.new_events = vec![self.new_outbox_event(kind)];
             self.change(environment, order.id, &change).await;
-            change.new_events[0]
+            change.new_events[0].clone()
         };
         self.two.find_event(environment, new_events.id).await.unwrap().expect("the event is there")
     }

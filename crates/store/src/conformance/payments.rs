@@ -30,7 +30,14 @@ pub async fn a_payment_goes_round(nodes: &Nodes) {
         [(nodes.new_order(environment), preparing()), (nodes.new_full_order(environment), full)]
     {
         nodes.payment_with(&order, &progress).await;
-        let stored = CardPayment { revision: 0, order, progress, transaction: None, attempts: Vec::new() };
+        let stored = CardPayment {
+            revision: 0,
+            order,
+            progress,
+            transaction: None,
+            attempts: Vec::new(),
+            refunds: Vec::new(),
+        };
         assert_eq!(nodes.read(environment, stored.order.id).await, stored);
     }
     for preparation in Preparation::ALL {

@@ -227,6 +227,7 @@ impl Nodes {
             progress,
             transaction: None,
             attempt: None,
+            refunds: Vec::new(),
             objects: Vec::new(),
             entries: Vec::new(),
             exceptions: Vec::new(),

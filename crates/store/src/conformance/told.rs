@@ -29,10 +29,14 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
     let order = nodes.new_order(environment);
     let prepared = nodes.new_outbox_event(EventKind::PaymentPrepared);
     let entries = [nodes.new_entry("request")];
-    nodes.one.insert_payment(environment, &order, &preparing(), &entries, &[prepared]).await.unwrap();
+    nodes
+        .one
+        .insert_payment(environment, &order, &preparing(), &entries, std::slice::from_ref(&prepared))
+        .await
+        .unwrap();
     let reference = card(order.id);
-    let NewEvent { id, kind } = prepared;
-    expected.push(Event { id, kind, reference, at: order.created_at, state: None });
+    let NewEvent { id, kind, refund } = prepared;
+    expected.push(Event { id, kind, reference, at: order.created_at, state: None, refund });
 
     // Of all a change tells, only what is about the transaction shows it.
     let mut change = nodes.change_to(0, preparing());
@@ -41,8 +45,8 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         vec![nodes.new_outbox_event(EventKind::PaymentPrepared), nodes.new_outbox_event(FAILED)];
     nodes.change(environment, order.id, &change).await;
     for (event, state) in change.new_events.iter().zip([None, Some(full_state())]) {
-        let NewEvent { id, kind } = *event;
-        expected.push(Event { id, kind, reference, at: change.at, state });
+        let NewEvent { id, kind, refund } = event.clone();
+        expected.push(Event { id, kind, reference, at: change.at, state, refund });
     }
 
     let new = nodes.new_transfer(environment);
@@ -59,10 +63,10 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         nodes.change_transfer(&new, &change).await;
         if let Some(id) = change.pending_event {
             let (kind, state) = (EventKind::Transaction(Status::Pending), Some(TransactionState::pending()));
-            expected.push(Event { id, kind, reference, at: change.at, state });
+            expected.push(Event { id, kind, reference, at: change.at, state, refund: None });
         }
-        if let Some(NewEvent { id, kind }) = change.new_events {
-            expected.push(Event { id, kind, reference, at: change.at, state: change.state });
+        if let Some(NewEvent { id, kind, refund }) = change.new_events {
+            expected.push(Event { id, kind, reference, at: change.at, state: change.state, refund });
         }
     }
     // What was announced before, by a release that did so with the reservation, is not announced again.
@@ -153,7 +157,7 @@ pub async fn a_transaction_is_not_told_of_without_one(nodes: &Nodes) {
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     let mut change = nodes.transfer_change(0, sending());
-    change.new_events = Some(new_events[0]);
+    change.new_events = Some(new_events[0].clone());
     assert!(nodes.one.change_transfer(environment, new.order.id, &change).await.is_err());
     assert_eq!(nodes.read_transfer(&new).await.revision, 0);
     assert_eq!(ids(&nodes.all_events(environment).await), []);

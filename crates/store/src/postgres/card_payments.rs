@@ -17,9 +17,12 @@ use super::statements::{EVENTS, append_events, arrays, behind, event_row};
 use crate::{
     prelude::*,
     rows::{
-        payment::{PAYMENTS, TIMELINE, attempt_row, payment_row, progress_values, timeline_row},
+        payment::{
+            PAYMENTS, REFUNDS, TIMELINE, attempt_row, payment_row, progress_values, refund_row, timeline_row,
+        },
         transaction::{record_card, state_values},
     },
+    table::unnest,
     units::{
         events,
         exceptions::{EXCEPTIONS, exception_row},
@@ -186,6 +189,34 @@ const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$20", "$21", "$22", "
 const LONG: &str = concat!(begin!(), more!(), end!());
 const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$49", "$50", "$51", "$52"), end!());
 
+/// As [`LONG_WITH_EVENTS`], with refunds, which hardly any change has: all their columns as arrays in front of the events.
+static LONG_WITH_REFUNDS: LazyLock<String> = LazyLock::new(|| {
+    const FIRST: usize = 49;
+    let [at, ids, kinds, states] = [0, 1, 2, 3].map(|number| FIRST + REFUNDS.columns.len() + number);
+    format!(
+        concat!(
+            begin!(),
+            more!(),
+            ", refunded AS (
+                 INSERT INTO refunds ({names}) SELECT r.* FROM gate CROSS JOIN {arrays} AS r ({names}) {conflict}),
+             events AS MATERIALIZED (
+                 SELECT gate.environment_id, t.id, t.kind, 'web_card' AS method, gate.id AS reference,
+                     ${at}::bigint AS at, t.state
+                 FROM gate CROSS JOIN unnest(${ids}::uuid[], ${kinds}::text[], ${states}::text[])
+                     AS t (id, kind, state)), ",
+            append_events!(),
+            end!()
+        ),
+        names = REFUNDS.names(),
+        arrays = unnest(FIRST, REFUNDS.columns),
+        conflict = REFUNDS.conflict,
+        at = at,
+        ids = ids,
+        kinds = kinds,
+        states = states,
+    )
+});
+
 pub(crate) async fn change<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
@@ -201,13 +232,19 @@ pub(crate) async fn change<S: Session>(
     values.extend(lines(environment, id, &change.entries));
     let is_short = change.transaction.is_none()
         && change.attempt.is_none()
+        && change.refunds.is_empty()
         && change.exceptions.is_empty()
         && change.event.is_none();
     if !is_short {
         values.extend(more_values(environment, id, change));
     }
     let state = change.transaction.as_ref().map(|(_, state)| state);
-    let has_events = !change.new_events.is_empty();
+    let has_refunds = !change.refunds.is_empty();
+    if has_refunds {
+        let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund));
+        values.extend(arrays(REFUNDS.columns, refunds));
+    }
+    let has_events = has_refunds || !change.new_events.is_empty();
     if has_events {
         let new_events =
             change.new_events.iter().map(|event| event_row(event, state)).collect::<Result<Vec<_>, _>>()?;
@@ -218,6 +255,7 @@ pub(crate) async fn change<S: Session>(
         (true, false) => SHORT,
         (true, true) => SHORT_WITH_EVENTS,
         (false, false) => LONG,
+        (false, true) if has_refunds => &LONG_WITH_REFUNDS,
         (false, true) => LONG_WITH_EVENTS,
     };
     if s.query_one(sql, &values, |cells| cells.flag()).await? {

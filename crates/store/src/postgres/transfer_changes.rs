@@ -231,7 +231,7 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
         }
         if let Some(id) = change.pending_event {
             let pending = TransactionState::pending();
-            let event = NewEvent { id, kind: EventKind::Transaction(pending.status) };
+            let event = NewEvent { id, kind: EventKind::Transaction(pending.status), refund: None };
             events.push(placed(place, event_row(&event, Some(&pending))?));
         }
         if let Some(event) = &change.new_events {

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
-    Minor, PaymentMethod, ServiceReference,
+    Minor, PaymentMethod, ServiceReference, Timestamp,
     event::EventKind,
     id::EventId,
+    refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
     transaction::{Dispute, Failure, Status, TransactionState},
 };
 use tollgate_engine::ports::{Event, EventsFrom, NewEvent};
@@ -26,8 +27,9 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
     let method = cells.word("payment method", PaymentMethod::parse)?;
     let reference = ServiceReference::from_bytes(method, cells.id()?);
     let at = cells.moment()?;
-    let state = cells.text_or_none()?.map(|stored| read_state(&stored)).transpose()?;
-    Ok(Event { id, kind, reference, at, state })
+    let stored = cells.text_or_none()?;
+    let (state, refund) = stored.map(|stored| read_state(&stored)).transpose()?.unzip();
+    Ok(Event { id, kind, reference, at, state, refund: refund.flatten().map(Box::new) })
 }
 
 /// Why a unit's events cannot be written.
@@ -40,7 +42,7 @@ pub(crate) fn state_told(
 ) -> Result<Option<String>, &'static str> {
     match (event.kind, state) {
         (EventKind::PaymentPrepared, _) => Ok(None),
-        (_, Some(state)) => Ok(Some(write_state(state))),
+        (_, Some(state)) => Ok(Some(write_state(state, event.refund.as_deref()))),
         (_, None) => Err(NO_STATE),
     }
 }
@@ -63,6 +65,8 @@ struct StoredState {
     refunded_minor: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dispute: Option<StoredDispute>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refund: Option<StoredRefund>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,12 +86,92 @@ struct StoredDispute {
     amount_minor: Option<u64>,
 }
 
+/// A refund as it was when its event was written.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredRefund {
+    id: String,
+    principal_minor: u64,
+    fee_minor: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked_minor: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fee_refund: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    metadata: String,
+    origin: String,
+    status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_reference: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<StoredFailure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<String>,
+    created_at: i64,
+    updated_at: i64,
+}
+
+impl StoredRefund {
+    fn of(refund: &Refund) -> Self {
+        let terms = &refund.terms;
+        Self {
+            id: refund.id.to_string(),
+            principal_minor: refund.principal.get(),
+            fee_minor: refund.fee.get(),
+            asked_minor: terms.amount.map(Minor::get),
+            fee_refund: terms.fee_refund.map(|it| it.as_str().to_owned()),
+            reason: terms.reason.map(|it| it.as_str().to_owned()),
+            description: terms.description.clone(),
+            metadata: terms.metadata.clone(),
+            origin: refund.origin.as_str().to_owned(),
+            status: refund.status.as_str().to_owned(),
+            provider_reference: refund.provider_reference.clone(),
+            failure: refund
+                .failure
+                .clone()
+                .map(|failure| StoredFailure { code: failure.code, message: failure.message }),
+            request: refund.request.clone(),
+            created_at: refund.created_at.unix_millis(),
+            updated_at: refund.updated_at.unix_millis(),
+        }
+    }
+
+    fn read(self) -> Result<Refund, CorruptRow> {
+        let damaged = CorruptRow("refund of an event");
+        let amount = |minor| Minor::new(minor).ok_or(damaged);
+        let fee_refund = self.fee_refund.map(|text| FeeRefund::parse(&text).ok_or(damaged)).transpose()?;
+        let reason = self.reason.map(|text| RefundReason::parse(&text).ok_or(damaged)).transpose()?;
+        Ok(Refund {
+            id: self.id.parse().map_err(|_| damaged)?,
+            terms: RefundTerms {
+                amount: self.asked_minor.map(amount).transpose()?,
+                fee_refund,
+                reason,
+                description: self.description,
+                metadata: self.metadata,
+            },
+            principal: amount(self.principal_minor)?,
+            fee: amount(self.fee_minor)?,
+            origin: RefundOrigin::parse(&self.origin).ok_or(damaged)?,
+            status: RefundStatus::parse(&self.status).ok_or(damaged)?,
+            provider_reference: self.provider_reference,
+            failure: self.failure.map(|failure| Failure { code: failure.code, message: failure.message }),
+            request: self.request,
+            created_at: Timestamp::from_unix_millis(self.created_at),
+            updated_at: Timestamp::from_unix_millis(self.updated_at),
+        })
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(amount: &u64) -> bool {
     *amount == 0
 }
 
-pub(crate) fn write_state(state: &TransactionState) -> String {
+pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> String {
     let stored = StoredState {
         status: state.status.as_str().to_owned(),
         provider_reference: state.provider_reference.clone(),
@@ -102,16 +186,18 @@ pub(crate) fn write_state(state: &TransactionState) -> String {
             reason: dispute.reason,
             amount_minor: dispute.amount.map(Minor::get),
         }),
+        refund: refund.map(StoredRefund::of),
     };
     // Texts and numbers under fixed names always make JSON.
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-fn read_state(stored: &str) -> Result<TransactionState, CorruptRow> {
+fn read_state(stored: &str) -> Result<(TransactionState, Option<Refund>), CorruptRow> {
     let damaged = CorruptRow("state of a transaction");
     let amount = |minor| Minor::new(minor).ok_or(damaged);
     let stored: StoredState = serde_json::from_str(stored).map_err(|_| damaged)?;
-    Ok(TransactionState {
+    let refund = stored.refund.map(StoredRefund::read).transpose()?;
+    let state = TransactionState {
         status: Status::parse(&stored.status).ok_or(damaged)?,
         provider_reference: stored.provider_reference,
         failure: stored.failure.map(|failure| Failure { code: failure.code, message: failure.message }),
@@ -127,7 +213,8 @@ fn read_state(stored: &str) -> Result<TransactionState, CorruptRow> {
                 })
             })
             .transpose()?,
-    })
+    };
+    Ok((state, refund))
 }
 
 /// A slice of the events: sequence numbers from one to another, both included, and whether the newest come first.
@@ -164,7 +251,7 @@ mod tests {
     #[test]
     fn states_go_round_and_stay_short() {
         let pending = TransactionState::pending();
-        assert_eq!(write_state(&pending), r#"{"status":"pending"}"#);
+        assert_eq!(write_state(&pending, None), r#"{"status":"pending"}"#);
         let full = TransactionState {
             status: Status::Failed,
             provider_reference: Some("pi_\u{0}\"\u{1F9FE}".to_owned()),
@@ -178,7 +265,7 @@ mod tests {
             }),
         };
         for state in [pending, full] {
-            assert_eq!(read_state(&write_state(&state)), Ok(state));
+            assert_eq!(read_state(&write_state(&state, None)), Ok((state, None)));
         }
         for damaged in ["", "{}", r#"{"status":"gone"}"#, r#"{"status":"failed","refundedMinor":-1}"#] {
             assert!(read_state(damaged).is_err(), "{damaged}");
@@ -187,11 +274,11 @@ mod tests {
 
     #[test]
     fn only_a_preparation_is_told_of_without_a_transaction() {
-        let event = |kind| NewEvent { id: EventId::from_bytes([1; 16]), kind };
+        let event = |kind| NewEvent { id: EventId::from_bytes([1; 16]), kind, refund: None };
         let state = TransactionState::pending();
         assert_eq!(state_told(&event(EventKind::PaymentPrepared), Some(&state)), Ok(None));
         let pending = event(EventKind::Transaction(Status::Pending));
-        assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state))));
+        assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state, None))));
         assert_eq!(state_told(&pending, None), Err(NO_STATE));
     }
 

@@ -7,8 +7,10 @@ use serde_json::json;
 use tollgate_domain::{
     Channel, Currency, Flow, Minor, ServiceReference,
     card::{Attempt, AttemptState, CardOrder, Preparation},
-    id::{EntryId, EnvironmentId, PaymentId},
+    id::{EntryId, EnvironmentId, PaymentId, RefundId},
+    refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
     routing::Matched,
+    transaction::Failure,
 };
 use tollgate_engine::ports::{Entry, PaymentFilter, Progress};
 
@@ -90,6 +92,44 @@ table! {
 }
 
 table! {
+    REFUNDS = "refunds" (
+        "ON CONFLICT (environment_id, payment_id, id) DO UPDATE SET
+             status = excluded.status, provider_reference = excluded.provider_reference,
+             failure_code = excluded.failure_code, failure_message = excluded.failure_message,
+             updated_at = excluded.updated_at"
+    );
+    fn refund_row(environment: EnvironmentId, payment: PaymentId, refund: &'a Refund) {
+        environment_id: Id = environment,
+        payment_id: Id = payment,
+        id: Id = refund.id,
+        principal_minor: Number = refund.principal,
+        fee_minor: Number = refund.fee,
+        asked_minor: Number = refund.terms.amount,
+        fee_refund: Text = refund.terms.fee_refund.map(FeeRefund::as_str),
+        reason: Text = refund.terms.reason.map(RefundReason::as_str),
+        description: Text = &refund.terms.description,
+        metadata: Text = &refund.terms.metadata,
+        origin: Text = refund.origin.as_str(),
+        status: Text = refund.status.as_str(),
+        provider_reference: Text = &refund.provider_reference,
+        failure_code: Text = refund.failure.as_ref().map(|failure| &failure.code),
+        failure_message: Text = refund.failure.as_ref().map(|failure| &failure.message),
+        request: Text = &refund.request,
+        created_at: Number = refund.created_at,
+        updated_at: Number = refund.updated_at,
+    }
+}
+
+/// The columns that [`read_refund`] takes, of refunds as `r`.
+macro_rules! refund_columns {
+    () => {
+        "r.id, r.principal_minor, r.fee_minor, r.asked_minor, r.fee_refund, r.reason, r.description, r.metadata,
+         r.origin, r.status, r.provider_reference, r.failure_code, r.failure_message, r.request, r.created_at,
+         r.updated_at"
+    };
+}
+
+table! {
     TIMELINE = "timeline" ("ON CONFLICT DO NOTHING");
     fn timeline_row(environment: EnvironmentId, reference: ServiceReference, entry: &'a Entry) {
         environment_id: Id = environment,
@@ -110,7 +150,7 @@ macro_rules! attempt_columns {
     };
 }
 
-pub(crate) use attempt_columns;
+pub(crate) use {attempt_columns, refund_columns};
 
 pub(crate) fn read_order(cells: &mut Cells<'_>) -> Result<CardOrder, Fault> {
     Ok(CardOrder {
@@ -164,6 +204,47 @@ pub(crate) fn read_attempt(cells: &mut Cells<'_>) -> Result<Option<Attempt>, Fau
         state: cells.word("state of an attempt", AttemptState::parse)?,
         created_at: cells.moment()?,
         account: account::read_or_none(cells)?,
+    }))
+}
+
+/// A refund, from columns that are all empty if there is none. They are the last ones.
+pub(crate) fn read_refund(cells: &mut Cells<'_>) -> Result<Option<Refund>, Fault> {
+    let Some(id) = cells.id_or_none()? else { return Ok(None) };
+    let (principal, fee) = (cells.amount()?, cells.amount()?);
+    let amount = cells.amount_or_none()?;
+    let word = |text: Option<String>| text.unwrap_or_default();
+    let fee_refund = cells.text_or_none()?;
+    let fee_refund = match fee_refund {
+        Some(stored) => Some(FeeRefund::parse(&stored).ok_or(CorruptRow("fee of a refund"))?),
+        None => None,
+    };
+    let reason = match cells.text_or_none()? {
+        Some(stored) => Some(RefundReason::parse(&stored).ok_or(CorruptRow("reason of a refund"))?),
+        None => None,
+    };
+    let terms = RefundTerms {
+        amount,
+        fee_refund,
+        reason,
+        description: cells.text_or_none()?,
+        metadata: cells.text()?,
+    };
+    let origin = cells.word("origin of a refund", RefundOrigin::parse)?;
+    let status = cells.word("status of a refund", RefundStatus::parse)?;
+    let provider_reference = cells.text_or_none()?;
+    let (code, message) = (cells.text_or_none()?, cells.text_or_none()?);
+    Ok(Some(Refund {
+        id: RefundId::from_bytes(id),
+        terms,
+        principal,
+        fee,
+        origin,
+        status,
+        provider_reference,
+        failure: code.map(|code| Failure { code, message: word(message) }),
+        request: cells.text_or_none()?,
+        created_at: cells.moment()?,
+        updated_at: cells.moment()?,
     }))
 }
 

@@ -31,6 +31,9 @@ macro_rules! state_columns {
     };
 }
 
+/// How many there are of them.
+pub(crate) const STATE_COLUMNS: usize = 12;
+
 /// Records a payment's transaction with the payment's own columns, or replaces the state of the one recorded. The payment is
 /// a row named `g`; the transaction's id, the moment and the values of its state are given as parameters.
 macro_rules! record_card {
@@ -110,7 +113,10 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transaction, Fault> {
 
 /// A payment's transaction, from columns that are all empty where it has none.
 pub(crate) fn read_if_any(cells: &mut Cells<'_>) -> Result<Option<CardTransaction>, Fault> {
-    let Some(id) = cells.id_or_none()? else { return Ok(None) };
+    let Some(id) = cells.id_or_none()? else {
+        cells.skip(STATE_COLUMNS - 1);
+        return Ok(None);
+    };
     Ok(Some(CardTransaction {
         id: TransactionId::from_bytes(id),
         created_at: cells.moment()?,

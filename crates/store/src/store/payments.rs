@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
-    id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    id::{EnvironmentId, ExceptionId, PaymentId, RefundId, TransactionId},
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
@@ -28,6 +28,7 @@ port! {
         Read payments::of_object => payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
+        Read payments::of_refund => payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         WriteOnce payment_change::change => change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

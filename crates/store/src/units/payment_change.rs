@@ -15,7 +15,7 @@ use crate::{
     postgres::card_payments,
     prelude::*,
     rows::{
-        payment::{ATTEMPTS, attempt_row, progress_values},
+        payment::{ATTEMPTS, REFUNDS, attempt_row, progress_values, refund_row},
         transaction::{record_card, state_values},
     },
 };
@@ -46,6 +46,8 @@ pub(crate) async fn change<S: Session>(
     if let Some(attempt) = &change.attempt {
         s.insert(&ATTEMPTS, vec![attempt_row(environment, id, attempt)]).await?;
     }
+    let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund)).collect();
+    s.insert(&REFUNDS, refunds).await?;
     let objects: Vec<Vec<Value<'_>>> =
         change.objects.iter().map(|object| row![environment, id, object]).collect();
     let sql = "INSERT INTO provider_objects (environment_id, provider, object, payment_id)

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use tollgate_domain::{
     ServiceReference, Timestamp,
     card::CardOrder,
-    id::{EnvironmentId, PaymentId},
+    id::{EnvironmentId, PaymentId, RefundId},
 };
 use tollgate_engine::ports::{CardPayment, Entry, Inserted, NewEvent, PaymentFilter, Progress};
 
@@ -21,8 +21,9 @@ use crate::{
         is_unstorable,
         payment::{
             PAYMENTS, attempt_columns, list_conditions, payment_row, read_attempt, read_order, read_progress,
+            read_refund, refund_columns,
         },
-        transaction::{self, state_columns},
+        transaction::{self, STATE_COLUMNS, state_columns},
     },
 };
 
@@ -52,17 +53,19 @@ pub(crate) async fn insert<S: Session>(
     Ok(Effect::Written(Inserted::Done))
 }
 
-/// One statement, and so one moment: a row for each attempt, or one row if there is none, each with the payment.
+/// One statement, and so one moment: a row for each attempt and refund, or one row if there is none, each with the payment.
 static FIND: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {}, {} FROM card_payments p
+        "SELECT {}, {}, {}, {} FROM card_payments p
          LEFT JOIN transactions t
              ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id
          LEFT JOIN card_attempts a ON a.environment_id = p.environment_id AND a.payment_id = p.id
-         WHERE p.environment_id = $1 AND p.id = $2 ORDER BY a.number",
+         LEFT JOIN refunds r ON r.environment_id = p.environment_id AND r.payment_id = p.id
+         WHERE p.environment_id = $1 AND p.id = $2 ORDER BY a.number, r.created_at, r.id",
         PAYMENTS.select("p"),
         attempt_columns!(),
-        state_columns!()
+        state_columns!(),
+        refund_columns!()
     )
 });
 
@@ -75,7 +78,14 @@ pub(crate) async fn find<S: Session>(
     let read = |cells: &mut Cells<'_>| {
         if let Some(payment) = &mut payment {
             cells.skip(PAYMENTS.columns.len());
-            payment.attempts.extend(read_attempt(cells)?);
+            let attempt = read_attempt(cells)?;
+            // The transaction is in every row.
+            cells.skip(STATE_COLUMNS);
+            let refund = read_refund(cells)?;
+            let known = &mut payment.attempts;
+            known.extend(attempt.filter(|it| known.last().is_none_or(|last| last.number != it.number)));
+            let known = &mut payment.refunds;
+            known.extend(refund.filter(|it| known.iter().all(|known| known.id != it.id)));
             return Ok(());
         }
         payment = Some(CardPayment {
@@ -84,6 +94,7 @@ pub(crate) async fn find<S: Session>(
             revision: cells.count("revision")?,
             attempts: read_attempt(cells)?.into_iter().collect(),
             transaction: transaction::read_if_any(cells)?,
+            refunds: read_refund(cells)?.into_iter().collect(),
         });
         Ok(())
     };
@@ -103,6 +114,15 @@ pub(crate) async fn of_object<S: Session>(
     let sql = "SELECT payment_id FROM provider_objects
          WHERE environment_id = $1 AND provider = $2 AND object = $3";
     s.query_opt(sql, values![environment, provider, object], |cells| cells.id()).await
+}
+
+pub(crate) async fn of_refund<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    refund: RefundId,
+) -> Result<Option<PaymentId>, Fault> {
+    let sql = "SELECT payment_id FROM refunds WHERE environment_id = $1 AND id = $2";
+    s.query_opt(sql, values![environment, refund], |cells| cells.id()).await
 }
 
 pub(crate) fn list_sql(filter: PaymentFilter) -> String {

@@ -58,7 +58,7 @@ pub(crate) async fn change<S: Session>(
         && !has_events(s, environment, id).await?
     {
         let pending = TransactionState::pending();
-        let event = NewEvent { id: event, kind: EventKind::Transaction(pending.status) };
+        let event = NewEvent { id: event, kind: EventKind::Transaction(pending.status), refund: None };
         append_events(s, &[event], About { state: Some(&pending), ..about }).await?;
     }
     append_events(s, change.new_events.as_slice(), about).await?;

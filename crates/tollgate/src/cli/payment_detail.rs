@@ -122,7 +122,19 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let note = detail.optional_text("note").map(|note| format!(": {note}")).unwrap_or_default();
             format!("webhook {} {}{note}", detail.text("type"), detail.text("eventId"))
         }
-        "refund" => format!("refunded {} so far", major(detail.text("refundedMinor"), currency)),
+        // What was recorded before refunds were records of their own says only how much there was in total.
+        "refund" if detail.text("refundReference").is_empty() => {
+            format!("refunded {} so far", major(detail.text("refundedMinor"), currency))
+        }
+        "refund" => {
+            let total = major(detail.text("totalRefundMinor"), currency);
+            let fee = major(detail.text("feeMinor"), currency);
+            let (reference, status) = (detail.text("refundReference"), detail.text("status"));
+            let failure = detail.field("failure").filter(|failure| !failure.is_null());
+            let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
+            format!("refund {status} {reference}: {total}, {fee} of it fee{why}")
+        }
+        "refund_requested" => format!("refund requested by {}", detail.text("actor")),
         "dispute" => {
             let amount =
                 detail.optional_text("amountMinor").map(|amount| major(amount, currency)).unwrap_or_default();

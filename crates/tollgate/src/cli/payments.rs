@@ -2,13 +2,14 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use tollgate_vault::random_bytes;
 
 use super::{
     confirm::Confirm,
     fields::Fields,
     http::{query, segment},
     moment::moment,
-    money::major,
+    money::{currency, major, to_minor},
     output::{Paint, Style, paint_of},
     payment_detail,
     session::Session,
@@ -31,6 +32,8 @@ enum Action {
         /// The payment reference, pay_… or ach_….
         reference: String,
     },
+    /// Refund a card payment, in whole or in part.
+    Refund(RefundArgs),
     /// Continue an unresolved payment at the provider account configured now. Only safe once the original account is
     /// known not to have it.
     UseConfiguredAccount {
@@ -39,6 +42,29 @@ enum Action {
         #[command(flatten)]
         confirm: Confirm,
     },
+}
+
+#[derive(Debug, Args)]
+struct RefundArgs {
+    /// The payment reference, pay_….
+    reference: String,
+    /// The principal to refund, such as 5.00. Default: everything that is left.
+    #[arg(long)]
+    amount: Option<String>,
+    /// --amount is in minor units.
+    #[arg(long, requires = "amount")]
+    minor: bool,
+    /// How much of the service fee goes back: proportional, full or none. Default: as the environment is configured.
+    #[arg(long, value_name = "RULE")]
+    fee: Option<String>,
+    /// duplicate, fraudulent, requested_by_customer or other.
+    #[arg(long)]
+    reason: Option<String>,
+    /// The idempotency key; repeating it refunds nothing more. Default: generated.
+    #[arg(long)]
+    key: Option<String>,
+    #[command(flatten)]
+    confirm: Confirm,
 }
 
 #[derive(Debug, Args)]
@@ -75,6 +101,7 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
             let payment_detail = read(&session, &reference).await?;
             session.output.show(&payment_detail, |style| payment_detail::render(&payment_detail, style))
         }
+        Action::Refund(refund) => refund_payment(&session, refund).await,
         Action::UseConfiguredAccount { reference, confirm } => {
             confirm.ask(&format!(
                 "Continue {reference} at the account configured now? If the original account has it, it is paid twice."
@@ -87,6 +114,43 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
                 .show(&decided, |_| format!("{reference} continues at the account configured now.\n"))
         }
     }
+}
+
+async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Failure> {
+    let payment = read(session, &wanted.reference).await?;
+    let code = payment.text("currency");
+    let amount = match &wanted.amount {
+        Some(number) if wanted.minor => Some(number.clone()),
+        Some(number) => Some(to_minor(number, currency(code)?)?),
+        None => None,
+    };
+    let shown = amount.as_deref().map_or_else(|| "everything that is left".to_owned(), |it| major(it, code));
+    wanted.confirm.ask(&format!("Refund {shown} of {}? It cannot be taken back.", wanted.reference))?;
+    let key = if let Some(key) = wanted.key {
+        key
+    } else {
+        let random: [u8; 16] = random_bytes()?;
+        format!("cli-{:032x}", u128::from_be_bytes(random))
+    };
+    let body = json!({
+        "idempotencyKey": key,
+        "amountMinor": amount,
+        "feeRefund": wanted.fee,
+        "reason": wanted.reason,
+    });
+    let path = session.path(&format!("/transactions/{}/refunds", segment(&wanted.reference))).await?;
+    let made = session.client.post(&path, &body).await?;
+    session.output.show(&made, |style| {
+        let refund = made.field("refund").unwrap_or(&Value::Null);
+        let amount = |field| major(refund.text(field), refund.text("currency"));
+        format!(
+            "{} {}  {}, {} of it fee\n",
+            refund.text("refundReference"),
+            style.status(refund.text("status")),
+            amount("totalRefundMinor"),
+            amount("feeMinor")
+        )
+    })
 }
 
 /// Everything an operator sees of a payment.

@@ -6,6 +6,7 @@ mod declines;
 mod expiry;
 mod flows;
 mod lists;
+mod refunding;
 mod refunds;
 mod secrets;
 mod timeline;

@@ -8,6 +8,7 @@ use tollgate_domain::{
     ach::AchProviderStatus,
     card::{AttemptState, Preparation, ProviderStatus},
     event::EventKind,
+    refund::RefundReport,
     transaction::{ReportKind, Status, Transaction},
 };
 use tollgate_engine::ports::{
@@ -17,7 +18,7 @@ use tollgate_engine::ports::{
 
 use super::{
     faults::lock,
-    provider::{BankTransfer, Records},
+    provider::{BankTransfer, Records, given_back},
     world::World,
 };
 
@@ -54,6 +55,9 @@ impl World {
         for payment in self.payments().await {
             let is_charging = payment.attempts.iter().any(|attempt| attempt.state == AttemptState::Open);
             let is_preparing = payment.progress.preparation == Preparation::Preparing;
+            found.extend(
+                payment.refunds.iter().filter(|it| it.status.is_open()).map(|it| format!("refund {}", it.id)),
+            );
             let is_over = self.engine().clock().now() >= payment.order.expires_at
                 && payment.progress.preparation == Preparation::Prepared
                 && payment.transaction.is_none();
@@ -197,14 +201,14 @@ fn accepted(records: &Records) -> BTreeMap<String, Status> {
     for transfer in &records.transfers {
         take(&transfer.key, transfer_status(transfer));
     }
-    let paid = |amount: u64, refunded: u64| {
-        if amount == refunded { Status::Refunded } else { Status::Succeeded }
+    let paid = |amount: u64, refunds: &[RefundReport]| {
+        if amount == given_back(refunds) { Status::Refunded } else { Status::Succeeded }
     };
     for page in records.pages.iter().filter(|page| page.status == ProviderStatus::Succeeded) {
-        take(&page.reference, paid(page.amount, page.refunded));
+        take(&page.reference, paid(page.amount, &page.refunds));
     }
     for sale in records.sales.iter().filter(|sale| sale.status == ProviderStatus::Succeeded) {
-        take(&sale.reference, paid(sale.amount, sale.refunded));
+        take(&sale.reference, paid(sale.amount, &sale.refunds));
     }
     found
 }
@@ -221,5 +225,6 @@ fn transfer_status(transfer: &BankTransfer) -> Status {
 fn is_possible(method: PaymentMethod, from: Status, to: Status) -> bool {
     let is_declined_again = (method, from, to) == (PaymentMethod::WebCard, Status::Failed, Status::Failed);
     let is_returned = method == PaymentMethod::Ach && from.may_move_to(to, ReportKind::AchReturn);
-    is_declined_again || is_returned || from.may_move_to(to, ReportKind::of(method))
+    let is_refund_back = (from, to) == (Status::Refunded, Status::Succeeded);
+    is_declined_again || is_refund_back || is_returned || from.may_move_to(to, ReportKind::of(method))
 }

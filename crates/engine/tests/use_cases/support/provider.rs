@@ -15,9 +15,10 @@ use std::{
 
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
-    Timestamp,
+    Minor, Timestamp,
     ach::AchProviderStatus,
     card::ProviderStatus,
+    refund::{RefundReport, RefundStatus},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
@@ -62,7 +63,7 @@ pub(crate) struct Page {
     pub(crate) reference: String,
     pub(crate) amount: u64,
     pub(crate) status: ProviderStatus,
-    pub(crate) refunded: u64,
+    pub(crate) refunds: Vec<RefundReport>,
     pub(crate) dispute: Option<Dispute>,
 }
 
@@ -75,8 +76,25 @@ pub(crate) struct Sale {
     pub(crate) number: u32,
     pub(crate) amount: u64,
     pub(crate) status: ProviderStatus,
-    pub(crate) refunded: u64,
+    pub(crate) refunds: Vec<RefundReport>,
     pub(crate) at: Timestamp,
+}
+
+/// What refunds give back.
+pub(crate) fn given_back(refunds: &[RefundReport]) -> u64 {
+    let succeeded = refunds.iter().filter(|refund| refund.status == RefundStatus::Succeeded);
+    succeeded.map(|refund| refund.total.get()).sum()
+}
+
+/// A refund of everything, made in the dashboard.
+pub(crate) fn whole_refund(amount: u64) -> RefundReport {
+    RefundReport {
+        id: "refund_d".to_owned(),
+        reference: None,
+        total: Minor::new(amount).unwrap(),
+        status: RefundStatus::Succeeded,
+        failure: None,
+    }
 }
 
 impl Records {

@@ -8,7 +8,7 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-        PostingId, TransactionId, TransferId,
+        PostingId, RefundId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -124,6 +124,7 @@ through! {
         StoreRead payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
+        StoreRead payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         StoreWrite change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

@@ -43,6 +43,10 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("transaction_list", SecretKey, 200, ""),
     // Nothing is recorded before the confirmation.
     ("transaction_read", SecretKey, 404, "not_found"),
+    // Nothing is paid.
+    ("refund_create", SecretKey, 404, "not_found"),
+    ("refund_list", SecretKey, 404, "not_found"),
+    ("refund_read", SecretKey, 404, "not_found"),
     ("webhook", Signed, 401, "unauthenticated"),
     ("checkout_paid", Open, 200, ""),
     ("checkout_canceled", Open, 200, ""),
@@ -74,6 +78,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_transaction_read", AdminToken, 200, ""),
     ("admin_payment_list", AdminToken, 200, ""),
     ("admin_payment_read", AdminToken, 200, ""),
+    ("admin_refund_create", AdminToken, 404, "not_found"),
     ("admin_payment_account", AdminToken, 200, ""),
     ("waiting_transfer_list", AdminToken, 200, ""),
     ("event_endpoint_create", AdminToken, 201, ""),

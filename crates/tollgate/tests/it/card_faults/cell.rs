@@ -20,6 +20,7 @@ pub(super) enum Step {
     PrepareHosted,
     PrepareComponent,
     Confirm,
+    Refund,
     /// Closing at the provider what a lost answer left open there.
     TakeBackHosted,
     TakeBackComponent,
@@ -87,7 +88,7 @@ impl Cell {
     pub(super) fn all() -> Vec<Self> {
         let mut cells = Vec::new();
         for times in [Times::TwiceOver, Times::EveryTry, Times::Once] {
-            for step in [Step::Confirm, Step::PrepareHosted, Step::PrepareComponent] {
+            for step in [Step::Confirm, Step::Refund, Step::PrepareHosted, Step::PrepareComponent] {
                 for wire in Wire::BOTH {
                     let mut add = |fault| cells.push(Self { step, wire, fault, times });
                     add(Fault::RefusedConnection);
@@ -151,6 +152,7 @@ impl Cell {
             (Step::PrepareComponent, Wire::Square, _) => "*",
             (Step::Confirm, Wire::Stripe, _) => "payment_intents.retrieve",
             (Step::Confirm, Wire::Square, _) => "payments.create",
+            (Step::Refund, ..) => "refunds.create",
             (Step::TakeBackHosted, Wire::Stripe, _) => "checkout.sessions.expire",
             (Step::TakeBackHosted, Wire::Square, _) => "payment_links.delete",
             (Step::TakeBackComponent, _, _) => "payment_intents.cancel",
@@ -164,7 +166,7 @@ impl Cell {
     pub(super) fn flow(&self) -> Flow {
         match self.step {
             Step::PrepareHosted | Step::TakeBackHosted => Flow::Hosted,
-            Step::PrepareComponent | Step::TakeBackComponent | Step::Confirm => Flow::Component,
+            Step::PrepareComponent | Step::TakeBackComponent | Step::Confirm | Step::Refund => Flow::Component,
         }
     }
 
@@ -177,7 +179,7 @@ impl Cell {
     fn is_harmless(&self) -> bool {
         match self.fault {
             Fault::Webhooks(_) => true,
-            Fault::Exchange("unknown_status") => self.step != Step::Confirm,
+            Fault::Exchange("unknown_status") => !matches!(self.step, Step::Confirm | Step::Refund),
             _ => false,
         }
     }
@@ -220,6 +222,7 @@ impl Stage {
         match cell.step {
             Step::PrepareHosted | Step::PrepareComponent => self.play_preparation(cell),
             Step::Confirm => self.play_confirm(cell),
+            Step::Refund => self.play_refund(cell),
             Step::TakeBackHosted | Step::TakeBackComponent => self.play_take_back(cell),
         }
         self.clear();
@@ -365,6 +368,41 @@ impl Stage {
             (&json!("succeeded"), &json!(true))
         );
         assert_eq!(self.simulator.truth(reference).charged, 1, "{cell}");
+    }
+
+    /// A part of a paid payment goes back, once, whatever happens on the way.
+    fn play_refund(&self, cell: &Cell) {
+        let prepared = self.shop.prepare(Flow::Component, cell.wire);
+        let reference = prepared.reference.as_str();
+        self.pay(cell, &prepared);
+        if !matches!(cell.fault, Fault::Webhooks(_)) {
+            self.simulator.send_no_webhooks();
+        }
+        let path = format!("/client/v1/transactions/{reference}/refunds");
+        let body = json!({"idempotencyKey": format!("refund-{reference}"), "amountMinor": "1000"});
+        let answer = self.struck(cell, || self.shop.client().post(&path, &body));
+        let listed = || self.shop.client().get(&path).data(200)["items"].clone();
+        if cell.fault == Fault::Exchange("refuse") {
+            assert_eq!(answer.failure(422), "provider_rejected", "{cell}");
+            assert_eq!(listed()[0]["status"], "failed");
+            assert_eq!(self.simulator.truth(reference).refunded, 0, "{cell}");
+            return;
+        }
+        let refund = answer.data(201)["refund"].clone();
+        // The fee's share of 3.75 is 0.375, rounded half up.
+        assert_eq!(refund["totalRefundMinor"], "1038", "{cell}");
+        assert_ne!(refund["status"], "failed", "{cell}: {refund:#}");
+        self.let_pass(cell);
+        self.shop.wait(reference, "refunded", || listed()[0]["status"] == "succeeded");
+        let again = self.shop.client().post(&path, &body).data(200);
+        assert_eq!(again["refund"]["refundReference"], refund["refundReference"]);
+        assert_eq!(listed().as_array().unwrap().len(), 1, "{cell}: {:#}", listed());
+        assert_eq!(self.simulator.truth(reference).refunded, 1_038, "{cell}");
+        let transaction = self.shop.read_transaction(reference).data(200);
+        assert_eq!(
+            (&transaction["status"], &transaction["refundedMinor"]),
+            (&json!("succeeded"), &json!("1038"))
+        );
     }
 
     /// What the caller was told: never that it failed while money moved, never 5xx.

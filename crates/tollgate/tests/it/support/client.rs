@@ -62,6 +62,11 @@ impl Answer {
     #[track_caller]
     pub fn faulty_fields(&self) -> Vec<String> {
         assert_eq!(self.failure(400), "invalid_body");
+        self.detailed_fields()
+    }
+
+    /// The names of the fields that a failure says more about.
+    pub fn detailed_fields(&self) -> Vec<String> {
         let json = self.json();
         let details = json["error"]["details"].as_array().unwrap();
         details.iter().map(|detail| detail["field"].as_str().unwrap().to_owned()).collect()
@@ -83,6 +88,12 @@ impl Client {
 
     pub fn post(&mut self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, &[("content-type", "application/json")], body.to_string().as_bytes())
+    }
+
+    /// Posts JSON with one more header.
+    pub fn post_with(&mut self, header: (&str, &str), path: &str, body: &Value) -> Answer {
+        let headers = [("content-type", "application/json"), header];
+        self.send("POST", path, &headers, body.to_string().as_bytes())
     }
 
     pub fn put(&mut self, path: &str, body: &Value) -> Answer {

@@ -5,6 +5,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    refund::{Refund, RefundReport, RefundStatus},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
@@ -12,7 +13,7 @@ use tollgate_engine::ports::{
 };
 use tollgate_vault::Secret;
 
-use super::{CallKind, Line, Page, Records, Sale, failure, rejected};
+use super::{CallKind, Line, Page, Records, Sale, failure, given_back, rejected};
 
 pub(super) struct ModelCards {
     line: Line,
@@ -101,6 +102,17 @@ impl Cards for ModelCards {
         self.line.ask("disputes.list", CallKind::ProviderRead, provider, dispute).await
     }
 
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let make = |records: &mut Records, account| give_back(records, account, payment, refund);
+        self.line.ask("refunds.create", CallKind::Command, provider, make).await
+    }
+
     async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let close = |records: &mut Records, account| {
             let page = records.pages.iter_mut().find(|page| page.account == account && page.id == object);
@@ -127,7 +139,7 @@ fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
             reference,
             amount: order.fee.total_debit.get(),
             status: ProviderStatus::NotStarted,
-            refunded: 0,
+            refunds: Vec::new(),
             dispute: None,
         });
         id
@@ -163,7 +175,7 @@ fn sell(
             } else {
                 ProviderStatus::Succeeded
             },
-            refunded: 0,
+            refunds: Vec::new(),
             at,
         };
         records.sales.push(sale.clone());
@@ -173,6 +185,31 @@ fn sell(
         ProviderStatus::Failed(_) => Err(rejected(RejectionKind::Declined)),
         _ => Ok(sale_report(&sale)),
     }
+}
+
+fn give_back(
+    records: &mut Records,
+    account: char,
+    payment: &str,
+    refund: &Refund,
+) -> Result<RefundReport, CallError> {
+    let id = format!("refund_{}", refund.id);
+    let page = records.pages.iter_mut().find(|page| page.account == account && page.id == payment);
+    let sale = records.sales.iter_mut().find(|sale| sale.account == account && sale.id == payment);
+    let (amount, refunds) = page
+        .map(|page| (page.amount, &mut page.refunds))
+        .or(sale.map(|sale| (sale.amount, &mut sale.refunds)))
+        .ok_or_else(|| rejected(RejectionKind::Missing))?;
+    if let Some(known) = refunds.iter().find(|known| known.id == id) {
+        return Ok(known.clone());
+    }
+    if given_back(refunds) + refund.total().get() > amount {
+        return Err(rejected(RejectionKind::Invalid));
+    }
+    let (reference, total) = (Some(refund.id), refund.total());
+    let made = RefundReport { id, reference, total, status: RefundStatus::Succeeded, failure: None };
+    refunds.push(made.clone());
+    Ok(made)
 }
 
 fn read(records: &Records, account: char, id: &str) -> Result<ProviderReport, CallError> {
@@ -188,7 +225,7 @@ fn page_report(page: &Page) -> ProviderReport {
         amount: Minor::new(page.amount),
         currency: Some("USD".to_owned()),
         reference: Some(page.reference.clone()),
-        refunded: Minor::new(page.refunded).unwrap_or_default(),
+        refunds: page.refunds.clone(),
         disputed: page.dispute.is_some(),
     }
 }
@@ -200,7 +237,7 @@ fn sale_report(sale: &Sale) -> ProviderReport {
         amount: Minor::new(sale.amount),
         currency: Some("USD".to_owned()),
         reference: Some(sale.reference.clone()),
-        refunded: Minor::new(sale.refunded).unwrap_or_default(),
+        refunds: sale.refunds.clone(),
         disputed: false,
     }
 }

@@ -1,0 +1,220 @@
+//! Refunding a card payment: how much, what goes back with it, and then for good.
+
+use askama::Template;
+use axum::response::Response;
+use data_encoding::HEXLOWER;
+use tollgate_domain::{
+    Currency, Minor, ServiceReference,
+    refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
+};
+use tollgate_engine::{RefundError, RefundRequest, ports::CardPayment};
+use tollgate_vault::random_bytes;
+
+use crate::{
+    layout::{
+        format::{amount, minor, moment, read_amount},
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
+};
+
+const MAX_KEY_LENGTH: usize = 160;
+
+/// A refund in a payment's list.
+pub(crate) struct RefundRow {
+    pub(crate) reference: String,
+    pub(crate) at: String,
+    pub(crate) principal: String,
+    pub(crate) fee: String,
+    pub(crate) total: String,
+    pub(crate) status: &'static str,
+    pub(crate) tone: &'static str,
+    pub(crate) note: String,
+}
+
+impl RefundRow {
+    pub(crate) fn of(refund: &Refund, currency: Currency) -> Self {
+        let by = match refund.origin {
+            RefundOrigin::Api => "by the API",
+            RefundOrigin::Operator => "by an operator",
+            RefundOrigin::Provider => "at the provider",
+        };
+        let failure = refund.failure.as_ref().map(|failure| format!(" {}", failure.message));
+        Self {
+            reference: refund.id.to_string(),
+            at: moment(refund.created_at),
+            principal: minor(refund.principal, currency),
+            fee: minor(refund.fee, currency),
+            total: minor(refund.total(), currency),
+            status: refund.status.as_str(),
+            tone: match refund.status {
+                RefundStatus::Succeeded => "good",
+                RefundStatus::Pending | RefundStatus::Processing => "warn",
+                RefundStatus::Failed | RefundStatus::Canceled => "bad",
+            },
+            note: format!("Refunded {by}.{}", failure.unwrap_or_default()),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "refund.html")]
+struct RefundPage {
+    frame: Frame,
+    reference: String,
+    currency: String,
+    /// What can still be refunded: principal, fee, both.
+    left: [String; 3],
+    amount: String,
+    fee_refund: &'static str,
+    reason: &'static str,
+    fault: Option<String>,
+    review: Option<Review>,
+}
+
+/// What will go back.
+struct Review {
+    principal: String,
+    fee: String,
+    total: String,
+    key: String,
+}
+
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let (reference, view) = place(&signed_in)?;
+    let whole = signed_in.console.engine.preview_refund(&view, reference, None, Some(FeeRefund::Full)).await;
+    let (payment, left) = whole.map_err(refused)?;
+    let text = amount(left.principal.signed(), payment.order.currency);
+    let fee_refund = view.configuration.settings.fee_refund;
+    draw(&signed_in, &Wanted { amount: text, fee_refund, reason: None }, None, None).await
+}
+
+/// What the form says.
+struct Wanted {
+    amount: String,
+    fee_refund: FeeRefund,
+    reason: Option<RefundReason>,
+}
+
+pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let (reference, view) = place(signed_in)?;
+    let wanted = Wanted {
+        amount: form.field("amount").to_owned(),
+        fee_refund: FeeRefund::parse(form.field("feeRefund")).unwrap_or_default(),
+        reason: RefundReason::parse(form.field("reason")),
+    };
+    let engine = &signed_in.console.engine;
+    let ServiceReference::Card(id) = reference else { return Err(PageError::Missing) };
+    let payment = engine.payment_with_timeline(view.environment.id, id).await?.payment;
+    let currency = payment.order.currency;
+    let Some(principal) = read_amount(&wanted.amount, currency).and_then(Minor::new) else {
+        let fault = "The amount must be a number and must not have more decimals than the currency.";
+        return draw(signed_in, &wanted, Some(fault.to_owned()), None).await;
+    };
+    // Where all of the principal is back already, what is left is the fee.
+    let asked = Some(principal).filter(|principal| *principal > Minor::ZERO);
+    let share = engine.preview_refund(&view, reference, asked, Some(wanted.fee_refund)).await;
+    let share = match share {
+        Ok((_, share)) => share,
+        Err(error) => return draw(signed_in, &wanted, Some(explained(&error, currency)), None).await,
+    };
+    let key = form.field("key");
+    if form.field("step") != "refund" || key.is_empty() || key.len() > MAX_KEY_LENGTH {
+        let random: [u8; 16] = random_bytes().map_err(|error| PageError::Broken(error.to_string()))?;
+        let review = Review {
+            principal: minor(share.principal, currency),
+            fee: minor(share.fee, currency),
+            total: minor(share.total(), currency),
+            key: format!("console-{}", HEXLOWER.encode(&random)),
+        };
+        return draw(signed_in, &wanted, None, Some(review)).await;
+    }
+    let terms = RefundTerms {
+        amount: asked,
+        fee_refund: Some(wanted.fee_refund),
+        reason: wanted.reason,
+        description: None,
+        metadata: "{}".to_owned(),
+    };
+    let origin = signed_in.origin();
+    let request =
+        RefundRequest { idempotency_key: key.to_owned(), terms, operator: Some(origin.actor.clone()) };
+    let engine = std::sync::Arc::clone(engine);
+    // A browser that goes away does not stop it half way.
+    let refunding = {
+        let engine = std::sync::Arc::clone(&engine);
+        async move { Box::pin(engine.refund(&view, reference, request, &origin.request)).await }
+    };
+    let refunded =
+        engine.host().run(refunding).await.map_err(|error| PageError::Broken(error.to_string()))?;
+    match refunded {
+        Ok(created) => {
+            let to = format!("/console/{}/payments/{reference}", created.payment.order.environment);
+            let refund = &created.refund;
+            let said = format!("Refund of {}: {}.", minor(refund.total(), currency), refund.status.as_str());
+            Ok(back(&to, &said))
+        }
+        Err(error) => draw(signed_in, &wanted, Some(explained(&error, currency)), None).await,
+    }
+}
+
+fn place(
+    signed_in: &SignedIn,
+) -> Result<(ServiceReference, std::sync::Arc<tollgate_engine::EnvironmentView>), PageError> {
+    Ok((signed_in.path("reference")?, signed_in.view(signed_in.environment()?)?))
+}
+
+async fn draw(signed_in: &SignedIn, wanted: &Wanted, fault: Option<String>, review: Option<Review>) -> Page {
+    let (reference, view) = place(signed_in)?;
+    let ServiceReference::Card(id) = reference else { return Err(PageError::Missing) };
+    let payment: CardPayment =
+        signed_in.console.engine.payment_with_timeline(view.environment.id, id).await?.payment;
+    let currency = payment.order.currency;
+    let left = tollgate_domain::refund::Refundable::after(&payment.order.fee, &payment.refunds);
+    let frame = signed_in.frame(&format!("Refund {reference}"), "payments").await?;
+    page::render(&RefundPage {
+        reference: reference.to_string(),
+        currency: currency.to_string(),
+        left: [left.principal, left.fee, left.total()].map(|amount| minor(amount, currency)),
+        amount: wanted.amount.clone(),
+        fee_refund: wanted.fee_refund.as_str(),
+        reason: wanted.reason.map_or("", RefundReason::as_str),
+        fault,
+        review,
+        frame,
+    })
+}
+
+fn refused(error: RefundError) -> PageError {
+    match error {
+        RefundError::Missing => PageError::Missing,
+        RefundError::Store(error) => error.into(),
+        other => PageError::Refused(explained(&other, Currency::USD)),
+    }
+}
+
+fn explained(error: &RefundError, currency: Currency) -> String {
+    match error {
+        RefundError::Exceeds { left } if left.total() == Minor::ZERO => {
+            "Everything has been refunded already, or is on its way back.".to_owned()
+        }
+        RefundError::Exceeds { left } => format!(
+            "Only {} of the principal and {} of the fee are left to refund; enter less.",
+            minor(left.principal, currency),
+            minor(left.fee, currency)
+        ),
+        RefundError::KeyReused(_) => "This form was already sent with other values; start again.".to_owned(),
+        RefundError::Store(_) => {
+            "The database is not responding. The refund may have been recorded: look at the payment before trying again."
+                .to_owned()
+        }
+        other => {
+            let text = other.to_string();
+            let mut letters = text.chars();
+            let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+            format!("{first}{}", letters.as_str())
+        }
+    }
+}

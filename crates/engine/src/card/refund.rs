@@ -1,0 +1,447 @@
+//! Refunding a card payment: recorded with its share of the fee, then sent under its own key, once per idempotency key.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+use tollgate_domain::{
+    Minor, ServiceReference,
+    card::{CardOrder, Trigger},
+    id::{EnvironmentId, PaymentId, RefundId},
+    refund::{FeeRefund, Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
+    transaction::{Failure, Status},
+};
+
+use super::{
+    CardProvider, MAX_ROUNDS,
+    at_provider::{sent_to, subject, unsent_refunds},
+    reads::ReadError,
+    update::PaymentUpdate,
+};
+use crate::{
+    engine::Engine,
+    failpoint::failpoint,
+    ports::{Call, CallError, CardPayment, RejectionKind, StoreError},
+    provider_account::AccountCheck,
+    snapshot::EnvironmentView,
+};
+
+/// More refunds than anybody needs for one payment, and few enough to be read with it.
+const MAX_REFUNDS: usize = 100;
+/// How long a request tries to record its refund while others change the payment, and how often.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
+const RETRY_PAUSE: Duration = Duration::from_millis(10);
+
+/// What a caller asks for.
+#[derive(Debug, Clone)]
+pub struct RefundRequest {
+    /// The caller's name for this business action.
+    pub idempotency_key: String,
+    pub terms: RefundTerms,
+    /// Who, where it was an operator.
+    pub operator: Option<String>,
+}
+
+/// A refund that was asked for.
+#[derive(Debug)]
+pub struct RefundCreated {
+    pub payment: CardPayment,
+    pub refund: Refund,
+    /// Whether this call only repeats an earlier one.
+    pub replayed: bool,
+}
+
+/// Why there is no refund.
+#[derive(Debug, thiserror::Error)]
+pub enum RefundError {
+    /// No such transaction in this environment.
+    #[error("transaction not found")]
+    Missing,
+    /// The transaction cannot be refunded, and why.
+    #[error("{0}")]
+    NotRefundable(&'static str),
+    /// More was asked for than is left.
+    #[error("only {} is left to refund", left.total())]
+    Exceeds {
+        /// What is left.
+        left: Refundable,
+    },
+    /// The key was used for another request; these fields differ.
+    #[error("the idempotency key was used for a different request")]
+    KeyReused(Vec<&'static str>),
+    /// The provider cannot be used.
+    #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
+    NotConfigured {
+        /// Its name in the configuration.
+        provider: String,
+        /// What is missing.
+        missing: Vec<String>,
+    },
+    /// The configuration no longer leads to the account the payment was made at, and why that matters.
+    #[error("{0}")]
+    OtherAccount(String),
+    /// The provider refused.
+    #[error("the provider rejected the refund: {}", failure.message)]
+    Rejected {
+        /// The recorded refund.
+        refund: RefundId,
+        /// Why.
+        failure: Failure,
+        /// Whether this call only repeats an earlier one.
+        replayed: bool,
+    },
+    /// The store did not respond.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Engine {
+    /// Refunds a payment, or answers what became of the refund this key has made.
+    pub async fn refund(
+        self: &Arc<Self>,
+        view: &EnvironmentView,
+        reference: ServiceReference,
+        request: RefundRequest,
+        request_id: &str,
+    ) -> Result<RefundCreated, RefundError> {
+        let ServiceReference::Card(payment_id) = reference else {
+            return Err(RefundError::NotRefundable(
+                "Bank transfers cannot be refunded; ask the recipient to send the money back.",
+            ));
+        };
+        let environment = view.environment.id;
+        let id = self.refund_id(environment, &request.idempotency_key);
+        let deadline = Instant::now() + QUEUE_TIMEOUT;
+        loop {
+            let payment = self.store.payment(environment, payment_id).await?.ok_or(RefundError::Missing)?;
+            if let Some(known) = payment.refunds.iter().find(|refund| refund.id == id).cloned() {
+                return replay(payment, known, &request.terms);
+            }
+            self.check_key_is_free(environment, id, payment_id).await?;
+            let provider = self.provider_of_order(view, &payment.order).map_err(|missing| {
+                RefundError::NotConfigured { provider: payment.order.provider.clone(), missing }
+            })?;
+            let check = self.check_account(environment, sent_to(&payment), provider.provider);
+            if !check.is_unchanged() {
+                return Err(RefundError::OtherAccount(check.transient_error().reason));
+            }
+            let refund = self.planned(view, &payment, id, &request, request_id)?;
+            let order = payment.order.clone();
+            let provider_reference = paid_as(&payment)?.to_owned();
+            let mut update = PaymentUpdate::of(self, payment, Some(request_id));
+            if let Some(actor) = &request.operator {
+                update.line("refund_requested", json!({ "actor": actor, "refundReference": id.to_string() }));
+            }
+            update.refund(refund.clone());
+            update.lease();
+            failpoint!("refund.before_record");
+            match update.commit().await {
+                Ok(Some(begun)) => {
+                    failpoint!("refund.before_send");
+                    let call =
+                        provider.cards.refund(provider.provider, &order, &provider_reference, &refund).await;
+                    failpoint!("refund.after_send");
+                    return Box::pin(self.answer_refund(begun, refund, call, request_id)).await;
+                }
+                // Somebody else changed the payment: what is left is decided afresh.
+                Ok(None) if Instant::now() < deadline => sleep(RETRY_PAUSE).await,
+                Ok(None) => {
+                    let reason = "too many concurrent changes to this payment".to_owned();
+                    return Err(StoreError::Unavailable(reason).into());
+                }
+                Err(error @ StoreError::Broken(_)) => {
+                    // The same key may have been used for another payment in this very moment.
+                    self.check_key_is_free(environment, id, payment_id).await?;
+                    return Err(error.into());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The refunds of a transaction, in the order of their recording.
+    pub async fn refunds(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Option<CardPayment>, ReadError> {
+        let ServiceReference::Card(id) = reference else {
+            let transaction = self.store.transaction(environment, reference).await?;
+            return transaction.map(|_| None).ok_or(ReadError::Missing);
+        };
+        let payment = self.store.payment(environment, id).await?;
+        payment.filter(|payment| payment.transaction.is_some()).map(Some).ok_or(ReadError::Missing)
+    }
+
+    /// A refund with the payment it belongs to.
+    pub async fn find_refund(
+        &self,
+        environment: EnvironmentId,
+        id: RefundId,
+    ) -> Result<(CardPayment, Refund), ReadError> {
+        let payment = self.store.payment_of_refund(environment, id).await?.ok_or(ReadError::Missing)?;
+        let payment = self.store.payment(environment, payment).await?.ok_or(ReadError::Missing)?;
+        let refund = payment.refunds.iter().find(|refund| refund.id == id).cloned();
+        refund.map(|refund| (payment, refund)).ok_or(ReadError::Missing)
+    }
+
+    /// The same for the same environment and key, on every node and after every restart.
+    fn refund_id(&self, environment: EnvironmentId, idempotency_key: &str) -> RefundId {
+        self.digested_refund_id(&[b"refund", &environment.to_bytes(), idempotency_key.as_bytes()])
+    }
+
+    /// The id of a refund that somebody made at the provider: the same whoever hears of it first.
+    pub(super) fn refund_made_at_provider(&self, order: &CardOrder, name: &str) -> RefundId {
+        let parts: [&[u8]; 4] =
+            [b"refund at provider", &order.environment.to_bytes(), &order.id.to_bytes(), name.as_bytes()];
+        self.digested_refund_id(&parts)
+    }
+
+    fn digested_refund_id(&self, parts: &[&[u8]]) -> RefundId {
+        let mut bytes = [0; 16];
+        for (to, from) in bytes.iter_mut().zip(self.reference_digester.digest(parts)) {
+            *to = from;
+        }
+        RefundId::from_bytes(bytes)
+    }
+
+    /// A key belongs to one request, whichever payment that was about.
+    async fn check_key_is_free(
+        &self,
+        environment: EnvironmentId,
+        id: RefundId,
+        payment: PaymentId,
+    ) -> Result<(), RefundError> {
+        match self.store.payment_of_refund(environment, id).await? {
+            Some(other) if other != payment => Err(RefundError::KeyReused(vec!["serviceReference"])),
+            _ => Ok(()),
+        }
+    }
+
+    /// The refund that the request makes of the payment as it is.
+    fn planned(
+        &self,
+        view: &EnvironmentView,
+        payment: &CardPayment,
+        id: RefundId,
+        request: &RefundRequest,
+        request_id: &str,
+    ) -> Result<Refund, RefundError> {
+        paid_as(payment)?;
+        if payment.refunds.len() >= MAX_REFUNDS {
+            return Err(RefundError::NotRefundable(
+                "This transaction has as many refunds as one can have; refund the rest at the provider.",
+            ));
+        }
+        let terms = request.terms.clone();
+        let share = share(view, payment, terms.amount, terms.fee_refund)?;
+        let now = self.clock.now();
+        Ok(Refund {
+            id,
+            terms,
+            principal: share.principal,
+            fee: share.fee,
+            origin: if request.operator.is_some() { RefundOrigin::Operator } else { RefundOrigin::Api },
+            status: RefundStatus::Pending,
+            provider_reference: None,
+            failure: None,
+            request: Some(request_id.to_owned()),
+            created_at: now,
+            updated_at: now,
+        })
+    }
+
+    /// What goes back for a request, without refunding anything.
+    pub async fn preview_refund(
+        &self,
+        view: &EnvironmentView,
+        reference: ServiceReference,
+        amount: Option<Minor>,
+        fee_refund: Option<FeeRefund>,
+    ) -> Result<(CardPayment, Refundable), RefundError> {
+        let ServiceReference::Card(id) = reference else { return Err(RefundError::Missing) };
+        let payment = self.store.payment(view.environment.id, id).await?.ok_or(RefundError::Missing)?;
+        paid_as(&payment)?;
+        let share = share(view, &payment, amount, fee_refund)?;
+        Ok((payment, share))
+    }
+
+    /// The refund as it stands after the provider was asked. A store that fails now leaves the outcome in doubt, and what
+    /// became of the refund is written down later.
+    async fn answer_refund(
+        self: &Arc<Self>,
+        begun: CardPayment,
+        refund: Refund,
+        call: Call<RefundReport>,
+        request_id: &str,
+    ) -> Result<RefundCreated, RefundError> {
+        let id = refund.id;
+        let known = (begun.clone(), Arc::new(call), request_id.to_owned());
+        let write = move |engine: Arc<Self>| {
+            let (begun, call, request) = known.clone();
+            async move { engine.record_refund(begun, id, &call, Some(&request)).await }
+        };
+        let recorded = self.record(id.to_string(), write).await;
+        let payment = recorded.unwrap_or(begun);
+        let refund = payment.refunds.iter().find(|known| known.id == id).cloned().unwrap_or(refund);
+        answer(payment, refund, false)
+    }
+
+    /// Writes down what became of a refund that was sent; one that a webhook has settled meanwhile is left alone.
+    async fn record_refund(
+        &self,
+        payment: CardPayment,
+        id: RefundId,
+        call: &Call<RefundReport>,
+        request: Option<&str>,
+    ) -> Result<CardPayment, StoreError> {
+        let (environment, payment_id) = (payment.order.environment, payment.order.id);
+        let mut seen = payment;
+        for _ in 0..MAX_ROUNDS {
+            let mut update = PaymentUpdate::of(self, seen, request);
+            update.record_calls(&call.logs);
+            note_refund(&mut update, id, call);
+            if let Some(recorded) = update.commit().await? {
+                return Ok(recorded);
+            }
+            let again = self.store.payment(environment, payment_id).await?;
+            seen = again.ok_or_else(|| StoreError::Broken("payment not found".to_owned()))?;
+        }
+        Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
+    }
+
+    /// Refunds whose outcome is not known: the provider is asked which it has, and those it does not have are sent again
+    /// under their own keys. A refund at the provider carries our name for it, so that it is found however old its key is.
+    pub(super) async fn resolve_refunds(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: CardPayment,
+        check: &AccountCheck,
+    ) -> Result<(), StoreError> {
+        let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
+        let Some(subject) = subject(&payment, provider.cards.confirmation()).filter(|_| is_same) else {
+            let mut update = PaymentUpdate::of(self, payment, None);
+            update.wait_for_account(check);
+            update.commit().await?;
+            return Ok(());
+        };
+        let Call { outcome, logs } = provider.cards.read(provider.provider, &payment.order, subject).await;
+        let mut update = PaymentUpdate::of(self, payment, None);
+        let is_read = outcome.is_ok();
+        match outcome {
+            Ok(report) => {
+                update.apply_report(&report, Trigger::Other, "resolver");
+                if update.moves() || update.has_discrepancies() {
+                    update.record_calls(&logs);
+                }
+                update.schedule_next_check();
+            }
+            Err(error) => {
+                update.record_calls(&logs);
+                update.try_again(&error.into_transient());
+            }
+        }
+        let unsent: Vec<Refund> = unsent_refunds(update.payment()).cloned().collect();
+        let is_sending = is_read && !unsent.is_empty();
+        if is_sending {
+            update.lease();
+        }
+        let Some(mut payment) = update.commit().await? else { return Ok(()) };
+        for refund in unsent.iter().filter(|_| is_sending) {
+            let Ok(reference) = paid_as(&payment) else { break };
+            let call = provider.cards.refund(provider.provider, &payment.order, reference, refund).await;
+            payment = self.record_refund(payment.clone(), refund.id, &call, None).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The provider's name for a payment that is paid.
+fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
+    let transaction = payment.transaction.as_ref().ok_or(RefundError::Missing)?;
+    match transaction.state.status {
+        Status::Succeeded | Status::Refunded => {}
+        Status::Pending | Status::Processing => {
+            return Err(RefundError::NotRefundable("The payment has not succeeded yet; wait until it has."));
+        }
+        Status::Failed | Status::Canceled => {
+            return Err(RefundError::NotRefundable(
+                "The payment did not succeed, so there is nothing to refund.",
+            ));
+        }
+    }
+    let reference = transaction.state.provider_reference.as_deref();
+    reference.ok_or(RefundError::NotRefundable("The provider's reference of this payment is not known yet."))
+}
+
+/// What goes back of a payment as it is.
+fn share(
+    view: &EnvironmentView,
+    payment: &CardPayment,
+    amount: Option<Minor>,
+    fee_refund: Option<FeeRefund>,
+) -> Result<Refundable, RefundError> {
+    let (fee, refunds) = (&payment.order.fee, &payment.refunds);
+    let given_back = payment.transaction.as_ref().map(|transaction| transaction.state.refunded);
+    let left = Refundable::after(fee, refunds).less_unrecorded(fee, given_back.unwrap_or_default(), refunds);
+    let fee_refund = fee_refund.unwrap_or(view.configuration.settings.fee_refund);
+    left.share(fee, amount, fee_refund).ok_or(RefundError::Exceeds { left })
+}
+
+fn replay(payment: CardPayment, known: Refund, terms: &RefundTerms) -> Result<RefundCreated, RefundError> {
+    let differing: Vec<&'static str> = [
+        ("amountMinor", known.terms.amount != terms.amount),
+        ("feeRefund", known.terms.fee_refund != terms.fee_refund),
+        ("reason", known.terms.reason != terms.reason),
+        ("description", known.terms.description != terms.description),
+        ("metadata", known.terms.metadata != terms.metadata),
+    ]
+    .into_iter()
+    .filter_map(|(field, differs)| differs.then_some(field))
+    .collect();
+    if !differing.is_empty() {
+        return Err(RefundError::KeyReused(differing));
+    }
+    answer(payment, known, true)
+}
+
+/// A refund that the provider refused is answered as a refusal; one that failed after it was accepted is a refund that
+/// failed.
+fn answer(payment: CardPayment, refund: Refund, replayed: bool) -> Result<RefundCreated, RefundError> {
+    match &refund.failure {
+        Some(failure) if refund.status == RefundStatus::Failed && refund.provider_reference.is_none() => {
+            Err(RefundError::Rejected { refund: refund.id, failure: failure.clone(), replayed })
+        }
+        _ => Ok(RefundCreated { payment, refund, replayed }),
+    }
+}
+
+fn note_refund(update: &mut PaymentUpdate<'_>, id: RefundId, call: &Call<RefundReport>) {
+    let known = update.payment().refunds.iter().find(|refund| refund.id == id).cloned();
+    let Some(known) = known else { return };
+    match &call.outcome {
+        Ok(report) => {
+            update.apply_refund_report(&known, report, "refund");
+            update.schedule_next_check();
+        }
+        // That we are not let in says nothing about the refund; it is sent again when somebody has corrected that.
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+            update.try_again(&crate::ports::TransientError {
+                reason: format!(
+                    "the provider does not accept our credentials: {}",
+                    rejection.failure.message
+                ),
+                retry_after: None,
+            });
+        }
+        Err(CallError::Rejected(rejection))
+            if known.provider_reference.is_none() && known.status.is_open() =>
+        {
+            let (status, failure) = (RefundStatus::Failed, Some(rejection.failure.clone()));
+            update.refund(Refund { status, failure, updated_at: update.now(), ..known });
+            update.schedule_next_check();
+        }
+        Err(CallError::Rejected(_)) => update.schedule_next_check(),
+        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
+    }
+}

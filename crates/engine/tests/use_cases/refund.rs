@@ -1,0 +1,280 @@
+//! Refunding a payment: recorded, sent once, and never more than was paid.
+
+use tollgate_domain::{
+    Flow, Minor, ServiceReference,
+    card::{DiscrepancyKind, ProviderStatus},
+    id::PaymentId,
+    refund::{FeeRefund, RefundOrigin, RefundStatus, RefundTerms},
+    transaction::Status,
+};
+use tollgate_engine::{RefundCreated, RefundError, RefundRequest, ports::StoreError};
+
+use crate::support::{
+    config::{self, REGISTER_FROM},
+    every_step::{UseCase, fails_at_every_step},
+    provider::{failure, given_back, whole_refund},
+    requests::{charge_of, look_at},
+    world::World,
+};
+
+type Answer = Result<RefundCreated, RefundError>;
+
+fn request(key: &str, amount: Option<u64>) -> RefundRequest {
+    let terms = RefundTerms {
+        amount: amount.map(|amount| Minor::new(amount).unwrap()),
+        fee_refund: None,
+        reason: None,
+        description: None,
+        metadata: "{}".to_owned(),
+    };
+    RefundRequest { idempotency_key: key.to_owned(), terms, operator: None }
+}
+
+async fn refund(world: &World, id: PaymentId, request: RefundRequest) -> Answer {
+    let (engine, view) = (world.engine(), world.view());
+    Box::pin(engine.refund(&view, ServiceReference::Card(id), request, "req_refund")).await
+}
+
+/// A payment that was paid on an intent.
+async fn paid(world: &World) -> PaymentId {
+    let payment = world.prepared(Flow::PaymentComponent, 1_000).await;
+    world.providers.records().page().status = ProviderStatus::Succeeded;
+    world.confirm(payment.order.id, look_at(&payment.progress.object.unwrap())).await.unwrap();
+    payment.order.id
+}
+
+/// What the provider has given back of the only payment.
+fn returned(world: &World) -> (usize, u64) {
+    let records = world.providers.records();
+    let refunds: Vec<_> = records
+        .pages
+        .iter()
+        .map(|page| &page.refunds)
+        .chain(records.sales.iter().map(|sale| &sale.refunds))
+        .flatten()
+        .cloned()
+        .collect();
+    (refunds.len(), given_back(&refunds))
+}
+
+/// What must hold however the calls went: the books say what the provider says, and answers were true.
+async fn check(world: &World, id: PaymentId, answers: &[Option<Answer>]) {
+    let payment = world.payment(id).await;
+    let (count, total) = returned(world);
+    assert!(count <= 1, "refunded {count} times");
+    assert_eq!(payment.transaction.unwrap().state.refunded.get(), total);
+    for refund in &payment.refunds {
+        let expected = if count == 1 { RefundStatus::Succeeded } else { RefundStatus::Failed };
+        assert_eq!(refund.status, expected, "{refund:?}");
+    }
+    for answer in answers.iter().flatten() {
+        match answer {
+            Ok(created) => assert!(payment.refunds.iter().any(|refund| refund.id == created.refund.id)),
+            Err(RefundError::Rejected { refund, .. }) => {
+                assert!(count == 0 && payment.refunds.iter().any(|known| known.id == *refund));
+            }
+            Err(RefundError::Store(StoreError::Unavailable(_))) if answers.len() == 1 => {
+                assert!(payment.refunds.is_empty(), "nothing was recorded");
+            }
+            Err(RefundError::Store(_)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    if let [_, again] = answers {
+        assert!(matches!(again, Some(Ok(_) | Err(RefundError::Rejected { .. }))), "{again:?}");
+    }
+}
+
+struct RefundAnIntent(PaymentId);
+
+impl UseCase for RefundAnIntent {
+    type Answer = Answer;
+
+    async fn given(world: &World) -> Self {
+        Self(paid(world).await)
+    }
+
+    async fn act(&self, world: &World) -> Answer {
+        refund(world, self.0, request("refund-1", Some(400))).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Answer>]) {
+        check(world, self.0, answers).await;
+    }
+}
+
+struct RefundACharge(PaymentId);
+
+impl UseCase for RefundACharge {
+    type Answer = Answer;
+
+    async fn given(world: &World) -> Self {
+        let id = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+        world.confirm(id, charge_of("a card")).await.unwrap();
+        Self(id)
+    }
+
+    async fn act(&self, world: &World) -> Answer {
+        refund(world, self.0, request("refund-1", None)).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Answer>]) {
+        check(world, self.0, answers).await;
+        if returned(world).0 == 1 {
+            assert_eq!(world.status(ServiceReference::Card(self.0)).await, Some(Status::Refunded));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refund_of_an_intent_survives_every_fault() {
+    fails_at_every_step::<RefundAnIntent>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refund_of_a_charge_survives_every_fault() {
+    fails_at_every_step::<RefundACharge>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn fees_go_back_in_proportion_and_the_last_refund_takes_the_rest() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let fee = world.payment(id).await.order.fee;
+    let mut returned_fee = 0;
+    for (key, amount) in [("refund-1", Some(333)), ("refund-2", Some(333)), ("refund-3", None)] {
+        let made = refund(&world, id, request(key, amount)).await.unwrap();
+        assert_eq!((made.refund.status, made.replayed), (RefundStatus::Succeeded, false));
+        returned_fee += made.refund.fee.get();
+    }
+    assert_eq!(returned_fee, fee.fee.get());
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Refunded));
+    let left = refund(&world, id, request("refund-4", None)).await;
+    assert!(matches!(left, Err(RefundError::Exceeds { left }) if left.total() == Minor::ZERO), "{left:?}");
+    let kinds = world.event_kinds(ServiceReference::Card(id)).await;
+    let one = ["refund.pending", "refund.succeeded"];
+    let expected: Vec<_> = ["payment.prepared", "transaction.succeeded"]
+        .into_iter()
+        .chain([one, one, one].concat())
+        .chain(["transaction.refunded"])
+        .collect();
+    assert_eq!(kinds, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_belongs_to_one_request() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let first = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
+    let again = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
+    assert_eq!((again.refund.id, again.replayed), (first.refund.id, true));
+    let mut other = request("refund-1", Some(101));
+    other.terms.fee_refund = Some(FeeRefund::None);
+    let differs = refund(&world, id, other).await;
+    assert!(
+        matches!(&differs, Err(RefundError::KeyReused(fields)) if *fields == ["amountMinor", "feeRefund"]),
+        "{differs:?}"
+    );
+    let second = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+    world.confirm(second, charge_of("a card")).await.unwrap();
+    let elsewhere = refund(&world, second, request("refund-1", Some(100))).await;
+    assert!(matches!(&elsewhere, Err(RefundError::KeyReused(fields)) if *fields == ["serviceReference"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_is_paid_can_be_refunded() {
+    let world = World::new().await;
+    let unpaid = world.prepared(Flow::PaymentComponent, 1_000).await;
+    let missing = refund(&world, unpaid.order.id, request("refund-1", None)).await;
+    assert!(matches!(missing, Err(RefundError::Missing)), "{missing:?}");
+    world.providers.records().page().status = ProviderStatus::Failed(failure("card_declined"));
+    world.confirm(unpaid.order.id, look_at(&unpaid.progress.object.unwrap())).await.unwrap();
+    let failed = refund(&world, unpaid.order.id, request("refund-1", None)).await;
+    assert!(matches!(failed, Err(RefundError::NotRefundable(_))), "{failed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_refunds_at_once_never_exceed_the_payment() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let total = world.payment(id).await.order.fee.total_debit.get();
+    let mut asking = tokio::task::JoinSet::new();
+    for number in 0..40 {
+        let (engine, view) = (world.engine(), world.view());
+        let request = request(&format!("refund-{number:02}"), Some(100));
+        let reference = ServiceReference::Card(id);
+        asking.spawn(async move { Box::pin(engine.refund(&view, reference, request, "req")).await });
+    }
+    let answers = asking.join_all().await;
+    let made = answers.iter().filter(|answer| answer.is_ok()).count();
+    let refused = answers.iter().filter(|answer| matches!(answer, Err(RefundError::Exceeds { .. }))).count();
+    assert_eq!((made, refused), (10, 30));
+    assert_eq!(returned(&world), (10, total));
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Refunded));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refunds_made_at_the_provider_count() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let total = world.payment(id).await.order.fee.total_debit.get();
+    {
+        let mut records = world.providers.records();
+        let page = records.page();
+        page.refunds.push(whole_refund(total - 10));
+    }
+    // The provider knows better than the books.
+    let rejected = refund(&world, id, request("refund-1", Some(500))).await;
+    assert!(matches!(rejected, Err(RefundError::Rejected { .. })), "{rejected:?}");
+    tokio::time::sleep(std::time::Duration::from_hours(25)).await;
+    world.resolve().await;
+    let payment = world.payment(id).await;
+    let found = payment.refunds.iter().find(|refund| refund.origin == RefundOrigin::Provider).unwrap();
+    assert_eq!((found.total().get(), found.status), (total - 10, RefundStatus::Succeeded));
+    let left = refund(&world, id, request("refund-2", Some(500))).await;
+    assert!(matches!(left, Err(RefundError::Exceeds { left }) if left.total().get() == 10), "{left:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refund_that_comes_back_is_undone_and_shown_to_a_person() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    refund(&world, id, request("refund-1", None)).await.unwrap();
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Refunded));
+    {
+        let mut records = world.providers.records();
+        let refund = &mut records.page().refunds[0];
+        (refund.status, refund.failure) = (RefundStatus::Failed, Some(failure("refund_failed")));
+    }
+    tokio::time::sleep(std::time::Duration::from_hours(25)).await;
+    world.resolve().await;
+    let payment = world.payment(id).await;
+    let state = payment.transaction.unwrap().state;
+    assert_eq!((state.status, state.refunded), (Status::Succeeded, Minor::ZERO));
+    let reference = ServiceReference::Card(id);
+    let kinds = world.event_kinds(reference).await;
+    assert_eq!(kinds[kinds.len() - 2..], ["refund.failed", "transaction.succeeded"]);
+    let exceptions = world.store.exceptions_of(world.environment, reference).await.unwrap();
+    assert_eq!(exceptions[0].exception.kind, DiscrepancyKind::Refund);
+    // It can be refunded again.
+    refund(&world, id, request("refund-2", None)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refund_waits_for_credentials_and_goes_out_once_they_are_right() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let before = config::document();
+    world.faults.arm(
+        crate::support::faults::Fault::ProviderRejects(tollgate_engine::ports::RejectionKind::Credentials),
+        1,
+    );
+    let waiting = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
+    world.faults.disarm();
+    assert_eq!(waiting.refund.status, RefundStatus::Pending);
+    assert!(world.payment(id).await.progress.waiting.is_some());
+    world.configure(before).await;
+    world.settle().await;
+    assert_eq!(world.payment(id).await.refunds[0].status, RefundStatus::Succeeded);
+    assert_eq!(returned(&world).0, 1);
+}

@@ -1,0 +1,25 @@
+//! `POST /admin/v1/environments/<id>/transactions/<reference>/refunds`: an operator refunds a payment.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+
+use crate::{
+    admin_api::operator::{Operator, not_found_here},
+    client_api::{caller::run_to_completion, refunds},
+    request::body,
+    response::respond::ApiResult,
+};
+
+pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
+    let actor = operator.origin.actor.clone();
+    let request = refunds::read_body(&body, &operator.headers, Some(actor))?;
+    let engine = Arc::clone(&operator.app.engine);
+    let view =
+        engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
+    let origin = operator.origin.clone();
+    let refunding = async move { Box::pin(engine.refund(&view, reference, request, &origin.request)).await };
+    refunds::answer(run_to_completion(&operator.app.engine, refunding).await??)
+}
