@@ -90,6 +90,8 @@ pub struct CardOrder {
     pub success_url: Option<String>,
     /// Where a hosted page sends a customer who gives up.
     pub cancel_url: Option<String>,
+    /// A digest of the caller's idempotency key, where there was one.
+    pub key: Option<[u8; 32]>,
     /// The request that asked.
     pub request: String,
     /// When it was asked.

@@ -80,6 +80,10 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
+    async fn reopen(&self, _: &Provider, _: &CardOrder, _: &str) -> Call<Prepared> {
+        self.calls().finish(Err(not_offered("Component payments need no preparation at this provider.")))
+    }
+
     fn component(&self, provider: &Provider, _: Option<&Prepared>) -> Option<Component> {
         Some(Component::WebPayments {
             application_id: provider.credential("applicationId")?.to_owned(),

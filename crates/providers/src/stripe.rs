@@ -83,6 +83,12 @@ impl Cards for Stripe {
         calls.finish(outcome)
     }
 
+    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
+        let mut calls = self.calls();
+        let outcome = reopen(&mut calls, self.api(provider), object).await;
+        calls.finish(outcome)
+    }
+
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
         let prepared = prepared?;
         Some(Component::PaymentElement {
@@ -184,6 +190,21 @@ async fn prepare(
             Ok(Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None })
         }
     }
+}
+
+async fn reopen(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    intent: &str,
+) -> Result<Prepared, CallError> {
+    if !is_id(intent) || is_session(intent) {
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
+    }
+    let path = format!("payment_intents/{intent}");
+    let call = api.get("payment_intents.retrieve", &path, form::Form::new())?;
+    let made = calls.run(&call, interpret::<types::NewIntent>).await?;
+    let client_secret = Some(Secret::new(made.client_secret));
+    Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret })
 }
 
 async fn read(

@@ -51,6 +51,23 @@ impl Cluster {
         }
     }
 
+    /// A caller's POST, perhaps under an idempotency key.
+    pub(crate) async fn call_with(
+        &self,
+        node: usize,
+        path: &str,
+        key: &str,
+        body: &Value,
+        idempotency_key: Option<&str>,
+    ) -> Result<Answer, NoAnswer> {
+        let patience = Duration::from_millis(self.world.draw(4_000..45_000));
+        let mut request = request(Method::POST, path, key, Some(body));
+        if let Some(value) = idempotency_key.and_then(|key| http::HeaderValue::from_str(key).ok()) {
+            request.headers_mut().insert("idempotency-key", value);
+        }
+        self.ask(node, request, patience).await
+    }
+
     /// One request of a caller with this key.
     pub(crate) async fn call(
         &self,

@@ -85,6 +85,7 @@ through! {
 through! {
     PaymentStore {
         Read payment_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<PaymentId>;
+        Read payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         Read payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         Read payments(
             environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32

@@ -64,8 +64,13 @@ impl<'a> Cells<'a> {
     }
 
     pub(crate) fn digest(&mut self) -> Result<[u8; 32], Fault> {
-        let bytes: Vec<u8> = self.take()?;
-        bytes.try_into().map_err(|_| Fault::CorruptRow(CorruptRow("digest")))
+        self.digest_or_none()?.ok_or(Fault::CorruptRow(CorruptRow("missing digest")))
+    }
+
+    pub(crate) fn digest_or_none(&mut self) -> Result<Option<[u8; 32]>, Fault> {
+        let bytes: Option<Vec<u8>> = self.take()?;
+        let digest = bytes.map(|bytes| bytes.try_into().map_err(|_| CorruptRow("digest")));
+        Ok(digest.transpose()?)
     }
 
     pub(crate) fn flag(&mut self) -> Result<bool, Fault> {

@@ -276,6 +276,7 @@ mod tests {
             metadata: "{}".to_owned(),
             success_url: None,
             cancel_url: None,
+            key: None,
             request: "req".to_owned(),
             created_at: at,
             expires_at: at,

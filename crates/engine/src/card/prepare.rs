@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use tokio::time::{Instant, timeout};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout};
 use tollgate_domain::{
-    Flow,
+    Flow, ServiceReference,
     card::{CardOrder, Preparation},
     event::EventKind,
-    id::PaymentId,
+    id::{EnvironmentId, PaymentId},
     routing::{Decision, Unroutable},
     transaction::Failure,
 };
@@ -30,6 +30,10 @@ use crate::{
 /// How long a caller is told to wait before trying again, where the provider said nothing about it.
 const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(2);
 
+/// How long a call waits for another with the same key, and how often it looks.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
+const CHECK_INTERVAL: Duration = Duration::from_millis(40);
+
 /// What a caller asks for.
 #[derive(Debug, Clone)]
 pub struct PrepareRequest {
@@ -49,14 +53,18 @@ pub struct PrepareRequest {
     pub success_url: Option<String>,
     /// Where a hosted page sends a customer who gives up.
     pub cancel_url: Option<String>,
+    /// The caller's name for this business action.
+    pub idempotency_key: Option<String>,
 }
 
 /// A payment the customer can pay.
 #[derive(Debug)]
 pub struct PreparedPayment {
+    /// Whether this call only repeats an earlier one.
+    pub replayed: bool,
     /// What was recorded.
     pub payment: CardPayment,
-    /// What the browser needs, for embedded flows.
+    /// What the browser needs, for embedded flows; not once it has expired.
     pub component: Option<Component>,
 }
 
@@ -93,6 +101,15 @@ pub enum PrepareError {
         #[source]
         error: Box<PrepareError>,
     },
+    /// The key was used for another request; these fields differ.
+    #[error("the idempotency key was used for a different request")]
+    KeyReused(Vec<&'static str>),
+    /// Another request has taken the key in this very moment.
+    #[error("the idempotency key is taken")]
+    KeyTaken,
+    /// Another request with the key is still preparing the payment.
+    #[error("a request with the same key is still under way")]
+    UnderWay,
     /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -110,7 +127,47 @@ impl Engine {
         request: PrepareRequest,
         request_id: &str,
     ) -> Result<PreparedPayment, PrepareError> {
-        let order = self.order(view, request, request_id)?;
+        let key = request.idempotency_key.as_deref();
+        let key = key.map(|key| self.preparation_key(view.environment.id, request.flow, key));
+        let deadline = Instant::now() + QUEUE_TIMEOUT;
+        loop {
+            let owner = match &key {
+                Some(key) => self.store.payment_of_key(view.environment.id, key).await?,
+                None => None,
+            };
+            let Some(owner) = owner else {
+                match self.prepare_new(view, request.clone(), key, request_id).await {
+                    Err(PrepareError::KeyTaken) => continue,
+                    other => return other,
+                }
+            };
+            let payment = self.store.payment(view.environment.id, owner).await?;
+            let Some(payment) = payment else { continue };
+            self.check_same(&payment.order, &request)?;
+            match payment.progress.preparation {
+                Preparation::Preparing if Instant::now() < deadline => sleep(CHECK_INTERVAL).await,
+                Preparation::Preparing => {
+                    let (reference, error) = (payment.order.id, Box::new(PrepareError::UnderWay));
+                    return Err(PrepareError::Recorded { reference, error });
+                }
+                Preparation::Prepared | Preparation::Expired => {
+                    return self.prepared_again(view, payment).await;
+                }
+                Preparation::Refused => return Err(self.refused_again(payment).await?),
+                // Its caller was told to try again, and the key is free.
+                Preparation::Withdrawn => {}
+            }
+        }
+    }
+
+    async fn prepare_new(
+        &self,
+        view: &EnvironmentView,
+        request: PrepareRequest,
+        key: Option<[u8; 32]>,
+        request_id: &str,
+    ) -> Result<PreparedPayment, PrepareError> {
+        let order = CardOrder { key, ..self.order(view, request, request_id)? };
         let found = self.card_provider(view, &order.provider);
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
@@ -130,6 +187,89 @@ impl Engine {
         }
     }
 
+    /// The same for the same environment, flow and key, on every node.
+    fn preparation_key(&self, environment: EnvironmentId, flow: Flow, key: &str) -> [u8; 32] {
+        let parts: [&[u8]; 4] =
+            [b"preparation", &environment.to_bytes(), flow.as_str().as_bytes(), key.as_bytes()];
+        self.reference_digester.digest(&parts)
+    }
+
+    /// The fields in which a request differs from the one its key was used for.
+    fn check_same(&self, order: &CardOrder, request: &PrepareRequest) -> Result<(), PrepareError> {
+        let page = |url: &Option<String>, name| url.clone().or_else(|| self.own_page(order.flow, name));
+        let differing: Vec<&'static str> = [
+            ("amountMinor", order.fee.principal != request.quote.principal),
+            ("currency", order.currency != request.quote.currency),
+            ("description", order.description != request.description),
+            ("customer.name", order.customer_name != request.customer_name),
+            ("customer.email", order.customer_email != request.customer_email),
+            ("metadata", order.metadata != request.metadata),
+            ("successUrl", order.success_url != page(&request.success_url, "paid")),
+            ("cancelUrl", order.cancel_url != page(&request.cancel_url, "canceled")),
+        ]
+        .into_iter()
+        .filter_map(|(field, differs)| differs.then_some(field))
+        .collect();
+        if differing.is_empty() { Ok(()) } else { Err(PrepareError::KeyReused(differing)) }
+    }
+
+    /// The answer to a key that has prepared a payment. What lets a browser pay is kept nowhere, so that it is asked for again.
+    async fn prepared_again(
+        &self,
+        view: &EnvironmentView,
+        payment: CardPayment,
+    ) -> Result<PreparedPayment, PrepareError> {
+        let is_open = payment.progress.preparation == Preparation::Prepared;
+        if payment.order.flow == Flow::HostedCheckout || !is_open {
+            return Ok(PreparedPayment { replayed: true, payment, component: None });
+        }
+        let order = &payment.order;
+        let found = self.provider_of_order(view, order);
+        let provider = found
+            .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
+        let reopened = match payment.progress.object.as_deref() {
+            None => None,
+            Some(object) => {
+                let check = self.check_account(order.environment, order.account.as_ref(), provider.provider);
+                if check.is_unreachable() {
+                    return Err(unusable(order));
+                }
+                let call = provider.cards.reopen(provider.provider, order, object).await;
+                self.provider_watch.note(order.environment, &order.provider, &call.logs);
+                Some(call.outcome.map_err(|error| match error {
+                    CallError::Rejected(_) => unusable(order),
+                    CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),
+                })?)
+            }
+        };
+        let component = provider.cards.component(provider.provider, reopened.as_ref());
+        let component = Some(component.ok_or_else(|| unusable(order))?);
+        Ok(PreparedPayment { replayed: true, payment, component })
+    }
+
+    /// Why the provider refused the payment a key was used for.
+    async fn refused_again(&self, payment: CardPayment) -> Result<PrepareError, StoreError> {
+        let reference = ServiceReference::Card(payment.order.id);
+        let lines = self.store.timeline(payment.order.environment, reference).await?;
+        let refusal = lines.iter().rev().filter(|line| line.kind == "preparation").find_map(|line| {
+            let detail: Value = serde_json::from_str(&line.detail).ok()?;
+            let failure = detail.get("failure")?;
+            let text = |name: &str| failure.get(name).and_then(Value::as_str).map(str::to_owned);
+            Some(Failure { code: text("code")?, message: text("message")? })
+        });
+        let unknown = || Failure {
+            code: "provider_refused".to_owned(),
+            message: "The provider rejected the request.".to_owned(),
+        };
+        let (reference, error) = (payment.order.id, PrepareError::Rejected(refusal.unwrap_or_else(unknown)));
+        Ok(PrepareError::Recorded { reference, error: Box::new(error) })
+    }
+
+    /// Where a hosted page sends customers whose caller named no place of its own.
+    fn own_page(&self, flow: Flow, name: &str) -> Option<String> {
+        (flow == Flow::HostedCheckout).then(|| format!("{}/checkout/{name}", self.options.public_url))
+    }
+
     /// Routes, prices and fills in what the caller left out.
     fn order(
         &self,
@@ -140,8 +280,6 @@ impl Engine {
         let quoted = quote(&view.configuration, &request.quote)?;
         let decision = Decision::from(quoted.route);
         let created_at = self.clock.now();
-        let hosted = request.flow == Flow::HostedCheckout;
-        let page = |name: &str| hosted.then(|| format!("{}/checkout/{name}", self.options.public_url));
         Ok(CardOrder {
             environment: view.environment.id,
             id: self.new_id(PaymentId::new)?,
@@ -158,8 +296,9 @@ impl Engine {
             customer_name: request.customer_name,
             customer_email: request.customer_email,
             metadata: request.metadata,
-            success_url: request.success_url.or_else(|| page("paid")),
-            cancel_url: request.cancel_url.or_else(|| page("canceled")),
+            success_url: request.success_url.or_else(|| self.own_page(request.flow, "paid")),
+            cancel_url: request.cancel_url.or_else(|| self.own_page(request.flow, "canceled")),
+            key: None,
             request: request_id.to_owned(),
             created_at,
             expires_at: created_at.saturating_add(view.configuration.settings.preparation_lifetime()),
@@ -181,7 +320,7 @@ impl Engine {
             ..untouched()
         };
         let payment = self.insert(order, progress).await?;
-        Ok(PreparedPayment { payment, component: Some(component) })
+        Ok(PreparedPayment { replayed: false, payment, component: Some(component) })
     }
 
     async fn prepare_at_provider(
@@ -230,7 +369,7 @@ impl Engine {
                 Some(component.ok_or_else(|| unusable(&payment.order))?)
             }
         };
-        Ok(PreparedPayment { payment, component })
+        Ok(PreparedPayment { replayed: false, payment, component })
     }
 
     async fn insert(&self, order: CardOrder, progress: Progress) -> Result<CardPayment, PrepareError> {
@@ -254,6 +393,7 @@ impl Engine {
                     refunds: Vec::new(),
                 })
             }
+            Inserted::KeyTaken(_) => Err(PrepareError::KeyTaken),
             Inserted::EnvironmentMissing => {
                 Err(StoreError::Broken("the environment of a live key is not stored".to_owned()).into())
             }
@@ -297,6 +437,11 @@ fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
             progress.prepared_at = Some(now);
             update.objects([prepared.object.clone()].into_iter().chain(prepared.also.iter().cloned()));
             update.preparation(Preparation::Prepared, None);
+            update.schedule_next_check();
+        }
+        // That we are not let in refuses nothing: the caller is told to try again.
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+            update.preparation(Preparation::Withdrawn, Some(&rejection.failure));
             update.schedule_next_check();
         }
         Err(CallError::Rejected(rejection)) => {

@@ -155,6 +155,7 @@ mod tests {
             metadata: "{}".to_owned(),
             success_url: None,
             cancel_url: None,
+            key: None,
             request: "req".to_owned(),
             created_at: at(0),
             expires_at: at(24 * HOUR),

@@ -133,11 +133,13 @@ pub enum Changed {
     Missing,
 }
 
-/// The outcome of a insertion.
+/// The outcome of an insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inserted {
     /// It is there now (also when this very id was there before).
     Done,
+    /// Another payment has the order's key, and nothing was stored.
+    KeyTaken(PaymentId),
     /// No such environment.
     EnvironmentMissing,
 }
@@ -283,7 +285,7 @@ pub struct PaymentFilter {
 /// The part of the store that keeps payments.
 #[async_trait]
 pub trait PaymentStore: Send + Sync + 'static {
-    /// Stores a new payment at revision 0 with its first lines and the events it emits.
+    /// Stores a new payment at revision 0 with its first lines and the events it emits, if no other has its key.
     async fn insert_payment(
         &self,
         environment: EnvironmentId,
@@ -299,6 +301,13 @@ pub trait PaymentStore: Send + Sync + 'static {
         environment: EnvironmentId,
         id: PaymentId,
     ) -> Result<Option<CardPayment>, StoreError>;
+
+    /// The payment that has this key; one that was withdrawn has it no longer.
+    async fn payment_of_key(
+        &self,
+        environment: EnvironmentId,
+        key: &[u8; 32],
+    ) -> Result<Option<PaymentId>, StoreError>;
 
     /// Which payment a provider's object belongs to.
     async fn payment_of_object(

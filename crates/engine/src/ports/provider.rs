@@ -204,6 +204,10 @@ pub trait Cards: Send + Sync {
     /// Makes what the customer pays on.
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
 
+    /// What was made at preparation, once more with what lets a browser pay. Only asked where preparing a component asked the
+    /// provider.
+    async fn reopen(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Prepared>;
+
     /// What the browser needs; `prepared` is there exactly where preparing asked the provider. `None` if the
     /// configuration lacks something, which [`Provider::missing`] names.
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component>;

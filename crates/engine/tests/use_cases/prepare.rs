@@ -5,7 +5,7 @@ use tollgate_domain::{
     card::{Preparation, ProviderStatus},
 };
 use tollgate_engine::{
-    PrepareError, PreparedPayment,
+    PrepareError, PrepareRequest, PreparedPayment,
     ports::{Component, StoreError},
 };
 
@@ -64,6 +64,111 @@ impl<const HOSTED: bool, const AMOUNT: u64> UseCase for Prepare<HOSTED, AMOUNT> 
     }
 }
 
+fn keyed(flow: Flow, amount: u64, key: &str) -> PrepareRequest {
+    PrepareRequest { idempotency_key: Some(key.to_owned()), ..card_request(flow, amount) }
+}
+
+/// A caller prepares a payment under a key; a retry is answered with the same one, or makes the one that was not made.
+struct PrepareOnce<const HOSTED: bool, const AMOUNT: u64>;
+
+impl<const HOSTED: bool, const AMOUNT: u64> UseCase for PrepareOnce<HOSTED, AMOUNT> {
+    type Answer = Result<PreparedPayment, PrepareError>;
+
+    async fn given(_: &World) -> Self {
+        Self
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        let flow = if HOSTED { Flow::HostedCheckout } else { Flow::PaymentComponent };
+        world.engine().prepare(&world.view(), keyed(flow, AMOUNT, "prepare-1"), "req_prepare").await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        let payments = world.payments().await;
+        let payable = payments.iter().filter(|it| it.progress.preparation == Preparation::Prepared);
+        assert!(payable.count() <= 1, "{payments:?}");
+        let made: Vec<_> = answers.iter().flatten().filter_map(|answer| answer.as_ref().ok()).collect();
+        for prepared in &made {
+            let payment = world.payment(prepared.payment.order.id).await;
+            assert_eq!(payment.progress.preparation, Preparation::Prepared);
+            assert_eq!(prepared.component.is_none(), HOSTED);
+        }
+        if let [first, second] = made.as_slice() {
+            assert_eq!(first.payment.order.id, second.payment.order.id);
+            assert!(second.replayed);
+        }
+        if let [_, Some(Err(error))] = answers {
+            // What the provider refused stays refused; what is being withdrawn is not waited for forever.
+            let PrepareError::Recorded { error, .. } = error else { panic!("{error:?}") };
+            assert!(matches!(**error, PrepareError::Rejected(_) | PrepareError::UnderWay), "{error:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn preparing_a_hosted_page_under_a_key_survives_every_fault() {
+    fails_at_every_step::<PrepareOnce<true, 1_000>>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn preparing_a_component_under_a_key_survives_every_fault() {
+    fails_at_every_step::<PrepareOnce<false, 1_000>>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn preparing_for_tokens_under_a_key_survives_every_fault() {
+    fails_at_every_step::<PrepareOnce<false, REGISTER_FROM>>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_one_payment_whatever_has_changed_since() {
+    let world = World::new().await;
+    let prepare = |request| {
+        let (engine, view) = (world.engine(), world.view());
+        async move { engine.prepare(&view, request, "req_prepare").await }
+    };
+    let first = prepare(keyed(Flow::PaymentComponent, 1_000, "key-1")).await.unwrap();
+    let again = prepare(keyed(Flow::PaymentComponent, 1_000, "key-1")).await.unwrap();
+    assert_eq!((again.payment.order.id, again.replayed), (first.payment.order.id, true));
+    let secret = |prepared: &PreparedPayment| match &prepared.component {
+        Some(Component::PaymentElement { client_secret, .. }) => client_secret.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(secret(&again), secret(&first), "the browser can pay");
+    assert_eq!(world.providers.records().count("pages.create"), 1);
+
+    let mut other = keyed(Flow::PaymentComponent, 1_001, "key-1");
+    other.description = Some("another".to_owned());
+    let differs = prepare(other).await;
+    let Err(PrepareError::KeyReused(fields)) = differs else { panic!("{differs:?}") };
+    assert_eq!(fields, ["amountMinor", "description"]);
+    // The other endpoint's keys are its own.
+    let hosted = prepare(keyed(Flow::HostedCheckout, 1_000, "key-1")).await.unwrap();
+    assert!(!hosted.replayed);
+    // A key of a payment that has expired is answered so.
+    tokio::time::sleep(std::time::Duration::from_hours(25)).await;
+    world.settle().await;
+    let late = prepare(keyed(Flow::PaymentComponent, 1_000, "key-1")).await.unwrap();
+    assert_eq!((late.payment.order.id, late.component.is_none()), (first.payment.order.id, true));
+    assert_eq!(late.payment.progress.preparation, Preparation::Expired);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_was_told_to_try_again_prepares_anew() {
+    let world = World::new().await;
+    world.configure(config::with_wrong_credentials()).await;
+    let prepare = || {
+        let (engine, view) = (world.engine(), world.view());
+        let request = keyed(Flow::HostedCheckout, 1_000, "key-1");
+        async move { engine.prepare(&view, request, "req_prepare").await }
+    };
+    assert!(matches!(prepare().await, Err(PrepareError::Recorded { .. })));
+    world.configure(config::document()).await;
+    let made = prepare().await.unwrap();
+    assert!(!made.replayed);
+    assert_eq!(world.payments().await.len(), 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn preparing_a_hosted_page_survives_every_fault() {
     fails_at_every_step::<Prepare<true, 1_000>>().await;
@@ -104,7 +209,7 @@ async fn credentials_that_are_refused_are_named_as_the_reason() {
         matches!(*error, PrepareError::NotConfigured { ref missing, .. } if missing.is_empty()),
         "{error:?}"
     );
-    assert_eq!(world.payment(reference).await.progress.preparation, Preparation::Refused);
+    assert_eq!(world.payment(reference).await.progress.preparation, Preparation::Withdrawn);
     world.settle().await;
     world.check().await;
 }

@@ -136,6 +136,7 @@ pub(crate) fn order(flow: Flow) -> CardOrder {
         metadata: "{}".to_owned(),
         success_url: Some("https://shop.test/done?order=1".to_owned()),
         cancel_url: Some("https://shop.test/back".to_owned()),
+        key: None,
         request: "req_test".to_owned(),
         created_at: at,
         expires_at: at.saturating_add(Duration::from_hours(24)),

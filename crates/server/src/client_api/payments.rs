@@ -27,11 +27,16 @@ pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult
 /// Both flows are prepared alike; only their answers differ.
 pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
-    let request = prepare_body::read(&body, flow, &caller.view.configuration.settings)?;
+    let request = prepare_body::read(&body, &caller.headers, flow, &caller.view.configuration.settings)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let preparing = Box::pin(async move { engine.prepare(&caller.view, request, &caller.request).await });
     let prepared = run_to_completion(&app.engine, preparing).await??;
-    respond::created(&payment_response::prepared(&prepared))
+    let response = payment_response::prepared(&prepared);
+    if prepared.replayed {
+        respond::ok(&response).map(respond::replayed)
+    } else {
+        respond::created(&response)
+    }
 }
 
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {

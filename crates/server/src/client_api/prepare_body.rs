@@ -1,5 +1,8 @@
 //! The body of a card preparation, hosted or embedded.
 
+use std::time::Duration;
+
+use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_configuration::EnvironmentSettings;
 use tollgate_domain::{Flow, PaymentMethod};
@@ -12,6 +15,7 @@ use crate::{
     request::{
         body,
         fields::{self, FieldErrors, Raw},
+        idempotency_key,
         metadata_field::{self, metadata_text},
     },
     response::error::ApiError,
@@ -69,6 +73,7 @@ pub(crate) struct CustomerBody<'a> {
 /// Reads a preparation's body, naming every faulty field.
 pub(crate) fn read(
     bytes: &[u8],
+    headers: &HeaderMap,
     flow: Flow,
     settings: &EnvironmentSettings,
 ) -> Result<PrepareRequest, ApiError> {
@@ -93,6 +98,7 @@ pub(crate) fn read(
         Flow::HostedCheckout => (body.success_url, body.cancel_url),
         Flow::PaymentComponent => (None, None),
     };
+    let idempotency_key = idempotency_key::optional(headers, &mut errors);
     let success_url = fields::return_url("successUrl", success_url, settings, &mut errors);
     let cancel_url = fields::return_url("cancelUrl", cancel_url, settings, &mut errors);
     let read = (|| {
@@ -111,6 +117,7 @@ pub(crate) fn read(
             metadata: metadata_text(body.metadata),
             success_url,
             cancel_url,
+            idempotency_key,
         })
     })();
     fields::complete(errors, read)
@@ -150,6 +157,10 @@ impl From<PrepareError> for ApiError {
                 error @ PrepareError::Rejected(_) => error.into(),
                 error => Self::from(error).about(&reference),
             },
+            PrepareError::KeyReused(fields) => idempotency_key::conflict(fields),
+            PrepareError::UnderWay | PrepareError::KeyTaken => {
+                Self::provider_unavailable(Duration::from_secs(2))
+            }
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
                 "It is unknown whether the payment was recorded, but it cannot be paid. Prepare it again.",
                 why,

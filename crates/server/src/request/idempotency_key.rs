@@ -36,6 +36,11 @@ pub(crate) fn read(raw: Raw<'_>, headers: &HeaderMap, errors: &mut FieldErrors) 
     }
 }
 
+/// The key of a request that may have one in its header.
+pub(crate) fn optional(headers: &HeaderMap, errors: &mut FieldErrors) -> Option<String> {
+    from_header(headers, errors)
+}
+
 fn from_body(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     let is_right = |text: &str| {
         (MIN_LENGTH..=MAX_LENGTH).contains(&text.chars().count()) && !text.chars().any(char::is_control)

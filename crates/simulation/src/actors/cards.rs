@@ -68,17 +68,20 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
 async fn prepare(cluster: &Arc<Cluster>, number: u64, hosted: bool, amount: u64) -> Option<Prepared> {
     let world = &cluster.world;
     let path = if hosted { "/client/v1/payments" } else { "/client/v1/payments/component" };
+    let is_keyed = world.chance(500);
     for attempt in 0..5 {
-        // Each preparation is a payment of its own.
-        let caller = format!("card-{number:03}-{attempt}");
+        // Without a key each preparation is a payment of its own.
+        let caller =
+            if is_keyed { format!("card-{number:03}") } else { format!("card-{number:03}-{attempt}") };
         let body = json!({ "amountMinor": amount, "currency": "USD", "description": caller });
         let node = cluster.any_node();
         let key = world.book().secret_key.clone();
-        let answer = cluster.call(node, Method::POST, path, &key, Some(&body)).await;
+        let idempotency_key = is_keyed.then(|| format!("prepare-{number:03}"));
+        let answer = cluster.call_with(node, path, &key, &body, idempotency_key.as_deref()).await;
         note(cluster, &caller, &answer);
         if let Ok(answer) = answer {
             claims::preparation(world, &caller, &answer);
-            if answer.status == 201 {
+            if matches!(answer.status, 200 | 201) {
                 return Some(take_down(cluster, caller, hosted, &answer));
             }
         }

@@ -116,6 +116,16 @@ impl Cards for Pages {
         .await
     }
 
+    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
+        let id = object.to_owned();
+        ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
+            let page = find(ledger, account, &id)?;
+            let client_secret = Some(Secret::new(format!("{}_secret", page.id)));
+            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
+        })
+        .await
+    }
+
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
         let prepared = prepared?;
         Some(Component::PaymentElement {

@@ -85,6 +85,10 @@ impl Cards for Register {
         .await
     }
 
+    async fn reopen(&self, _: &Provider, _: &CardOrder, _: &str) -> Call<Prepared> {
+        Call { outcome: Err(refused(RejectionKind::Invalid, "nothing_was_made")), logs: Vec::new() }
+    }
+
     fn component(&self, provider: &Provider, _: Option<&Prepared>) -> Option<Component> {
         Some(Component::WebPayments {
             application_id: provider.credential("applicationId")?.to_owned(),

@@ -99,6 +99,33 @@ pub async fn an_operator_ties_a_payment_to_another_account(nodes: &Nodes) {
     assert!(read.progress.due.is_some());
 }
 
+pub async fn a_key_belongs_to_one_payment_until_it_is_withdrawn(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let key = nodes.new_key();
+    let keyed = |environment| CardOrder { key: Some(key), ..nodes.new_order(environment) };
+    let (first, second, third) = (keyed(environment), keyed(environment), keyed(environment));
+    nodes.payment_with(&first, &preparing()).await;
+    let entries = [nodes.new_entry("request")];
+    let taken = nodes.two.insert_payment(environment, &second, &preparing(), &entries, &[]).await.unwrap();
+    assert_eq!(taken, Inserted::KeyTaken(first.id));
+    assert_eq!(nodes.one.payment(environment, second.id).await.unwrap(), None);
+    assert_eq!(nodes.one.timeline(environment, card(second.id)).await.unwrap(), []);
+    let again = nodes.two.insert_payment(environment, &first, &preparing(), &[], &[]).await.unwrap();
+    assert_eq!(again, Inserted::Done, "the very same");
+    assert_eq!(nodes.two.payment_of_key(environment, &key).await.unwrap(), Some(first.id));
+    assert_eq!(nodes.two.payment_of_key(environment, &nodes.new_key()).await.unwrap(), None);
+    // Elsewhere the same key is another's.
+    let elsewhere = nodes.environment().await.id;
+    assert_eq!(nodes.two.payment_of_key(elsewhere, &key).await.unwrap(), None);
+    nodes.payment_with(&keyed(elsewhere), &preparing()).await;
+
+    let withdrawn = Progress { preparation: Preparation::Withdrawn, ..preparing() };
+    nodes.change(environment, first.id, &nodes.change_to(0, withdrawn)).await;
+    assert_eq!(nodes.one.payment_of_key(environment, &key).await.unwrap(), None);
+    nodes.payment_with(&third, &preparing()).await;
+    assert_eq!(nodes.two.payment_of_key(environment, &key).await.unwrap(), Some(third.id));
+}
+
 pub async fn insertion_is_repeatable(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let order = nodes.new_full_order(environment);

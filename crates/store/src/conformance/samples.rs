@@ -140,10 +140,19 @@ impl Nodes {
             metadata: "{}".to_owned(),
             success_url: None,
             cancel_url: None,
+            key: None,
             request: "req_1".to_owned(),
             created_at,
             expires_at: at(86_400_000),
         }
+    }
+
+    /// A key that no other payment has.
+    pub fn new_key(&self) -> [u8; 32] {
+        let (_, random) = self.next();
+        let mut key = [7; 32];
+        key[..10].copy_from_slice(&random);
+        key
     }
 
     /// An order with everything in it.
@@ -164,6 +173,7 @@ impl Nodes {
             metadata: format!("{{\"order\":{:?},\"n\":\"1\"}}", "\u{1F9FE}".repeat(2_000)),
             success_url: Some("https://shop.example/done?a=1&b=%20".to_owned()),
             cancel_url: Some("https://shop.example/ü".to_owned()),
+            key: Some(self.new_key()),
             request: "req_2".to_owned(),
             expires_at: Timestamp::from_unix_millis(i64::MAX),
             ..self.new_order(environment)

@@ -27,6 +27,7 @@ use crate::{
         events,
         exceptions::{EXCEPTIONS, exception_row},
         payment_change::why_not,
+        payments::not_inserted,
     },
 };
 
@@ -46,7 +47,8 @@ static INSERT_WITH_EVENTS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-const INSERTED: &str = "SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1)";
+const INSERTED: &str =
+    "SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1), EXISTS (SELECT 1 FROM payment)";
 
 /// The columns of a line of the timeline, behind those that say whose it is.
 const LINES: usize = 5;
@@ -59,7 +61,7 @@ fn insert_sql() -> String {
     format!(
         "WITH payment AS (
              INSERT INTO card_payments ({}) SELECT {} FROM environments e WHERE e.id = $1
-             ON CONFLICT (environment_id, id) DO NOTHING
+             ON CONFLICT DO NOTHING
              RETURNING environment_id, id),
          lines AS (
              INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
@@ -95,8 +97,13 @@ pub(crate) async fn insert<S: Session>(
         values.extend(arrays(EVENTS, new_events));
         sql = &INSERT_WITH_EVENTS;
     }
-    let has_environment = s.query_one(sql, &values, |cells| cells.flag()).await?;
-    Ok(Effect::Written(if has_environment { Inserted::Done } else { Inserted::EnvironmentMissing }))
+    let (has_environment, is_inserted) =
+        s.query_one(sql, &values, |cells| Ok((cells.flag()?, cells.flag()?))).await?;
+    Ok(match (has_environment, is_inserted) {
+        (_, true) => Effect::Written(Inserted::Done),
+        (true, false) => Effect::Nothing(not_inserted(s, order).await?),
+        (false, false) => Effect::Nothing(Inserted::EnvironmentMissing),
+    })
 }
 
 /// What every change does.

@@ -18,7 +18,7 @@ use super::{account, fee, version};
 use crate::prelude::*;
 
 table! {
-    PAYMENTS = "card_payments" ("ON CONFLICT (environment_id, id) DO NOTHING");
+    PAYMENTS = "card_payments" ("ON CONFLICT DO NOTHING");
     fn payment_row(order: &'a CardOrder, progress: &'a Progress) {
         environment_id: Id = order.environment,
         id: Id = order.id,
@@ -45,6 +45,7 @@ table! {
         created_at: Number = order.created_at,
         expires_at: Number = order.expires_at,
         account: Text = order.account.as_ref().map(account::write),
+        key_digest: Bytes = order.key,
         preparation: Text = progress.preparation.as_str(),
         object: Text = &progress.object,
         checkout_url: Text = &progress.checkout_url,
@@ -174,6 +175,7 @@ pub(crate) fn read_order(cells: &mut Cells<'_>) -> Result<CardOrder, Fault> {
         created_at: cells.moment()?,
         expires_at: cells.moment()?,
         account: account::read_or_none(cells)?,
+        key: cells.digest_or_none()?,
     })
 }
 

@@ -28,6 +28,7 @@ port! {
         Read payments::of_object => payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
+        Read payments::of_key => payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         Read payments::of_refund => payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         WriteOnce payment_change::change => change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange

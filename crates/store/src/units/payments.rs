@@ -45,12 +45,35 @@ pub(crate) async fn insert<S: Session>(
         return Ok(Effect::Nothing(Inserted::EnvironmentMissing));
     }
     if s.execute(PAYMENTS.insert_one(), &payment_row(order, progress)).await? == 0 {
-        return Ok(Effect::Nothing(Inserted::Done));
+        return Ok(Effect::Nothing(not_inserted(s, order).await?));
     }
     let reference = ServiceReference::Card(order.id);
     timeline::add(s, environment, reference, entries).await?;
     append_events(s, new_events, About { environment, reference, at: order.created_at, state: None }).await?;
     Ok(Effect::Written(Inserted::Done))
+}
+
+/// Why a payment was not inserted: it is there already, or another has its key.
+pub(crate) async fn not_inserted<S: Session>(s: &mut S, order: &CardOrder) -> Result<Inserted, Fault> {
+    let sql = "SELECT 1 FROM card_payments WHERE environment_id = $1 AND id = $2";
+    if s.exists(sql, values![order.environment, order.id]).await? {
+        return Ok(Inserted::Done);
+    }
+    let owner = match &order.key {
+        Some(key) => of_key(s, order.environment, key).await?,
+        None => None,
+    };
+    owner.map(Inserted::KeyTaken).ok_or(Fault::Misuse("a payment was not inserted, and no other has its key"))
+}
+
+pub(crate) async fn of_key<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    key: &[u8; 32],
+) -> Result<Option<PaymentId>, Fault> {
+    let sql = "SELECT id FROM card_payments
+         WHERE environment_id = $1 AND key_digest = $2 AND key_digest IS NOT NULL AND preparation <> 'withdrawn'";
+    s.query_opt(sql, values![environment, key], |cells| cells.id()).await
 }
 
 /// One statement, and so one moment: a row for each attempt and refund, or one row if there is none, each with the payment.

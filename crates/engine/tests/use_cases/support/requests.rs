@@ -40,6 +40,7 @@ pub(crate) fn card_request(flow: Flow, amount: u64) -> PrepareRequest {
         metadata: "{}".to_owned(),
         success_url: None,
         cancel_url: None,
+        idempotency_key: None,
     }
 }
 

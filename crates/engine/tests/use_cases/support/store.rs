@@ -124,6 +124,7 @@ through! {
         StoreRead payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
+        StoreRead payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         StoreRead payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         StoreWrite change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange

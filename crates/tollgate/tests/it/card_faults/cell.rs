@@ -166,7 +166,9 @@ impl Cell {
     pub(super) fn flow(&self) -> Flow {
         match self.step {
             Step::PrepareHosted | Step::TakeBackHosted => Flow::Hosted,
-            Step::PrepareComponent | Step::TakeBackComponent | Step::Confirm | Step::Refund => Flow::Component,
+            Step::PrepareComponent | Step::TakeBackComponent | Step::Confirm | Step::Refund => {
+                Flow::Component
+            }
         }
     }
 

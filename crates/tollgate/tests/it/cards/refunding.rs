@@ -32,8 +32,9 @@ fn a_refund_gives_back_principal_and_fee_and_repeats_its_answer(kind: StoreKind)
         let made = refund(&world, reference, &body).data(201);
         let first = &made["refund"];
         assert_eq!(made["replayed"], false);
-        let amounts = ["amountMinor", "feeMinor", "totalRefundMinor", "currency", "serviceReference", "origin"]
-            .map(|field| first[field].as_str().unwrap());
+        let amounts =
+            ["amountMinor", "feeMinor", "totalRefundMinor", "currency", "serviceReference", "origin"]
+                .map(|field| first[field].as_str().unwrap());
         assert_eq!(amounts, ["3333", "125", "3458", "USD", reference, "api"], "{first:#}");
         assert!(matches!(first["status"].as_str(), Some("succeeded" | "processing")), "{first:#}");
         let again = refund(&world, reference, &body);
@@ -75,7 +76,8 @@ fn what_cannot_be_refunded_is_refused_and_says_why(kind: StoreKind) {
         ["idempotencyKey", "amountMinor", "feeRefund", "reason", "description", "metadata"]
     );
     assert_eq!(refund(&world, reference, &json!({})).faulty_fields(), ["idempotencyKey"]);
-    let too_much = refund(&world, reference, &json!({"idempotencyKey": "refund-too-much", "amountMinor": 10_001}));
+    let too_much =
+        refund(&world, reference, &json!({"idempotencyKey": "refund-too-much", "amountMinor": 10_001}));
     assert_eq!(too_much.failure(409), "refund_exceeds_remaining");
     assert_eq!(too_much.detailed_fields(), ["amountMinor", "feeMinor"]);
     let key = json!({"idempotencyKey": "refund-key-0001", "amountMinor": "100"});
@@ -128,10 +130,7 @@ fn an_operator_refunds_and_is_named(kind: StoreKind) {
     let path = world.shop.path(&format!("/transactions/{reference}/refunds"));
     let body = json!({"idempotencyKey": "operator-0001", "amountMinor": "500", "feeRefund": "none"});
     let made = world.shop.admin().post_with(("tollgate-actor", "Grace"), &path, &body).data(201);
-    assert_eq!(
-        (&made["refund"]["origin"], &made["refund"]["feeMinor"]),
-        (&json!("operator"), &json!("0"))
-    );
+    assert_eq!((&made["refund"]["origin"], &made["refund"]["feeMinor"]), (&json!("operator"), &json!("0")));
     let lines = world.shop.lines(reference, "refund_requested");
     assert_eq!(lines[0]["detail"]["actor"], "Grace");
     assert_eq!(world.shop.story(reference)["refunds"].as_array().unwrap().len(), 1);
@@ -158,7 +157,10 @@ fn events_of_refunds_carry_them(kind: StoreKind) {
         let path = world.shop.path(&format!("/events/{}", events[place]["id"].as_str().unwrap()));
         let body = &world.shop.admin().get(&path).data(200)["body"];
         let refund = &body["data"]["refund"];
-        assert_eq!((&refund["status"], &refund["refundReference"]), (&json!(status), &made["refund"]["refundReference"]));
+        assert_eq!(
+            (&refund["status"], &refund["refundReference"]),
+            (&json!(status), &made["refund"]["refundReference"])
+        );
         assert_eq!(body["data"]["transaction"]["serviceReference"], reference);
     }
 }

@@ -45,6 +45,16 @@ impl Cards for ModelCards {
         self.line.ask("pages.create", CallKind::Command, provider, open).await
     }
 
+    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
+        let reopen = |records: &mut Records, account| {
+            let page = records.pages.iter().find(|page| page.account == account && page.id == object);
+            let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
+            let client_secret = Some(Secret::new(format!("secret of {}", page.id)));
+            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
+        };
+        self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, reopen).await
+    }
+
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
         Some(match prepared {
             Some(prepared) => Component::PaymentElement {
