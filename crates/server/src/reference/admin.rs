@@ -200,6 +200,7 @@ fn payments(schemas: &mut Schemas) -> [Described; 7] {
             .answers::<RefundCreatedResponse>(schemas, StatusCode::CREATED)
             .answers::<RefundCreatedResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .with_key()
             .fails(REFUND_ERRORS),
         operation("admin_payment_account", OPERATIONS, AdminToken, "Continue a payment at the configured account")
             .says(

@@ -77,7 +77,8 @@ fn quote(schemas: &mut Schemas) -> Described {
 
 fn cards(schemas: &mut Schemas) -> [Described; 4] {
     let customer = json!({"name": "Ada Lovelace", "email": "ada@example.com"});
-    let refused = [ErrorCode::ProviderRejected, ErrorCode::ProviderUnavailable];
+    let refused =
+        [ErrorCode::ProviderRejected, ErrorCode::ProviderUnavailable, ErrorCode::IdempotencyConflict];
     [
         operation("payment_prepare", CARDS, AnyKey, "Prepare a hosted checkout")
             .says("Send the customer to `checkoutUrl`. An environment can require a secret key here.")
@@ -87,6 +88,9 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                        "metadata": {"order": "1001"}, "successUrl": "https://shop.example/thanks"}),
             )
             .answers::<PaymentResponse<'_>>(schemas, StatusCode::CREATED)
+            .answers::<PaymentResponse<'_>>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .with_key()
             .fails(UNROUTED)
             .fails(&refused),
         operation("component_prepare", CARDS, AnyKey, "Prepare an embedded component")
@@ -101,6 +105,9 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                 json!({"amountMinor": "1999", "currency": "USD", "description": "Order 1001", "customer": customer}),
             )
             .answers::<PaymentResponse<'_>>(schemas, StatusCode::CREATED)
+            .answers::<PaymentResponse<'_>>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .with_key()
             .fails(UNROUTED)
             .fails(&refused),
         operation("component_confirm", CARDS, SecretKey, "Confirm a component payment")
@@ -157,6 +164,7 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
             .answers::<TransferResponse>(schemas, StatusCode::CREATED)
             .answers::<TransferResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .with_key()
             .fails(UNROUTED)
             .fails(&[
                 ErrorCode::InsufficientWalletBalance,
@@ -182,6 +190,7 @@ fn refunds(schemas: &mut Schemas) -> [Described; 3] {
             .answers::<RefundCreatedResponse>(schemas, StatusCode::CREATED)
             .answers::<RefundCreatedResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .with_key()
             .fails(REFUND_ERRORS),
         operation("refund_list", REFUNDS, SecretKey, "List a transaction's refunds")
             .says("Oldest first, those made at the provider included.")

@@ -154,6 +154,12 @@ impl Described {
         self.fails(&[ErrorCode::InvalidBody])
     }
 
+    /// Takes an idempotency key as a header.
+    pub(crate) fn with_key(mut self) -> Self {
+        self.parameters.push(parameters::idempotency_key());
+        self
+    }
+
     /// Takes the name of whoever changes something.
     pub(crate) fn with_actor(mut self) -> Self {
         self.parameters.push(parameters::actor());

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tollgate_domain::id::{
     ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-    PostingId, TransactionId, TransferId,
+    PostingId, RefundId, TransactionId, TransferId,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -31,6 +31,7 @@ fn path_parameter(name: &str) -> Value {
         "event" => ("The event's id.", id(&[EventId::PREFIX])),
         "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
         "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
+        "refund" => ("The refund's `refundReference`.", id(&[RefundId::PREFIX])),
         "currency" => ("The wallet's currency.", reference::<scalars::CurrencyInput>()),
         "version" => ("The version's number.", version()),
         "provider" => {
@@ -69,6 +70,15 @@ fn query(name: &str, description: &str, schema: Value) -> Value {
         ("schema", schema),
     ];
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
+}
+
+/// The caller's name for a business action, which is done once.
+pub(crate) fn idempotency_key() -> Value {
+    json!({
+        "name": "Idempotency-Key", "in": "header",
+        "description": "Makes the request repeatable: the same key with the same request returns the first result.",
+        "schema": {"type": "string", "minLength": 8, "maxLength": 160, "pattern": "^[!-~]+$"},
+    })
 }
 
 /// How many at most.

@@ -2,7 +2,7 @@
 
 use rand::RngExt as _;
 use tollgate_domain::{
-    card::{Attempt, AttemptState, Preparation},
+    card::{Attempt, AttemptState, CardOrder, Preparation},
     id::{EnvironmentId, PaymentId},
 };
 use tollgate_engine::ports::{CardPayment, Entry, Inserted, PaymentFilter, Progress};
@@ -101,7 +101,7 @@ pub async fn an_operator_ties_a_payment_to_another_account(nodes: &Nodes) {
 
 pub async fn a_key_belongs_to_one_payment_until_it_is_withdrawn(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
-    let key = nodes.new_key();
+    let key = nodes.new_key_digest();
     let keyed = |environment| CardOrder { key: Some(key), ..nodes.new_order(environment) };
     let (first, second, third) = (keyed(environment), keyed(environment), keyed(environment));
     nodes.payment_with(&first, &preparing()).await;
@@ -113,7 +113,7 @@ pub async fn a_key_belongs_to_one_payment_until_it_is_withdrawn(nodes: &Nodes) {
     let again = nodes.two.insert_payment(environment, &first, &preparing(), &[], &[]).await.unwrap();
     assert_eq!(again, Inserted::Done, "the very same");
     assert_eq!(nodes.two.payment_of_key(environment, &key).await.unwrap(), Some(first.id));
-    assert_eq!(nodes.two.payment_of_key(environment, &nodes.new_key()).await.unwrap(), None);
+    assert_eq!(nodes.two.payment_of_key(environment, &nodes.new_key_digest()).await.unwrap(), None);
     // Elsewhere the same key is another's.
     let elsewhere = nodes.environment().await.id;
     assert_eq!(nodes.two.payment_of_key(elsewhere, &key).await.unwrap(), None);

@@ -148,7 +148,7 @@ impl Nodes {
     }
 
     /// A key that no other payment has.
-    pub fn new_key(&self) -> [u8; 32] {
+    pub fn new_key_digest(&self) -> [u8; 32] {
         let (_, random) = self.next();
         let mut key = [7; 32];
         key[..10].copy_from_slice(&random);
@@ -173,7 +173,7 @@ impl Nodes {
             metadata: format!("{{\"order\":{:?},\"n\":\"1\"}}", "\u{1F9FE}".repeat(2_000)),
             success_url: Some("https://shop.example/done?a=1&b=%20".to_owned()),
             cancel_url: Some("https://shop.example/ü".to_owned()),
-            key: Some(self.new_key()),
+            key: Some(self.new_key_digest()),
             request: "req_2".to_owned(),
             expires_at: Timestamp::from_unix_millis(i64::MAX),
             ..self.new_order(environment)

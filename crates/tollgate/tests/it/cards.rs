@@ -5,6 +5,7 @@ mod configuration;
 mod declines;
 mod expiry;
 mod flows;
+mod keys;
 mod lists;
 mod refunding;
 mod refunds;
