@@ -85,6 +85,7 @@ through! {
 through! {
     PaymentStore {
         Read payment_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<PaymentId>;
+        Read objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         Read payments(
             environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32
         ) -> Vec<PaymentId>;

@@ -303,6 +303,13 @@ pub trait PaymentStore: Send + Sync + 'static {
         object: &str,
     ) -> Result<Option<PaymentId>, StoreError>;
 
+    /// The names of the provider's objects by which a payment is found, at most a hundred.
+    async fn objects_of_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<Vec<String>, StoreError>;
+
     /// Changes a payment, if it is still as it was seen.
     async fn change_payment(
         &self,

@@ -3,15 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::OwnedSemaphorePermit;
-use tollgate_domain::id::EnvironmentId;
-use tracing::warn;
+use tollgate_domain::{
+    card::Preparation,
+    id::{EnvironmentId, PaymentId},
+};
+use tracing::{debug, warn};
 
 use super::notice_text;
 use crate::{
     engine::Engine,
     ports::{
-        InboundWebhook, ProviderEvent, ProviderEventState, Received, SettledProviderEvent, SignatureError,
-        StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
+        InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, Received, SettledProviderEvent,
+        SignatureError, StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
     },
 };
 
@@ -81,6 +84,12 @@ impl Engine {
         if !is_name(&notice.event) || !is_name(&notice.kind) {
             return Err(WebhookError::InvalidName);
         }
+        if reader.tells_of_other_sales()
+            && self.is_of_another_sale(environment, provider_name, &notice).await?
+        {
+            debug!(%environment, provider = provider_name, event = notice.event, kind = notice.kind, "event of another sale dropped");
+            return Ok(());
+        }
         let event = ProviderEvent {
             provider: provider_name.to_owned(),
             id: notice.event.clone(),
@@ -114,6 +123,30 @@ impl Engine {
             )
             .await?;
         Ok(())
+    }
+
+    /// Whether an event is surely about nothing of ours. It names our reference, an object of ours, or something that is
+    /// being made right now and not recorded yet; a dispute, of which little else is told, is kept whatever it names.
+    async fn is_of_another_sale(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        notice: &WebhookNotice,
+    ) -> Result<bool, StoreError> {
+        if !notice.relevant {
+            return Ok(true);
+        }
+        let is_reference = |text: &str| text.parse::<PaymentId>().is_ok();
+        if notice.dispute.is_some() || notice.reference.as_deref().is_some_and(is_reference) {
+            return Ok(false);
+        }
+        for object in &notice.objects {
+            if self.store.payment_of_object(environment, provider, object).await?.is_some() {
+                return Ok(false);
+            }
+        }
+        let preparing = PaymentFilter { preparation: Some(Preparation::Preparing), waiting: false };
+        Ok(self.store.payments(environment, preparing, None, 1).await?.is_empty())
     }
 
     /// Applies an event right away.

@@ -20,6 +20,7 @@ pub(super) struct PaymentList {
 pub(super) struct Payment {
     pub(super) id: String,
     pub(super) status: String,
+    pub(super) order_id: Option<String>,
     pub(super) amount_money: Money,
     pub(super) refunded_money: Option<Money>,
     pub(super) reference_id: Option<String>,
@@ -48,6 +49,7 @@ pub(super) struct LocationBody {
 #[derive(Deserialize)]
 pub(super) struct Location {
     pub(super) id: String,
+    pub(super) currency: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -28,6 +28,7 @@ port! {
         Read payments::of_object => payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
+        Read payments::objects => objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         WriteOnce payment_change::change => change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

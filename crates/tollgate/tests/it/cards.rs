@@ -8,6 +8,7 @@ mod flows;
 mod lists;
 mod refunds;
 mod secrets;
+mod square;
 mod timeline;
 mod validation;
 

@@ -124,6 +124,7 @@ through! {
         StoreRead payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
+        StoreRead objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         StoreWrite change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

@@ -42,7 +42,7 @@ fn provider_reference(world: &World, prepared: &Prepared, wire: Wire) -> String 
     let state = world.simulator.state();
     let (rows, name) = match wire {
         Wire::Stripe => (&state["stripe"]["payment_intents"], "/metadata/tollgate_reference"),
-        Wire::Square => (&state["square"]["payments"], "/reference_id"),
+        Wire::Square => (&state["square"]["payments"], "/order_reference_id"),
     };
     let paid = |row: &&serde_json::Value| {
         let of_ours = row.pointer(name).is_some_and(|found| *found == prepared.reference);
