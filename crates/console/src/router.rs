@@ -27,6 +27,7 @@ pub fn router(console: Console) -> Router {
         .route("/payments", get(payments::list))
         .route("/payments.csv", get(payments::export))
         .route("/payments/{reference}", get(payment::show))
+        .route("/payments/{reference}/corrected-account", post(payment::reveal))
         .route("/routing", get(routing::show))
         .route("/fees/edit", get(routing::edit_fee).post(routing::review_fee))
         .route("/rules/switch", post(routing::switch_rule))

@@ -21,10 +21,12 @@ pub enum EventKind {
     DisputeUpdated,
     /// A dispute has been decided.
     DisputeClosed,
+    /// The receiving bank asks for a bank transfer's details to be corrected next time; nothing failed.
+    NotificationOfChange,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
         Self::Transaction(Status::Processing),
@@ -37,6 +39,7 @@ impl EventKind {
         Self::DisputeOpened,
         Self::DisputeUpdated,
         Self::DisputeClosed,
+        Self::NotificationOfChange,
     ];
 
     /// The name in bodies, filters and the stores.
@@ -54,6 +57,7 @@ impl EventKind {
             Self::DisputeOpened => "dispute.opened",
             Self::DisputeUpdated => "dispute.updated",
             Self::DisputeClosed => "dispute.closed",
+            Self::NotificationOfChange => "transfer.notification_of_change",
         }
     }
 

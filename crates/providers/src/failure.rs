@@ -32,6 +32,7 @@ pub(crate) enum Code {
     ProviderCredentials,
     ProviderObjectMissing,
     ProviderState,
+    ProviderFunds,
 }
 
 impl Code {
@@ -80,6 +81,9 @@ impl Code {
             Self::ProviderObjectMissing => ("provider_object_missing", "The provider has no such payment."),
             Self::ProviderState => {
                 ("provider_state", "The payment's state at the provider does not allow this.")
+            }
+            Self::ProviderFunds => {
+                ("provider_funds", "The provider's funding account has insufficient funds.")
             }
         }
     }
