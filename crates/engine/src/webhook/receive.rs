@@ -125,8 +125,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an event is surely about nothing of ours. It names our reference, an object of ours, or something that is
-    /// being made right now and not recorded yet; a dispute, of which little else is told, is kept whatever it names.
+    /// Whether an event is certainly about nothing of ours: it names neither our reference nor an object of ours, and nothing
+    /// is being made right now that it could be about. A dispute, of which little else is told, is kept whatever it names.
     async fn is_of_another_sale(
         &self,
         environment: EnvironmentId,
@@ -140,13 +140,17 @@ impl Engine {
         if notice.dispute.is_some() || notice.reference.as_deref().is_some_and(is_reference) {
             return Ok(false);
         }
+        // Asked for first: what is recorded between the two questions is found by the second.
+        let preparing = PaymentFilter { preparation: Some(Preparation::Preparing), waiting: false };
+        if !self.store.payments(environment, preparing, None, 1).await?.is_empty() {
+            return Ok(false);
+        }
         for object in &notice.objects {
             if self.store.payment_of_object(environment, provider, object).await?.is_some() {
                 return Ok(false);
             }
         }
-        let preparing = PaymentFilter { preparation: Some(Preparation::Preparing), waiting: false };
-        Ok(self.store.payments(environment, preparing, None, 1).await?.is_empty())
+        Ok(true)
     }
 
     /// Applies an event right away.

@@ -287,57 +287,6 @@ async fn amounts_the_wire_cannot_carry_are_not_sent() {
 }
 
 #[tokio::test]
-async fn what_the_funding_account_has() {
-    let world = start(quick()).await;
-    let funds = async || {
-        let call = world.wire().funds(&world.provider).await;
-        assert_eq!(asked(&call), [("accounts.balance", 1)]);
-        call.outcome.unwrap().get()
-    };
-    let balance = async |balance: i64| {
-        let path = "increase/accounts/account_simulator/set_balance";
-        world.control("POST", path, json!({ "balance": balance })).await;
-    };
-    balance(10_000).await;
-    assert_eq!(funds().await, 10_000);
-    sent(&world, Channel::StandardAch).await;
-    sent(&world, Channel::Instant).await;
-    assert_eq!(funds().await, 6_000);
-    balance(-1).await;
-    assert_eq!(funds().await, 0, "an overdrawn account has nothing");
-}
-
-#[tokio::test]
-async fn an_account_without_the_money_refuses_and_says_so() {
-    let world = start(quick()).await;
-    let balance = async |balance: i64| {
-        let path = "increase/accounts/account_simulator/set_balance";
-        world.control("POST", path, json!({ "balance": balance })).await;
-    };
-    for channel in CHANNELS {
-        balance(1_999).await;
-        let order = order(channel);
-        let call = world.send(&order).await;
-        let last = call.logs.last().unwrap();
-        assert_eq!((last.tries.len(), last.tries[0].outcome.as_str()), (1, "invalid_operation_error"));
-        let Err(CallError::Rejected(rejection)) = call.outcome else {
-            panic!("{channel:?}: {:?}", call.outcome)
-        };
-        assert_eq!(
-            (rejection.kind, rejection.failure.code.as_str()),
-            (RejectionKind::Funds, "provider_funds")
-        );
-        let said = "There's an insufficient balance in the account.";
-        assert!(rejection.failure.message.ends_with(said), "{}", rejection.failure.message);
-        assert!(world.find(&order).await.outcome.unwrap().is_none());
-        // The key was not used up.
-        balance(2_000).await;
-        world.send(&order).await.outcome.unwrap();
-        assert_eq!(world.taken(&order).await.len(), 1);
-    }
-}
-
-#[tokio::test]
 async fn a_key_that_made_a_transfer_by_a_request_that_read_otherwise_was_ours() {
     let world = start(quick()).await;
     // The configuration named another account when the lost request was sent.
