@@ -21,14 +21,22 @@ pub(crate) struct FieldSpec {
     pub(crate) name: &'static str,
     /// Sealed at rest and masked when read; the others are meant for browsers or are mere ids.
     pub(crate) secret: bool,
+    /// Whether the provider cannot be used without it.
+    pub(crate) required: bool,
+    /// The most characters it may have where that is a rule of the provider's: printable ASCII then.
+    pub(crate) length_max: Option<usize>,
 }
 
 const fn secret(name: &'static str) -> FieldSpec {
-    FieldSpec { name, secret: true }
+    FieldSpec { secret: true, ..open(name) }
 }
 
 const fn open(name: &'static str) -> FieldSpec {
-    FieldSpec { name, secret: false }
+    FieldSpec { name, secret: false, required: true, length_max: None }
+}
+
+const fn optional_text(name: &'static str, length_max: usize) -> FieldSpec {
+    FieldSpec { required: false, length_max: Some(length_max), ..open(name) }
 }
 
 impl Adapter {
@@ -84,7 +92,9 @@ impl Adapter {
     }
 
     pub(crate) const fn funding_fields(self) -> &'static [FieldSpec] {
-        const INCREASE: &[FieldSpec] = &[open("accountId"), open("accountNumberId")];
+        // An entry has room for so much of a company's name.
+        const INCREASE: &[FieldSpec] =
+            &[open("accountId"), open("accountNumberId"), optional_text("companyName", 16)];
         match self {
             Self::Stripe | Self::Square => &[],
             Self::Increase => INCREASE,

@@ -103,7 +103,8 @@ impl Provider {
     pub fn missing(&self) -> Vec<String> {
         let credentials =
             self.adapter.credential_fields().iter().filter(|field| self.credential(field.name).is_none());
-        let funding = self.adapter.funding_fields().iter().filter(|field| self.funding(field.name).is_none());
+        let required = self.adapter.funding_fields().iter().filter(|field| field.required);
+        let funding = required.filter(|field| self.funding(field.name).is_none());
         let credentials = credentials.map(|field| format!("credentials.{}", field.name));
         credentials.chain(funding.map(|field| format!("funding.{}", field.name))).collect()
     }
@@ -249,9 +250,7 @@ fn read(
             });
     }
     if let Some(node) = funding {
-        provider.funding = read_fields(&node, adapter.funding_fields(), errors, |_, node, errors| {
-            node.text(MAX_CREDENTIAL_LENGTH, errors).map(str::to_owned)
-        });
+        provider.funding = read_fields(&node, adapter.funding_fields(), errors, read_funding);
     }
     Some(provider)
 }
@@ -310,6 +309,15 @@ fn read_fields<T>(
     }
     object.finish(errors);
     fields
+}
+
+fn read_funding(field: &FieldSpec, node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String> {
+    let text = node.text(field.length_max.unwrap_or(MAX_CREDENTIAL_LENGTH), errors)?;
+    if field.length_max.is_some() && !text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        node.fault(errors, "must be printable ASCII: banks cannot carry other characters");
+        return None;
+    }
+    Some(text.to_owned())
 }
 
 fn read_credential(

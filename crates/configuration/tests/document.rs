@@ -14,7 +14,7 @@ fn example() -> Value {
         "providers": {
             "card_provider_a": {"adapter": "stripe", "credentials": {"secretKey": STRIPE_SECRET, "publishableKey": "pk_x", "webhookSecret": "whsec_short"}, "baseUrl": "http://127.0.0.1:9/x/"},
             "card_provider_b": {"adapter": "square", "credentials": {"accessToken": "an-access-token-of-some-length", "applicationId": "app", "locationId": "loc"}, "environment": "sandbox"},
-            "ach_provider_a": {"adapter": "increase", "credentials": {}, "funding": {"accountId": "account_1"}}
+            "ach_provider_a": {"adapter": "increase", "credentials": {}, "funding": {"accountId": "account_1", "companyName": "Acme Payments"}}
         },
         "routing": {
             "web_card": {
@@ -72,6 +72,7 @@ fn the_example_is_read_into_what_it_says() {
     assert!(provider.missing().is_empty());
     let ach = configuration.providers.get("ach_provider_a").unwrap();
     assert_eq!(ach.missing(), ["credentials.apiKey", "credentials.webhookSecret", "funding.accountNumberId"]);
+    assert_eq!(ach.funding("companyName"), Some("Acme Payments"));
     assert!(configuration.routing(PaymentMethod::Ach).enabled());
     assert_eq!(configuration.web_card.rules().len(), 1);
     let entry = configuration.fees.entry("card_provider_a", Channel::WebCard, Currency::USD);
@@ -110,6 +111,18 @@ fn every_single_fault_is_named_at_its_place() {
             json!("test"),
             "providers.card_provider_b.environment",
             "sandbox",
+        ),
+        (
+            "/providers/ach_provider_a/funding/companyName",
+            json!("a name of 17 sign"),
+            "providers.ach_provider_a.funding.companyName",
+            "at most 16",
+        ),
+        (
+            "/providers/ach_provider_a/funding/companyName",
+            json!("Café"),
+            "providers.ach_provider_a.funding.companyName",
+            "ASCII",
         ),
         (
             "/providers/card_provider_a/credentials/secretKey",

@@ -28,6 +28,7 @@ pub fn router(console: Console) -> Router {
         .route("/payments.csv", get(payments::export))
         .route("/payments/{reference}", get(payment::show))
         .route("/payments/{reference}/refund", get(refund::show).post(refund::post))
+        .route("/payments/{reference}/corrected-account", post(payment::reveal))
         .route("/routing", get(routing::show))
         .route("/fees/edit", get(routing::edit_fee).post(routing::review_fee))
         .route("/rules/switch", post(routing::switch_rule))

@@ -1,6 +1,7 @@
 //! Bank transfers: what is ordered, what a provider says became of it, and what that means for books and wallet.
 
 mod calendar;
+mod correction;
 mod returns;
 mod routing_number;
 mod status_decision;
@@ -16,6 +17,7 @@ use crate::{
 };
 
 pub use calendar::{Calendar, RailRules};
+pub use correction::{CorrectedNumber, Correction};
 pub use returns::{ReturnReason, return_reason};
 pub use routing_number::is_routing_number;
 pub use status_decision::{AchProviderReport, AchProviderStatus, StatusDecision, decide_status};

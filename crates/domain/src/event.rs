@@ -26,6 +26,8 @@ pub enum EventKind {
     DisputeUpdated,
     /// A dispute has been decided.
     DisputeClosed,
+    /// The receiving bank asks for a bank transfer's details to be corrected next time; nothing failed.
+    NotificationOfChange,
 }
 
 impl EventKind {
@@ -43,6 +45,7 @@ impl EventKind {
         Self::DisputeOpened,
         Self::DisputeUpdated,
         Self::DisputeClosed,
+        Self::NotificationOfChange,
     ];
 
     /// The name in bodies, filters and the stores.
@@ -61,6 +64,7 @@ impl EventKind {
             Self::DisputeOpened => "dispute.opened",
             Self::DisputeUpdated => "dispute.updated",
             Self::DisputeClosed => "dispute.closed",
+            Self::NotificationOfChange => "transfer.notification_of_change",
         }
     }
 

@@ -4,6 +4,7 @@
 //! node can make again. An outcome that is unknown stays so until the provider has told it.
 
 mod account;
+mod corrections;
 mod event;
 mod fingerprint;
 mod preview;
@@ -20,6 +21,7 @@ use tollgate_configuration::{Adapter, Provider};
 
 use crate::{engine::Engine, ports::AchTransfers, snapshot::EnvironmentView};
 
+pub use corrections::{CorrectedAccount, notifications_of_change};
 pub use preview::Preview;
 pub use reads::TransferRead;
 pub use request::{Bank, TransferCreated, TransferError, TransferRequest};

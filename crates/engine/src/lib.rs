@@ -34,8 +34,8 @@ mod wallet;
 mod webhook;
 
 pub use ach::{
-    Bank, CustomerToken, IssuedToken, Preview, TokenError, TransferCreated, TransferError, TransferRead,
-    TransferRequest,
+    Bank, CorrectedAccount, CustomerToken, IssuedToken, Preview, TokenError, TransferCreated, TransferError,
+    TransferRead, TransferRequest, notifications_of_change,
 };
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,

@@ -120,7 +120,7 @@ async fn send(
 ) -> Result<AchProviderReport, CallError> {
     let rail = rail(order)?;
     let body = match rail {
-        Rail::Ach => request::ach(order, account, api.account()?)?,
+        Rail::Ach => request::ach(order, account, api.account()?, api.company_name())?,
         Rail::RealTime => {
             let body = request::real_time(order, account, api.account_number()?)?;
             check_instant(calls, api, account).await.map_err(nothing_sent)?;

@@ -6,6 +6,7 @@
 mod call;
 mod find;
 mod link;
+mod locations;
 mod refund;
 mod rejection;
 mod request;
@@ -13,7 +14,10 @@ mod status;
 mod types;
 mod webhook;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
@@ -21,11 +25,11 @@ use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderReport},
     refund::{Refund, RefundReport},
-    transaction::Dispute,
+    transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, RejectionKind,
-    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, Rejection,
+    RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
@@ -35,25 +39,49 @@ use crate::{
     settings::ProviderSettings,
     square::{
         call::{ApiClient, interpret, interpret_charge},
-        types::{DisputeObject, LocationBody, PaymentBody, PaymentLinkBody},
+        locations::Locations,
+        types::{DisputeObject, Location, LocationBody, Payment, PaymentBody, PaymentLinkBody},
     },
     text::is_id,
 };
+
+/// A caller waits for it before the payment itself, so that it is given up soon.
+const LOCATION_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Cards and webhooks over the Square API.
 #[derive(Debug)]
 pub(crate) struct Square {
     http: Arc<HttpClient>,
     settings: Arc<ProviderSettings>,
+    /// For what nobody should wait for.
+    hasty: ProviderSettings,
+    locations: Locations,
 }
 
 impl Square {
     pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<ProviderSettings>) -> Self {
-        Self { http, settings }
+        let hasty = ProviderSettings {
+            tries_max: 1,
+            deadline: settings.deadline.min(LOCATION_TIMEOUT),
+            ..ProviderSettings::clone(&settings)
+        };
+        Self { http, settings, hasty, locations: Locations::default() }
     }
 
     fn calls(&self) -> CallSession<'_> {
         CallSession::new(&self.http, &self.settings)
+    }
+
+    /// The currency of the configured location; `None` if it cannot be found out now.
+    async fn currency(&self, calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Option<String> {
+        let (address, location) = (api.provider.address(), api.location().ok()?);
+        if let Some(known) = self.locations.get(address, location, Instant::now()) {
+            return known;
+        }
+        let read = read_location(calls, api).await.ok().flatten();
+        let currency = read.and_then(|location| location.currency).map(|code| code.to_ascii_uppercase());
+        self.locations.put(address, location, currency.clone(), Instant::now());
+        currency
     }
 
     fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
@@ -72,6 +100,15 @@ impl Cards for Square {
             Flow::PaymentComponent => false,
             Flow::HostedCheckout => true,
         }
+    }
+
+    async fn check(&self, provider: &Provider, order: &CardOrder) -> Call<()> {
+        let mut calls = CallSession::new(&self.http, &self.hasty);
+        let currency = self.currency(&mut calls, self.api(provider)).await;
+        calls.finish(match currency {
+            Some(only) if only != order.currency.code() => Err(other_currency(&only, order)),
+            _ => Ok(()),
+        })
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
@@ -118,17 +155,32 @@ impl Cards for Square {
     ) -> Call<ProviderReport> {
         let mut calls = self.calls();
         let api = self.api(provider);
-        let outcome = match subject {
-            Subject::Object(link) => link::read(&mut calls, api, order, link).await,
-            Subject::Payment(id) => read_payment(&mut calls, api, id).await,
+        let outcome = match (subject, order.flow) {
+            (Subject::Object(link), _) => link::read(&mut calls, api, link).await,
+            (Subject::Payment(id), Flow::HostedCheckout) => link::read_payment(&mut calls, api, id).await,
+            (Subject::Payment(id), Flow::PaymentComponent) => read_payment(&mut calls, api, id).await,
+        };
+        calls.finish(outcome)
+    }
+
+    async fn read_by_name(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        name: &str,
+    ) -> Call<Option<ProviderReport>> {
+        let mut calls = self.calls();
+        let outcome = match order.flow {
+            Flow::HostedCheckout => link::read_order(&mut calls, self.api(provider), name).await,
+            Flow::PaymentComponent => Ok(None),
         };
         calls.finish(outcome)
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let mut calls = self.calls();
-        let outcome = sees_location(&mut calls, self.api(provider)).await;
-        calls.finish(outcome)
+        let outcome = read_location(&mut calls, self.api(provider)).await;
+        calls.finish(outcome.map(|location| location.is_some()))
     }
 
     async fn refund(
@@ -153,9 +205,9 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
-    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let mut calls = self.calls();
-        let outcome = link::withdraw(&mut calls, self.api(provider), order, object).await;
+        let outcome = link::withdraw(&mut calls, self.api(provider), object).await;
         calls.finish(outcome)
     }
 }
@@ -172,6 +224,11 @@ impl WebhookReader for Square {
 
     fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
         webhook::translate(body)
+    }
+
+    /// Webhooks tell of all of a seller's sales, those at the counter included.
+    fn tells_of_other_sales(&self) -> bool {
+        true
     }
 }
 
@@ -208,28 +265,52 @@ async fn pay(
     Ok(status::report(&paid.payment))
 }
 
-async fn sees_location(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
+/// The configured location, if the credentials see it.
+async fn read_location(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+) -> Result<Option<Location>, CallError> {
     let id = api.location()?;
     if !is_id(id) {
-        return Ok(false);
+        return Ok(None);
     }
     let call = api.get("locations.get", &format!("locations/{id}"))?;
-    missing_is_none(calls.run(&call, interpret::<LocationBody>).await)
-        .map(|read| read.is_some_and(|read| read.location.id == id))
+    let read = missing_is_none(calls.run(&call, interpret::<LocationBody>).await)?;
+    Ok(read.map(|read| read.location).filter(|location| location.id == id))
 }
 
+fn other_currency(only: &str, order: &CardOrder) -> CallError {
+    let message = format!(
+        "The configured Square location takes payments in {only} only, not in {asked}. Route {asked} to another \
+         provider, or configure a location in {asked}.",
+        asked = order.currency.code()
+    );
+    let failure = Failure { code: "currency_not_supported".to_owned(), message };
+    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
+}
+
+/// A payment of the component's. It was made with our reference, so that one without is another's.
 async fn read_payment(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
     id: &str,
 ) -> Result<ProviderReport, CallError> {
+    let payment = get_payment(calls, api, id).await?;
+    let refunds = refund::of_payments(calls, api, std::slice::from_ref(&payment)).await?;
+    let report = status::report(&payment);
+    Ok(ProviderReport { reference: Some(report.reference.unwrap_or_default()), refunds, ..report })
+}
+
+async fn get_payment(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<Payment, CallError> {
     if !is_id(id) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     let call = api.get("payments.get", &format!("payments/{id}"))?;
-    let payment = calls.run(&call, interpret::<PaymentBody>).await?.payment;
-    let refunds = refund::of_payment(calls, api, &payment.refund_ids).await?;
-    Ok(ProviderReport { refunds, ..status::report(&payment) })
+    Ok(calls.run(&call, interpret::<PaymentBody>).await?.payment)
 }
 
 async fn read_dispute(

@@ -93,6 +93,7 @@ operations! {
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
     "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account;
+    "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account;
     "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting;
     "audit" GET "/admin/v1/audit" get audit::run;
     "doctor" GET "/admin/v1/doctor" get doctor::examine;

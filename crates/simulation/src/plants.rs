@@ -118,7 +118,7 @@ pub(crate) fn transfer_change<'a>(
             Some(Cow::Owned(TransferChange { posting: None, ..change.clone() }))
         }
         Some(Plant::UntoldChange) if world.strikes(100) => {
-            Some(Cow::Owned(TransferChange { new_events: None, ..change.clone() }))
+            Some(Cow::Owned(TransferChange { new_events: Vec::new(), ..change.clone() }))
         }
         _ => Some(Cow::Borrowed(change)),
     }

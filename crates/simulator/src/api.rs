@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use subtle::ConstantTimeEq as _;
 
 use crate::collection::lock;
-use crate::config::Wire;
+use crate::config::{Config, Wire};
 use crate::idempotency::Keys;
 use crate::query::Query;
 use crate::services::Services;
@@ -42,7 +42,8 @@ pub(crate) trait Provider: Debug + Sized + 'static {
 
 /// What a provider remembers.
 pub(crate) trait ApiState: Debug + Send + 'static {
-    fn new(objects_max: usize) -> Self;
+    /// Before anything has happened.
+    fn new(config: &Config) -> Self;
     /// The events since the last time, for sending.
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent>;
 }
@@ -128,7 +129,7 @@ impl<P: Provider> Api<P> {
         let objects_max = services.config.objects_max;
         Self(Arc::new(Inner {
             services: Arc::clone(services),
-            state: Mutex::new(P::State::new(objects_max)),
+            state: Mutex::new(P::State::new(&services.config)),
             keys: Arc::new(Keys::new(objects_max)),
         }))
     }
@@ -146,7 +147,7 @@ impl<P: Provider> Api<P> {
     }
 
     pub(crate) fn reset(&self) {
-        *self.state() = P::State::new(self.services().config.objects_max);
+        *self.state() = P::State::new(&self.services().config);
         self.keys().clear();
     }
 

@@ -43,8 +43,8 @@ pub struct SquareKeys {
     pub application_id: String,
     /// The only location there is.
     pub location_id: String,
-    /// The location's currency. Where it is given, payments in any other are refused, as the provider does.
-    pub currency: Option<String>,
+    /// The location's currency: payments in any other are refused.
+    pub currency: String,
 }
 
 /// The identifiers accepted on the Increase API.
@@ -56,6 +56,13 @@ pub struct IncreaseKeys {
     pub account_id: String,
     /// The account's only number; real-time payments name it as their source.
     pub account_number_id: String,
+    /// What the account holds before anything happens, in cents. Transfers beyond it are refused.
+    pub balance: i64,
+}
+
+impl IncreaseKeys {
+    /// A balance that nobody spends by accident: ten trillion dollars.
+    pub const LARGE_BALANCE: i64 = 1_000_000_000_000_000;
 }
 
 /// Where webhooks of one provider go.
@@ -115,12 +122,13 @@ impl Default for Config {
                 access_token: "square_simulator_token".to_owned(),
                 application_id: "sandbox-sq0idb-simulator".to_owned(),
                 location_id: "LSIMULATOR001".to_owned(),
-                currency: None,
+                currency: "USD".to_owned(),
             },
             increase: IncreaseKeys {
                 api_key: "increase_simulator_key".to_owned(),
                 account_id: "account_simulator".to_owned(),
                 account_number_id: "account_number_simulator".to_owned(),
+                balance: IncreaseKeys::LARGE_BALANCE,
             },
             webhooks: Vec::new(),
             public_url: "http://127.0.0.1".to_owned(),

@@ -122,7 +122,8 @@ async fn drive(
             respond(&providers.square, |state, services| square::drive(state, services, what, &body)).await
         }
         "increase" => {
-            respond(&providers.increase, |state, services| increase::drive(state, services, what)).await
+            respond(&providers.increase, |state, services| increase::drive(state, services, what, &body))
+                .await
         }
         _ => problem(StatusCode::NOT_FOUND, "unknown provider"),
     }

@@ -177,7 +177,7 @@ async fn one(nodes: &Nodes, environment: EnvironmentId, what: What) {
     let mut sent = TransferChange {
         state: Some(TransactionState { status, provider_reference, ..TransactionState::pending() }),
         entries: lines(nodes),
-        new_events: Some(nodes.new_outbox_event(EventKind::Transaction(status))),
+        new_events: vec![nodes.new_outbox_event(EventKind::Transaction(status))],
         ..nodes.transfer_change(0, sending())
     };
     sent.progress.due = Some(new.order.created_at);

@@ -10,9 +10,10 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
-    QuoteRequest, explain, metadata_pairs,
+    Origin, QuoteRequest, explain, metadata_pairs, notifications_of_change,
     ports::{Entry, LedgerLine, StoredException},
 };
+use tollgate_vault::Secret;
 
 use crate::{
     layout::{
@@ -27,7 +28,7 @@ use crate::{
         routing::RuleView,
         timeline::{Line, corrections},
     },
-    request::signed_in::SignedIn,
+    request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 /// A layer of the fee, step by step.
@@ -65,6 +66,7 @@ struct PaymentPage {
     failure: Option<(String, String)>,
     waiting: Option<String>,
     facts: Vec<(&'static str, String)>,
+    can_reveal: bool,
     metadata: String,
     principal: String,
     layers: Vec<Layer>,
@@ -105,13 +107,15 @@ struct PaymentView<'a> {
     exceptions: &'a [StoredException],
     postings: &'a [LedgerLine],
     refunds: &'a [Refund],
+    /// Whether there is a corrected account number that is not shown yet.
+    can_reveal: bool,
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     match signed_in.path("reference")? {
         ServiceReference::Card(id) => card(&signed_in, environment, id).await,
-        ServiceReference::Ach(id) => transfer(&signed_in, environment, id).await,
+        ServiceReference::Ach(id) => transfer(&signed_in, environment, id, &[]).await,
     }
 }
 
@@ -160,11 +164,29 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         exceptions: &read.exceptions,
         postings: &[],
         refunds: &read.payment.refunds,
+        can_reveal: false,
     };
     render(signed_in, environment, details).await
 }
 
-async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: TransferId) -> Page {
+/// Shows the account numbers that receiving banks asked to be used from now on; that they were shown is recorded.
+pub(crate) async fn reveal(form: Submitted) -> Page {
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let ServiceReference::Ach(id) = signed_in.path("reference")? else { return Err(PageError::Missing) };
+    let Origin { actor, request } = signed_in.origin();
+    let engine = &signed_in.console.engine;
+    let revealed = engine.reveal_corrected_accounts(environment, id, &actor, &request).await?;
+    let numbers: Vec<_> = revealed.into_iter().map(|account| account.account_number).collect();
+    transfer(signed_in, environment, id, &numbers).await
+}
+
+async fn transfer(
+    signed_in: &SignedIn,
+    environment: EnvironmentId,
+    id: TransferId,
+    revealed: &[Secret],
+) -> Page {
     let read = signed_in.console.engine.transfer_with_timeline(environment, id).await?;
     let (order, progress) = (&read.transfer.order, &read.transfer.progress);
     let mut facts = vec![
@@ -183,8 +205,12 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
     ];
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
-    let notified = serde_json::from_str(&progress.corrections).unwrap_or_default();
+    let notified = notifications_of_change(&read.transfer);
+    let has_corrected_account = notified
+        .as_array()
+        .is_some_and(|all| all.iter().any(|one| one.get("corrected_account_number").is_some()));
     facts.extend(corrections(&notified).into_iter().map(|said| ("Corrections", said)));
+    facts.extend(revealed.iter().map(|number| ("Corrected account number", number.expose().to_owned())));
     let details = PaymentView {
         reference: ServiceReference::Ach(id),
         state: Some(&read.transfer.state),
@@ -213,6 +239,7 @@ async fn transfer(signed_in: &SignedIn, environment: EnvironmentId, id: Transfer
         exceptions: &read.exceptions,
         postings: &read.postings,
         refunds: &[],
+        can_reveal: has_corrected_account && revealed.is_empty(),
     };
     render(signed_in, environment, details).await
 }
@@ -257,6 +284,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
             .map(|failure| (failure.code.clone(), failure.message.clone())),
         waiting: details.waiting.map(str::to_owned),
         facts,
+        can_reveal: details.can_reveal,
         metadata: pretty(details.metadata),
         principal: minor(details.fee.principal.into(), details.currency),
         layers: vec![

@@ -98,6 +98,13 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             );
             ("bad", "Discrepancy with the provider".to_owned(), vec![said])
         }
+        "waiting" => {
+            ("warn", "Waiting".to_owned(), vec![format!("{}.", capitalized(&text(detail, "reason")))])
+        }
+        "account_revealed" => {
+            let said = format!("{} was shown the corrected account number.", text(detail, "actor"));
+            ("", "Corrected account revealed".to_owned(), vec![said])
+        }
         "trouble" => ("warn", "Problem".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
         "notification_of_change" => {
             let mut said = corrections(detail);
@@ -173,7 +180,7 @@ fn amount(detail: &Value, field: &str, currency: Currency) -> String {
     minor.map_or_else(|| text(detail, field), |minor| money(minor, currency))
 }
 
-/// What a receiving bank wants corrected, a sentence for each notification. No number in them is whole.
+/// What a receiving bank wants corrected, a sentence for each notification. No account number in them is whole.
 pub(crate) fn corrections(notifications: &Value) -> Vec<String> {
     let sentence = |notification: &Value| {
         let code = capitalized(&text(notification, "change_code").replace('_', " "));
@@ -225,6 +232,15 @@ mod tests {
         );
         assert_eq!(told("refund", &json!({"refundedMinor": "150"}), usd).2, ["1.50 USD refunded in total."]);
         assert_eq!(told("something_new", &json!({}), usd).1, "Something new");
+        let held = json!({"reason": "waiting for a person to approve it in the provider's dashboard"});
+        assert_eq!(
+            told("waiting", &held, usd).2,
+            ["Waiting for a person to approve it in the provider's dashboard."]
+        );
+        assert_eq!(
+            told("account_revealed", &json!({"actor": "ann"}), usd).2,
+            ["ann was shown the corrected account number."]
+        );
         let changes = json!([
             {"change_code": "incorrect_account_number", "corrected_account_number": "****4321", "created_at": "2026-11-04T10:00:00Z"},
             {"change_code": "incorrect_transaction_code"},

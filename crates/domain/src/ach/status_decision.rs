@@ -1,6 +1,6 @@
 //! What a provider says of a transfer, and what changes by it.
 
-use super::{TransferOrder, return_reason};
+use super::{Correction, TransferOrder, return_reason};
 use crate::{
     card::{Discrepancy, DiscrepancyKind},
     ledger::TransferStep,
@@ -15,6 +15,10 @@ pub enum AchProviderStatus {
     Accepted,
     /// Taken, and a person at the provider looks at it first.
     Attention,
+    /// Taken, and somebody of ours has to approve it at the provider first.
+    AwaitingApproval,
+    /// Taken, and somebody of ours has to confirm the session it belongs to at the provider first.
+    AwaitingConfirmation,
     /// On its way.
     Sent,
     /// Arrived.
@@ -32,6 +36,28 @@ pub enum AchProviderStatus {
     Unrecognized(String),
 }
 
+impl AchProviderStatus {
+    /// Those in which a person has to act before anything happens.
+    const HELD: [Self; 3] = [Self::Attention, Self::AwaitingApproval, Self::AwaitingConfirmation];
+
+    /// Whom it waits for, where a person has to act before anything happens.
+    pub const fn waits_for(&self) -> Option<&'static str> {
+        match self {
+            Self::Attention => Some("under review by the provider"),
+            Self::AwaitingApproval => Some("waiting for a person to approve it in the provider's dashboard"),
+            Self::AwaitingConfirmation => {
+                Some("waiting for a person to confirm its transfer session in the provider's dashboard")
+            }
+            _ => None,
+        }
+    }
+
+    /// The same, told from any other reason to wait.
+    pub fn waiting_for_person(reason: &str) -> Option<&'static str> {
+        Self::HELD.iter().filter_map(Self::waits_for).find(|known| *known == reason)
+    }
+}
+
 /// A transfer as its provider has it at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AchProviderReport {
@@ -44,8 +70,8 @@ pub struct AchProviderReport {
     pub reference: Option<String>,
     /// The day the provider expects it to arrive, as `YYYY-MM-DD`.
     pub expected_on: Option<String>,
-    /// What the receiving bank asks to be corrected next time, as JSON text; nothing failed by it.
-    pub corrections: Vec<String>,
+    /// What the receiving bank asks to be corrected next time, all of it, in the order in which it came.
+    pub corrections: Vec<Correction>,
 }
 
 /// What a provider report means.
@@ -105,6 +131,8 @@ fn status(provider_status: &AchProviderStatus) -> Status {
     match provider_status {
         AchProviderStatus::Accepted
         | AchProviderStatus::Attention
+        | AchProviderStatus::AwaitingApproval
+        | AchProviderStatus::AwaitingConfirmation
         | AchProviderStatus::Sent
         | AchProviderStatus::Unrecognized(_) => Status::Processing,
         AchProviderStatus::Settled => Status::Succeeded,

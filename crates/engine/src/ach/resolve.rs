@@ -2,7 +2,7 @@
 
 use tollgate_domain::{
     id::{EnvironmentId, TransferId},
-    transaction::Status,
+    transaction::{Failure, Status},
 };
 
 use super::{AchProvider, update::TransferUpdate};
@@ -83,16 +83,22 @@ impl Engine {
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
                 failpoint!("resolver.before_send");
-                let mut call = provider.wire.send(provider.provider, &transfer.order, &account).await;
+                let mut call = self.send_transfer(provider, &transfer.order, &account).await;
                 failpoint!("resolver.after_send");
                 call.logs.splice(0..0, asked.logs);
                 self.record_sending(transfer, &call, None).await?;
             }
             (outcome, _) => {
+                // The details go when the provider refuses a transfer: it must not be sent anymore, however long ago that was.
+                let was_refused = transfer.progress.sealed_account.is_none();
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);
                 match outcome {
                     Ok(Some(report)) => update.apply_report(&report, "resolver"),
+                    Ok(None) if was_refused => update.reject(Failure {
+                        code: "provider_funds".to_owned(),
+                        message: "The provider's funding account had insufficient funds.".to_owned(),
+                    }),
                     Ok(None) => update.try_again(&TransientError {
                         reason:
                             "the provider never accepted it, and its bank details can no longer be decrypted"

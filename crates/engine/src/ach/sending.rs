@@ -1,27 +1,65 @@
 //! What became of sending a transfer, written down and answered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tokio::time::Instant;
-use tollgate_domain::{ach::AchProviderReport, id::PostingId, ledger::TransferStep, transaction::Status};
+use tollgate_domain::{
+    ach::{AchProviderReport, TransferOrder},
+    id::PostingId,
+    ledger::TransferStep,
+    transaction::Status,
+};
 
 use super::{
-    MAX_ROUNDS,
+    AchProvider, MAX_ROUNDS,
     request::{TransferCreated, TransferError},
     update::TransferUpdate,
 };
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, Changed, Rejection, RejectionKind, ReservationCancel, StoreError, Transfer,
-        TransferPosting, TransientError,
+        BankAccount, Call, CallError, Changed, Rejection, RejectionKind, ReservationCancel, StoreError,
+        Transfer, TransferPosting, TransientError,
     },
     record::RECORD_TIMEOUT,
     timeline,
 };
 
+/// Longer than a provider works on any request: a conflict after that is not about one of ours still under way.
+const IN_PROGRESS_MAX: Duration = Duration::from_mins(10);
+
 impl Engine {
+    /// Sends a transfer. A provider that has no money for it, or whose state does not allow it, may still have taken an
+    /// earlier request under the same key: such a refusal counts once the provider, asked by that key, has nothing.
+    pub(super) async fn send_transfer(
+        &self,
+        provider: &AchProvider<'_>,
+        order: &TransferOrder,
+        account: &BankAccount,
+    ) -> Call<AchProviderReport> {
+        let Call { outcome, mut logs } = provider.wire.send(provider.provider, order, account).await;
+        let rejection = match outcome {
+            Err(CallError::Rejected(rejection))
+                if matches!(rejection.kind, RejectionKind::Funds | RejectionKind::State) =>
+            {
+                rejection
+            }
+            outcome => return Call { outcome, logs },
+        };
+        let found = provider.wire.find(provider.provider, order).await;
+        logs.extend(found.logs);
+        let is_old = self.clock.now() >= order.created_at.saturating_add(IN_PROGRESS_MAX);
+        let outcome = match found.outcome {
+            Ok(Some(report)) => Ok(report),
+            Ok(None) if rejection.kind == RejectionKind::Funds || is_old => {
+                Err(CallError::Rejected(Rejection { kind: RejectionKind::Invalid, ..rejection }))
+            }
+            Ok(None) | Err(_) => Err(CallError::Rejected(rejection)),
+        };
+        Call { outcome, logs }
+    }
+
     /// Answers a transfer that was sent for the first time. From here on the answer is about the transfer: a store that
     /// fails now leaves it as it was reserved, and what was learned is written down later.
     pub(super) async fn answer_sending(
@@ -101,6 +139,11 @@ impl Engine {
                 Err(CallError::Rejected(rejection)) if is_pending && decides(rejection) => {
                     update.reject(rejection.failure.clone());
                 }
+                Err(CallError::Rejected(rejection))
+                    if is_pending && rejection.kind == RejectionKind::Funds =>
+                {
+                    update.reject_unless_found(&rejection.failure);
+                }
                 Err(CallError::Rejected(rejection)) if is_pending => update.try_again(&TransientError {
                     reason: format!("the provider did not accept it: {}", rejection.failure.message),
                     retry_after: None,
@@ -126,6 +169,8 @@ impl Engine {
 fn decides(rejection: &Rejection) -> bool {
     match rejection.kind {
         RejectionKind::Declined | RejectionKind::Invalid => true,
-        RejectionKind::Credentials | RejectionKind::Missing | RejectionKind::State => false,
+        RejectionKind::Credentials | RejectionKind::Missing | RejectionKind::State | RejectionKind::Funds => {
+            false
+        }
     }
 }

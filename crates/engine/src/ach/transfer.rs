@@ -97,7 +97,7 @@ impl Engine {
                 }
             };
             failpoint!("transfer.before_send");
-            let call = provider.wire.send(provider.provider, &transfer.order, &request.bank.account).await;
+            let call = self.send_transfer(&provider, &transfer.order, &request.bank.account).await;
             failpoint!("transfer.after_send");
             return Box::pin(self.answer_sending(transfer, call, request_id)).await;
         }

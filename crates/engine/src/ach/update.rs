@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
-    ach::{AchProviderReport, AchProviderStatus, decide_status},
+    ach::{AchProviderReport, Correction, decide_status},
     card::Discrepancy,
     event::EventKind,
     id::{ChangeId, EventId, PostingId},
     ledger::TransferStep,
     transaction::{Failure, Status, TransactionState},
 };
+use tracing::warn;
 
 use crate::{
     backoff::exponential_backoff,
@@ -42,6 +43,8 @@ pub(super) struct TransferUpdate<'e> {
     at: Timestamp,
     request: Option<String>,
     moved: bool,
+    /// Whether the receiving bank asked for a correction.
+    is_corrected: bool,
     step: Option<TransferStep>,
     lines: Vec<Line>,
     discrepancies: Vec<(Discrepancy, String)>,
@@ -58,6 +61,7 @@ impl<'e> TransferUpdate<'e> {
             at: engine.clock.now(),
             request: request.map(str::to_owned),
             moved: false,
+            is_corrected: false,
             step: None,
             lines: Vec::new(),
             discrepancies: Vec::new(),
@@ -68,7 +72,7 @@ impl<'e> TransferUpdate<'e> {
 
     /// Whether anything is told that is worth a line.
     pub(super) fn is_notable(&self) -> bool {
-        self.moved || !self.discrepancies.is_empty()
+        !self.lines.is_empty()
     }
 
     /// A line of the timeline.
@@ -98,19 +102,32 @@ impl<'e> TransferUpdate<'e> {
         if !agrees {
             return;
         }
-        let corrections = format!("[{}]", report.corrections.join(","));
-        if corrections != self.transfer.progress.corrections && !report.corrections.is_empty() {
-            let news = serde_json::from_str(&corrections).unwrap_or_default();
-            self.line("notification_of_change", news);
-            self.transfer.progress.corrections = corrections;
-        }
+        self.note_corrections(&report.corrections);
         let progress = &mut self.transfer.progress;
         // The provider has it: only the last four digits stay here.
         progress.sealed_account = None;
         progress.expected_on = report.expected_on.clone().or(progress.expected_on.take());
+        let waited = progress.waiting.take();
         self.schedule_next_check();
-        if report.provider_status == AchProviderStatus::Attention {
-            self.transfer.progress.waiting = Some("under review by the provider".to_owned());
+        if let Some(reason) = report.provider_status.waits_for() {
+            if waited.as_deref() != Some(reason) {
+                self.line("waiting", json!({ "reason": reason }));
+            }
+            self.transfer.progress.waiting = Some(reason.to_owned());
+        }
+    }
+
+    /// Takes in what the receiving bank wants corrected. What cannot be sealed now is not kept, and found again later.
+    fn note_corrections(&mut self, reported: &[Correction]) {
+        match self.engine.merge_corrections(&self.transfer, reported) {
+            Ok(Some((corrections, news))) => {
+                self.line("notification_of_change", news);
+                self.transfer.progress.corrections = corrections;
+                self.transfer.updated_at = self.at;
+                self.is_corrected = true;
+            }
+            Ok(None) => {}
+            Err(error) => warn!(%error, "a corrected account number could not be sealed"),
         }
     }
 
@@ -121,6 +138,14 @@ impl<'e> TransferUpdate<'e> {
         self.step = Some(TransferStep::Release);
         self.transfer.progress.sealed_account = None;
         self.schedule_next_check();
+    }
+
+    /// The provider refused it for lack of its own funds, and could not yet be asked whether it took an earlier request
+    /// under the same key. The bank details go now: an old payout must not leave when the account is funded again.
+    pub(super) fn reject_unless_found(&mut self, failure: &Failure) {
+        self.transfer.progress.sealed_account = None;
+        let reason = format!("refused, and not yet confirmed by a lookup: {}", failure.message);
+        self.try_again(&TransientError { reason, retry_after: None });
     }
 
     /// The provider did not respond that tells.
@@ -188,19 +213,21 @@ impl<'e> TransferUpdate<'e> {
             }),
             None => None,
         };
-        let told = EventKind::of_move(Some(self.from_status), transfer.state.status);
+        let moved = EventKind::of_move(Some(self.from_status), transfer.state.status);
+        let corrected = self.is_corrected.then_some(EventKind::NotificationOfChange);
+        let told = moved.into_iter().chain(corrected);
         let change = TransferChange {
             id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
             at,
-            state: self.moved.then(|| transfer.state.clone()),
+            state: (self.moved || self.is_corrected).then(|| transfer.state.clone()),
             progress: transfer.progress.clone(),
             posting,
             entries: engine.entries(self.lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,
             pending_event: (self.from_revision == 0).then(|| engine.new_id(EventId::new)).transpose()?,
-            new_events: told.map(|kind| engine.new_event(kind)).transpose()?,
+            new_events: told.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?,
         };
         let order = &transfer.order;
         failpoint!("transfer.before_change");
@@ -208,7 +235,7 @@ impl<'e> TransferUpdate<'e> {
         match engine.retry_until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("transfer.after_change");
-                if change.pending_event.is_some() || change.new_events.is_some() {
+                if change.pending_event.is_some() || !change.new_events.is_empty() {
                     engine.outbox_notify.notify_one();
                 }
                 transfer.revision = self.from_revision.saturating_add(1);

@@ -2,11 +2,15 @@
 
 use tollgate_domain::{
     ProviderAccount,
-    card::{Attempt, AttemptState},
+    card::{Attempt, AttemptState, ProviderReport},
     refund::Refund,
 };
 
-use crate::ports::{CardPayment, Confirmation, Subject};
+use super::CardProvider;
+use crate::{
+    engine::Engine,
+    ports::{Call, CallError, CardPayment, Confirmation, RejectionKind, StoreError, Subject},
+};
 
 /// The attempt whose outcome is not known; there is one at most.
 pub(super) fn open_attempt(payment: &CardPayment) -> Option<&Attempt> {
@@ -39,5 +43,46 @@ pub(super) fn subject(payment: &CardPayment, confirmation: Confirmation) -> Opti
         // The object leads to whatever payment there is, also to a newer one than the one on record.
         Confirmation::Look => object.or_else(|| reference.map(Subject::Payment)),
         Confirmation::Charge => reference.map(Subject::Payment).or(object),
+    }
+}
+
+impl Engine {
+    /// Asks the provider where a payment stands.
+    pub(super) async fn read_payment(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: &CardPayment,
+        subject: Subject<'_>,
+    ) -> Result<Call<ProviderReport>, StoreError> {
+        let call = provider.cards.read(provider.provider, &payment.order, subject).await;
+        self.or_by_other_names(provider, payment, call).await
+    }
+
+    /// What was made at preparation can be gone and still have been paid before that: the payment's other names at the
+    /// provider tell.
+    pub(super) async fn or_by_other_names(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: &CardPayment,
+        call: Call<ProviderReport>,
+    ) -> Result<Call<ProviderReport>, StoreError> {
+        let Call { outcome, mut logs } = call;
+        if !matches!(&outcome, Err(CallError::Rejected(it)) if it.kind == RejectionKind::Missing) {
+            return Ok(Call { outcome, logs });
+        }
+        let order = &payment.order;
+        for name in self.store.objects_of_payment(order.environment, order.id).await? {
+            if payment.progress.object.as_ref() == Some(&name) {
+                continue;
+            }
+            let found = provider.cards.read_by_name(provider.provider, order, &name).await;
+            logs.extend(found.logs);
+            match found.outcome {
+                Ok(Some(report)) => return Ok(Call { outcome: Ok(report), logs }),
+                Ok(None) => {}
+                Err(error) => return Ok(Call { outcome: Err(error), logs }),
+            }
+        }
+        Ok(Call { outcome, logs })
     }
 }

@@ -70,7 +70,7 @@ impl Engine {
         if check.is_unreachable() {
             return waiting(format!("waiting: {}", check.transient_error().reason));
         }
-        let Some(call) = self.read_for(&provider, update.payment(), notice).await else {
+        let Some(call) = self.read_for(&provider, update.payment(), notice).await? else {
             return self.finish(update, stored, notice, "nothing to read at the provider").await;
         };
         update.record_calls(&call.logs);
@@ -113,10 +113,15 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: &CardPayment,
         notice: &WebhookNotice,
-    ) -> Option<Call<ProviderReport>> {
-        let told = notice.payment.as_deref().map(Subject::Payment);
-        let subject = told.or_else(|| subject(payment, provider.cards.confirmation()))?;
-        Some(provider.cards.read(provider.provider, &payment.order, subject).await)
+    ) -> Result<Option<Call<ProviderReport>>, StoreError> {
+        if let Some(id) = notice.payment.as_deref() {
+            let call = provider.cards.read(provider.provider, &payment.order, Subject::Payment(id)).await;
+            return Ok(Some(call));
+        }
+        match subject(payment, provider.cards.confirmation()) {
+            Some(subject) => self.read_payment(provider, payment, subject).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     async fn payment_of(
@@ -175,6 +180,10 @@ fn take_in(
             update.apply_charge_report(report, Trigger::Other, &notice.event);
         } else {
             update.apply_report(report, Trigger::Other, &notice.event);
+        }
+        if is_ours {
+            // One of several payments for the same thing: what else is told of it is about this payment.
+            update.objects(notice.payment.clone());
         }
     }
 }

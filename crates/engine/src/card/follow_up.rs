@@ -53,8 +53,7 @@ impl Engine {
         payment: CardPayment,
     ) -> Result<bool, StoreError> {
         let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(false) };
-        let Call { outcome, mut logs } =
-            provider.cards.read(provider.provider, &payment.order, subject).await;
+        let Call { outcome, mut logs } = self.read_payment(provider, &payment, subject).await?;
         let Ok(report) = outcome else { return Ok(false) };
         let mut update = PaymentUpdate::of(self, payment, None);
         update.apply_report(&report, Trigger::Other, "resolver");

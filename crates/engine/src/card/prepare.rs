@@ -178,6 +178,11 @@ impl Engine {
         });
         let adapter = provider.provider.adapter.as_str().to_owned();
         let order = CardOrder { adapter, expires_at, ..order };
+        let check = provider.cards.check(provider.provider, &order).await;
+        self.provider_watch.note(order.environment, &order.provider, &check.logs);
+        if let Err(CallError::Rejected(rejection)) = check.outcome {
+            return Err(PrepareError::Rejected(rejection.failure));
+        }
         if provider.cards.prepares_at_provider(order.flow) {
             let account = Some(self.configured_account(order.environment, provider.provider));
             let order = CardOrder { account, ..order };

@@ -152,6 +152,7 @@ impl Engine {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
+        let call = self.or_by_other_names(provider, &payment, call).await?;
         if shows_nothing(&call)
             && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
         {
@@ -240,7 +241,7 @@ impl Engine {
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let call: Option<Call<_>> = match subject(&payment, provider.cards.confirmation()) {
-            Some(subject) => Some(provider.cards.read(provider.provider, &payment.order, subject).await),
+            Some(subject) => Some(self.read_payment(provider, &payment, subject).await?),
             None => None,
         };
         if call.as_ref().is_some_and(shows_nothing)

@@ -324,6 +324,13 @@ pub trait PaymentStore: Send + Sync + 'static {
         refund: RefundId,
     ) -> Result<Option<PaymentId>, StoreError>;
 
+    /// The names of the provider's objects by which a payment is found, at most a hundred.
+    async fn objects_of_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+    ) -> Result<Vec<String>, StoreError>;
+
     /// Changes a payment, if it is still as it was seen. [`StoreError::Broken`] if a new refund's id is another payment's.
     async fn change_payment(
         &self,

@@ -73,6 +73,9 @@ pub enum RejectionKind {
     Missing,
     /// The object is in no state for what was asked; reading it tells which.
     State,
+    /// The provider's own account lacks the money to pay out. An earlier request under the same key may have been taken
+    /// all the same; looking it up tells.
+    Funds,
 }
 
 /// What went wrong on the way.
@@ -201,6 +204,12 @@ pub trait Cards: Send + Sync {
         None
     }
 
+    /// Whether an order can be paid through this provider at all, as far as that is known without making anything. Asked
+    /// before anything is recorded; a refusal is a [`RejectionKind::Invalid`], and not knowing is no refusal.
+    async fn check(&self, _provider: &Provider, _order: &CardOrder) -> Call<()> {
+        Call { outcome: Ok(()), logs: Vec::new() }
+    }
+
     /// Makes what the customer pays on.
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
 
@@ -231,6 +240,17 @@ pub trait Cards: Send + Sync {
         order: &CardOrder,
         subject: Subject<'_>,
     ) -> Call<ProviderReport>;
+
+    /// Reads where a payment stands by another of its names ([`Prepared::also`]), where what was made is gone. `None` if the
+    /// name does not lead to it.
+    async fn read_by_name(
+        &self,
+        _provider: &Provider,
+        _order: &CardOrder,
+        _name: &str,
+    ) -> Call<Option<ProviderReport>> {
+        Call { outcome: Ok(None), logs: Vec::new() }
+    }
 
     /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
@@ -360,4 +380,10 @@ pub trait WebhookReader: Send + Sync {
 
     /// What a verified body says.
     fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent>;
+
+    /// Whether webhooks come for everything that is sold under the account, most of which may have nothing to do with this
+    /// service. Those are dropped, not kept.
+    fn tells_of_other_sales(&self) -> bool {
+        false
+    }
 }

@@ -21,7 +21,7 @@ pub struct TransferProgress {
     pub sealed_account: Option<String>,
     /// The day it is expected to arrive, as `YYYY-MM-DD`.
     pub expected_on: Option<String>,
-    /// What the receiving bank asked to be corrected, as a JSON list.
+    /// What the receiving bank asked to be corrected, as a JSON list; account numbers in it are sealed.
     pub corrections: String,
     /// When the resolver checks it next; `None` when there is nothing left to do.
     pub due: Option<Timestamp>,
@@ -113,8 +113,8 @@ pub struct TransferChange {
     /// The event that says the transfer is `pending`, written before `new_events`. A reservation announces nothing, so that it
     /// can be taken back; the first change after it does. Nothing is written where the transfer has an event already.
     pub pending_event: Option<EventId>,
-    /// The events it emits; it shows the transaction as this change leaves it.
-    pub new_events: Option<NewEvent>,
+    /// The events it emits, in order; they show the transaction in `state`.
+    pub new_events: Vec<NewEvent>,
 }
 
 /// A reservation to be taken back, because its transfer certainly was never sent.

@@ -3,15 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::OwnedSemaphorePermit;
-use tollgate_domain::id::EnvironmentId;
-use tracing::warn;
+use tollgate_domain::{
+    card::Preparation,
+    id::{EnvironmentId, PaymentId},
+};
+use tracing::{debug, warn};
 
 use super::notice_text;
 use crate::{
     engine::Engine,
     ports::{
-        InboundWebhook, ProviderEvent, ProviderEventState, Received, SettledProviderEvent, SignatureError,
-        StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
+        InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, Received, SettledProviderEvent,
+        SignatureError, StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
     },
 };
 
@@ -81,6 +84,12 @@ impl Engine {
         if !is_name(&notice.event) || !is_name(&notice.kind) {
             return Err(WebhookError::InvalidName);
         }
+        if reader.tells_of_other_sales()
+            && self.is_of_another_sale(environment, provider_name, &notice).await?
+        {
+            debug!(%environment, provider = provider_name, event = notice.event, kind = notice.kind, "event of another sale dropped");
+            return Ok(());
+        }
         let event = ProviderEvent {
             provider: provider_name.to_owned(),
             id: notice.event.clone(),
@@ -114,6 +123,34 @@ impl Engine {
             )
             .await?;
         Ok(())
+    }
+
+    /// Whether an event is certainly about nothing of ours: it names neither our reference nor an object of ours, and nothing
+    /// is being made right now that it could be about. A dispute, of which little else is told, is kept whatever it names.
+    async fn is_of_another_sale(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        notice: &WebhookNotice,
+    ) -> Result<bool, StoreError> {
+        if !notice.relevant {
+            return Ok(true);
+        }
+        let is_reference = |text: &str| text.parse::<PaymentId>().is_ok();
+        if notice.dispute.is_some() || notice.reference.as_deref().is_some_and(is_reference) {
+            return Ok(false);
+        }
+        // Asked for first: what is recorded between the two questions is found by the second.
+        let preparing = PaymentFilter { preparation: Some(Preparation::Preparing), waiting: false };
+        if !self.store.payments(environment, preparing, None, 1).await?.is_empty() {
+            return Ok(false);
+        }
+        for object in &notice.objects {
+            if self.store.payment_of_object(environment, provider, object).await?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Applies an event right away.

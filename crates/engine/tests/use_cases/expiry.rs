@@ -72,6 +72,38 @@ impl UseCase for PaidAtTheLastMoment {
     }
 }
 
+/// A page is paid and then deleted, and no webhook arrives: the order still tells.
+struct PaidAndDeleted(PaymentId);
+
+impl UseCase for PaidAndDeleted {
+    type Answer = ();
+    const RETRIES: &[Retry] = Retry::IN_BACKGROUND;
+
+    async fn given(world: &World) -> Self {
+        let id = world.prepared(Flow::HostedCheckout, REGISTER_FROM).await.order.id;
+        sleep(TOO_LATE - Duration::from_secs(1)).await;
+        let mut records = world.providers.records();
+        let page = records.page();
+        (page.status, page.is_deleted) = (ProviderStatus::Succeeded, true);
+        Self(id)
+    }
+
+    async fn act(&self, world: &World) {
+        sleep(Duration::from_secs(2)).await;
+        world.resolve().await;
+    }
+
+    async fn check(&self, world: &World, _: &[Option<()>]) {
+        let reference = ServiceReference::Card(self.0);
+        assert_eq!(world.event_kinds(reference).await, ["payment.prepared", "transaction.succeeded"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_page_that_was_paid_survives_every_fault() {
+    fails_at_every_step::<PaidAndDeleted>().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn expiry_of_a_hosted_page_survives_every_fault() {
     fails_at_every_step::<Expire<true, 1_000>>().await;

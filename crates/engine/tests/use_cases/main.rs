@@ -12,6 +12,7 @@
 mod support;
 
 mod accounts;
+mod bank_notices;
 mod configuration;
 mod confirm;
 mod deliveries;
@@ -20,6 +21,7 @@ mod expiry;
 mod follow_up;
 mod keys;
 mod prepare;
+mod provider_funds;
 mod quote;
 mod refund;
 mod replay;

@@ -1,7 +1,7 @@
 //! Preparing a payment, on a hosted page and for a component, at both kinds of provider.
 
 use tollgate_domain::{
-    Flow, ServiceReference,
+    Currency, Flow, ServiceReference,
     card::{Preparation, ProviderStatus},
 };
 use tollgate_engine::{
@@ -224,4 +224,17 @@ async fn what_was_made_and_never_answered_cannot_be_paid() {
     world.settle().await;
     assert_eq!(world.providers.records().page().status, ProviderStatus::Canceled);
     world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_provider_would_not_take_is_refused_before_anything_is_made() {
+    let world = World::new().await;
+    for flow in [Flow::HostedCheckout, Flow::PaymentComponent] {
+        let mut request = card_request(flow, REGISTER_FROM);
+        request.quote.currency = Currency::parse("EUR").unwrap();
+        let refused = world.engine().prepare(&world.view(), request, "req").await.unwrap_err();
+        assert!(matches!(refused, PrepareError::Rejected(_)), "{flow:?}: {refused:?}");
+    }
+    assert_eq!(world.payments().await, []);
+    assert_eq!(world.providers.records().calls, [""; 0]);
 }

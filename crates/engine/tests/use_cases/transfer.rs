@@ -102,6 +102,7 @@ async fn an_obstacle_is_named_and_leaves_the_key_free() {
         assert!(is_expected(&error), "{what}: {error:?}");
         assert_eq!(world.transactions().await, [], "{what}");
         world.check().await;
+        world.providers.records().funds = None;
         world.configure(config::document()).await;
         assert!(!world.send(KEY, 10_000).await.unwrap().replayed, "{what}");
         world.settle().await;

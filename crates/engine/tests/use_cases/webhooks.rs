@@ -12,8 +12,9 @@ use tollgate_engine::{
 use crate::support::{
     config::{BANK, INTENTS, REGISTER, REGISTER_FROM},
     every_step::{UseCase, fails_at_every_step},
+    faults::Fault,
     provider::whole_refund,
-    requests::charge_of,
+    requests::{card_request, charge_of},
     world::World,
 };
 
@@ -188,4 +189,50 @@ async fn an_event_that_claims_another_amount_moves_nothing() {
     assert_eq!(world.status(ServiceReference::Card(id)).await, None);
     let exceptions = world.engine().exceptions(world.environment, true, None, 10).await.unwrap();
     assert_eq!(exceptions.len(), 1, "{exceptions:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_of_other_sales_leave_no_trace() {
+    let world = World::new().await;
+    let paid = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+    world.confirm(paid, charge_of("a card")).await.unwrap();
+    world.providers.records().calls.clear();
+    let stored = async || world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    for (id, kind, object) in [("evt_1", "updated", "a sale at the counter"), ("evt_2", "ping", "")] {
+        let body = json!({ "id": id, "type": kind, "object": object });
+        world.webhook(REGISTER, &body).await.unwrap();
+    }
+    let theirs = json!({ "id": "evt_3", "type": "updated", "object": "x", "reference": "invoice 7" });
+    world.webhook(REGISTER, &theirs).await.unwrap();
+    assert_eq!(stored().await, []);
+    assert_eq!(world.providers.records().calls, [""; 0]);
+
+    // Ours is kept by its object, and by our reference even where nothing is known of it.
+    let sale = world.providers.records().sale().id.clone();
+    world.webhook(REGISTER, &event("evt_4", &sale)).await.unwrap();
+    let unknown = json!({ "id": "evt_5", "type": "updated", "object": "x", "reference": paid.to_string() });
+    world.webhook(REGISTER, &unknown).await.unwrap();
+    assert_eq!(stored().await.len(), 2);
+}
+
+/// The page was made and paid, and the webhook is here before the answer to its preparation.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_outruns_our_own_record_is_not_lost() {
+    let world = World::new().await;
+    world.faults.arm(Fault::ProviderUnknown { done: true }, 1);
+    let request = card_request(Flow::HostedCheckout, REGISTER_FROM);
+    world.engine().prepare(&world.view(), request, "req").await.unwrap_err();
+    world.faults.disarm();
+    let page = {
+        let mut records = world.providers.records();
+        records.page().status = ProviderStatus::Succeeded;
+        records.page().id.clone()
+    };
+    world.webhook(REGISTER, &event("evt_1", &page)).await.unwrap();
+    let stored = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert_eq!(stored.len(), 1);
+    world.settle().await;
+    let id = world.payments().await[0].order.id;
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Succeeded));
+    world.check().await;
 }

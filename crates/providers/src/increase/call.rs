@@ -37,6 +37,11 @@ impl<'a> ApiClient<'a> {
         self.provider.funding("accountNumberId").filter(|id| is_id(id)).ok_or_else(unusable)
     }
 
+    /// Who pays, as the receiver's statement names them.
+    pub(super) fn company_name(self) -> Option<&'a str> {
+        self.provider.funding("companyName").filter(|name| !name.trim().is_empty())
+    }
+
     /// Makes something, once.
     pub(super) fn create(
         self,
@@ -137,14 +142,17 @@ pub(super) fn interpret_creation(
             outcome => AttemptResult { outcome, ..result },
         };
     }
-    let error = serde_json::from_slice::<ErrorBody>(&answer.body).ok();
-    let used = error.filter(|error| error.kind == rejection::KEY_USED);
-    match used.as_ref().and_then(|error| error.resource_id.as_str()) {
-        Some(id) => AttemptResult {
+    let Ok(error) = serde_json::from_slice::<ErrorBody>(&answer.body) else { return interpreted() };
+    match (error.kind.as_str(), error.resource_id.as_str()) {
+        (rejection::KEY_USED, Some(id)) => AttemptResult {
             word: rejection::KEY_USED.to_owned(),
             ..AttemptResult::ok(CreationState::Before(id.to_owned()))
         },
-        None => interpreted(),
+        (rejection::NOT_ALLOWED, _) => AttemptResult {
+            again: answer.header("x-should-retry") == Some("true"),
+            ..rejection::not_allowed(&error)
+        },
+        _ => interpreted(),
     }
 }
 

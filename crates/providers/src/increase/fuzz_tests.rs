@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{CallError, InboundWebhook};
+use tollgate_engine::ports::{CallError, InboundWebhook, RejectionKind};
 
 use super::{
     call::{interpret, interpret_creation},
@@ -129,10 +129,12 @@ fn scratch(bytes: &mut Vec<u8>, random: &mut StdRng) {
 fn check<T>(status: StatusCode, outcome: &Result<T, CallError>, seed: u64) {
     let allowed = match outcome {
         Ok(_) => status.is_success() || status == StatusCode::CONFLICT,
+        Err(CallError::Rejected(rejection)) if status == StatusCode::CONFLICT => {
+            matches!(rejection.kind, RejectionKind::Funds | RejectionKind::State)
+        }
         Err(CallError::Rejected(_)) => {
             status.is_client_error()
-                && ![StatusCode::REQUEST_TIMEOUT, StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS]
-                    .contains(&status)
+                && ![StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS].contains(&status)
         }
         Err(CallError::Unsent(_)) => status == StatusCode::TOO_MANY_REQUESTS,
         Err(CallError::Unknown(_)) => status != StatusCode::TOO_MANY_REQUESTS,

@@ -17,6 +17,9 @@ use crate::{
 /// The key has made an object, and this request reads otherwise than the one that made it.
 pub(super) const KEY_USED: &str = "idempotency_key_already_used_error";
 
+/// What the provider's own state does not allow: too little money in the account, or a request under way.
+pub(super) const NOT_ALLOWED: &str = "invalid_operation_error";
+
 /// Fields that say where the money goes.
 const BANK_DETAILS: [&str; 3] = ["account_number", "routing_number", "funding"];
 
@@ -42,6 +45,20 @@ pub(super) fn unreadable<T>(status: StatusCode) -> AttemptResult<T> {
         _ => unknown(format!("the provider answered {code} with an unreadable body")),
     };
     AttemptResult::fail(rejection, format!("unreadable {code}"))
+}
+
+/// A creation that the state of the provider's account does not allow. The type says nothing of the reason, so that the
+/// sentence has to: too little money is the one that decides. Anything else may be another request of ours under the same
+/// key, still being processed.
+pub(super) fn not_allowed<T>(error: &ErrorBody) -> AttemptResult<T> {
+    let said = error.detail.as_str().unwrap_or_default();
+    let lower = said.to_ascii_lowercase();
+    let (kind, code) = if lower.contains("insufficient") || lower.contains("balance") {
+        (RejectionKind::Funds, Code::ProviderFunds)
+    } else {
+        (RejectionKind::State, Code::ProviderRefused)
+    };
+    AttemptResult::fail(no(kind, code.as_str(), &quoting(&code.failure().message, said)), NOT_ALLOWED)
 }
 
 /// The receiving bank takes no instant transfers.
@@ -85,9 +102,13 @@ fn invalid(error: &ErrorBody) -> CallError {
     } else {
         (Code::ProviderRefused.as_str(), "The provider rejected the transfer.")
     };
-    let said = quote(&masked(error.detail.as_str().unwrap_or_default()));
-    let message = if said.is_empty() { sentence.to_owned() } else { format!("{sentence} It says: {said}") };
-    no(RejectionKind::Invalid, code, &message)
+    no(RejectionKind::Invalid, code, &quoting(sentence, error.detail.as_str().unwrap_or_default()))
+}
+
+/// Our sentence, and the provider's own without its numbers.
+fn quoting(sentence: &str, said: &str) -> String {
+    let said = quote(&masked(said));
+    if said.is_empty() { sentence.to_owned() } else { format!("{sentence} It says: {said}") }
 }
 
 /// Whether one of the errors is about a field that says where the money goes. Their form is not published; somewhere in

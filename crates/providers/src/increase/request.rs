@@ -27,6 +27,7 @@ pub(super) fn ach(
     order: &TransferOrder,
     account: &BankAccount,
     funding_account: &str,
+    company_name: Option<&str>,
 ) -> Result<Value, CallError> {
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
@@ -39,6 +40,9 @@ pub(super) fn ach(
     put("standard_entry_class_code", "prearranged_payments_and_deposit".into());
     // Left out, it would mean the same day.
     put("preferred_effective_date", json!({ "settlement_schedule": schedule(order.channel) }));
+    if let Some(name) = company_name {
+        put("company_name", name.into());
+    }
     if let Some(name) = holder(order, INDIVIDUAL_NAME_MAX) {
         put("individual_name", name.into());
     }
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_most_that_can_be_in_a_transfer_by_ach() {
-        let body = ach(&order(Channel::SameDayAch, 12_345), &account(), "account_1").unwrap();
+        let body = ach(&order(Channel::SameDayAch, 12_345), &account(), "account_1", Some("Acme")).unwrap();
         let expected = json!({
             "account_id": "account_1",
             "amount": 12_345,
@@ -177,6 +181,7 @@ mod tests {
             "funding": "savings",
             "standard_entry_class_code": "prearranged_payments_and_deposit",
             "preferred_effective_date": { "settlement_schedule": "same_day" },
+            "company_name": "Acme",
             "individual_name": "Senora Maria-Jose Nune",
             "individual_id": "cust_42",
             "addenda": {
@@ -194,7 +199,7 @@ mod tests {
         (order.account_name, order.customer_name) = ("🦀".to_owned(), " ".to_owned());
         order.external_customer_id = "a_name_longer_than_fits".to_owned();
         order.account_type = BankAccountType::Checking;
-        let body = ach(&order, &account(), "account_1").unwrap();
+        let body = ach(&order, &account(), "account_1", None).unwrap();
         let expected = json!({
             "account_id": "account_1",
             "amount": 1,
@@ -254,11 +259,15 @@ mod tests {
         assert!(remittance(&order, REMITTANCE_MAX).is_some());
     }
 
+    fn by_ach(order: &TransferOrder, account: &BankAccount, source: &str) -> Result<Value, CallError> {
+        ach(order, account, source, None)
+    }
+
     #[test]
     fn amounts_the_wire_cannot_carry_are_not_sent() {
         for (channel, write) in [
-            (Channel::StandardAch, ach as fn(&_, &_, &str) -> _),
-            (Channel::SameDayAch, ach),
+            (Channel::StandardAch, by_ach as fn(&_, &_, &str) -> _),
+            (Channel::SameDayAch, by_ach),
             (Channel::Instant, real_time),
         ] {
             assert_eq!(write(&order(channel, AMOUNT_MAX), &account(), "x").unwrap()["amount"], AMOUNT_MAX);

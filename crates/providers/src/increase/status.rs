@@ -1,8 +1,9 @@
 //! The table from the provider's states to ours.
 
 use jiff::{civil::Date, tz::TimeZone};
-use serde_json::{Map, Value};
-use tollgate_domain::ach::{AchProviderReport, AchProviderStatus};
+use tollgate_domain::ach::{
+    AchProviderReport, AchProviderStatus, CorrectedNumber, Correction, is_routing_number,
+};
 
 use super::{
     mask::{last_four, masked},
@@ -22,7 +23,7 @@ pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
         amount: Some(transfer.amount),
         reference: transfer.idempotency_key,
         expected_on: transfer.submission.as_ref().and_then(expected_on),
-        corrections: corrections.iter().map(correction).collect(),
+        corrections: corrections.into_iter().map(correction).collect(),
     }
 }
 
@@ -42,10 +43,9 @@ pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
 /// A transfer stays `submitted` when it settles; only its settlement tells. One that came back keeps its settlement.
 fn ach_status(status: &str, settled: bool, returned: Option<&Return>) -> AchProviderStatus {
     match status {
-        "pending_approval"
-        | "pending_transfer_session_confirmation"
-        | "pending_reviewing"
-        | "pending_submission" => AchProviderStatus::Accepted,
+        "pending_approval" => AchProviderStatus::AwaitingApproval,
+        "pending_transfer_session_confirmation" => AchProviderStatus::AwaitingConfirmation,
+        "pending_reviewing" | "pending_submission" => AchProviderStatus::Accepted,
         "requires_attention" => AchProviderStatus::Attention,
         "submitted" if settled => AchProviderStatus::Settled,
         "submitted" => AchProviderStatus::Sent,
@@ -58,7 +58,8 @@ fn ach_status(status: &str, settled: bool, returned: Option<&Return>) -> AchProv
 
 fn real_time_status(status: &str, rejection: Option<&Rejection>) -> AchProviderStatus {
     match status {
-        "pending_approval" | "pending_reviewing" | "pending_submission" => AchProviderStatus::Accepted,
+        "pending_approval" => AchProviderStatus::AwaitingApproval,
+        "pending_reviewing" | "pending_submission" => AchProviderStatus::Accepted,
         "requires_attention" => AchProviderStatus::Attention,
         "submitted" => AchProviderStatus::Sent,
         "complete" => AchProviderStatus::Settled,
@@ -88,21 +89,20 @@ fn eastern() -> Option<TimeZone> {
     TimeZone::get("America/New_York").ok()
 }
 
-/// What to correct, as JSON text in which no number is whole.
-fn correction(change: &NotificationOfChange) -> String {
-    let word = |text: &Option<String>| text.as_deref().map(|text| fit(&masked(text), 100));
-    let number = |text: &Option<String>| text.as_deref().map(|text| last_four(&fit(text, 100)));
+/// What to correct. The whole account number goes no further than its sealing.
+fn correction(change: NotificationOfChange) -> Correction {
+    let word = |text: Option<String>| text.as_deref().map(|text| fit(&masked(text), 100));
     let at = change.created_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    let fields = [
-        ("change_code", word(&change.change_code)),
-        ("corrected_account_funding", word(&change.corrected_account_funding)),
-        ("corrected_account_number", number(&change.corrected_account_number)),
-        ("corrected_individual_id", number(&change.corrected_individual_id)),
-        ("corrected_routing_number", number(&change.corrected_routing_number)),
-        ("created_at", at.map(|at| at.to_string())),
-    ];
-    let known = fields.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::String(text?))));
-    Value::Object(known.collect::<Map<_, _>>()).to_string()
+    // A bank is no secret; what stands in its place may be.
+    let routing = |text: String| if is_routing_number(&text) { text } else { last_four(&fit(&text, 100)) };
+    Correction {
+        code: word(change.change_code),
+        routing_number: change.corrected_routing_number.map(routing),
+        account_number: change.corrected_account_number.map(|text| CorrectedNumber::new(fit(&text, 100))),
+        account_funding: word(change.corrected_account_funding),
+        individual_id: change.corrected_individual_id.map(|text| last_four(&fit(&text, 100))),
+        created_at: at.map(|at| at.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -121,11 +121,11 @@ mod tests {
             return_reason_code: Some("no_account".to_owned()),
         };
         for (status, unsettled, settled) in [
-            ("pending_approval", AchProviderStatus::Accepted, AchProviderStatus::Accepted),
+            ("pending_approval", AchProviderStatus::AwaitingApproval, AchProviderStatus::AwaitingApproval),
             (
                 "pending_transfer_session_confirmation",
-                AchProviderStatus::Accepted,
-                AchProviderStatus::Accepted,
+                AchProviderStatus::AwaitingConfirmation,
+                AchProviderStatus::AwaitingConfirmation,
             ),
             ("pending_reviewing", AchProviderStatus::Accepted, AchProviderStatus::Accepted),
             ("requires_attention", AchProviderStatus::Attention, AchProviderStatus::Attention),
@@ -152,7 +152,7 @@ mod tests {
     fn every_state_of_a_real_time_payment() {
         let closed = Rejection { reject_reason_code: Some("account_closed".to_owned()) };
         for (status, expected) in [
-            ("pending_approval", AchProviderStatus::Accepted),
+            ("pending_approval", AchProviderStatus::AwaitingApproval),
             ("pending_reviewing", AchProviderStatus::Accepted),
             ("requires_attention", AchProviderStatus::Attention),
             ("pending_submission", AchProviderStatus::Accepted),
@@ -187,14 +187,21 @@ mod tests {
             }],
         });
         let report = ach(serde_json::from_value(transfer).unwrap());
-        let correction = r#"{"change_code":"incorrect_routing_number_and_account_number","corrected_account_number":"********4321","corrected_routing_number":"*****5155","created_at":"2026-11-04T10:00:00Z"}"#;
+        let correction = Correction {
+            code: Some("incorrect_routing_number_and_account_number".to_owned()),
+            routing_number: Some("122105155".to_owned()),
+            account_number: Some(CorrectedNumber::new("000987654321".to_owned())),
+            created_at: Some("2026-11-04T10:00:00Z".to_owned()),
+            ..Correction::default()
+        };
+        assert!(!format!("{report:?}").contains("987654"), "{report:?}");
         let expected = AchProviderReport {
             transfer: "ach_transfer_1".to_owned(),
             provider_status: AchProviderStatus::Settled,
             amount: Minor::new(12_345),
             reference: Some("ach_key".to_owned()),
             expected_on: Some("2026-11-03".to_owned()),
-            corrections: vec![correction.to_owned()],
+            corrections: vec![correction],
         };
         assert_eq!(report, expected);
     }

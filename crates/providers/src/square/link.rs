@@ -1,17 +1,16 @@
-//! Payment links: the link leads to its order, the order to its payment.
+//! Payment links: the link leads to its order, the order to its payments. Our reference is on the order; what is paid
+//! through a link carries none.
 
-use std::time::Duration;
-
-use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
+use tollgate_domain::card::{ProviderReport, ProviderStatus};
 use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
     call::{ApiClient, interpret},
-    find, read_payment, status,
-    types::{Deleted, Order, OrderBody, PaymentLinkBody},
+    get_payment, refund, status,
+    types::{Deleted, Order, OrderBody, Payment, PaymentLinkBody},
 };
 use crate::{
-    failure::{Code, refused, unknown},
+    failure::{Code, missing_is_none, refused, unknown},
     retry::CallSession,
     text::is_id,
 };
@@ -19,40 +18,52 @@ use crate::{
 const LINKS: &str = "online-checkout/payment-links";
 
 /// Split over more payments than this, an order is no order of ours.
-const TENDERS_MAX: usize = 5;
-
-/// How long after its end a payment on a withdrawn link is still looked for.
-const LATE_PAYMENT_MAX: Duration = Duration::from_hours(24);
+const TENDERS_MAX: usize = 10;
 
 /// Where the payment on a link stands.
 pub(super) async fn read(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
-    order: &CardOrder,
     link: &str,
 ) -> Result<ProviderReport, CallError> {
-    match order_of(calls, api, link).await {
-        Ok(id) => {
-            let sold = get_order(calls, api, &id).await?;
-            paid_for(calls, api, &sold).await.map(|paid| paid.unwrap_or_else(|| unpaid(&sold)))
-        }
-        Err(error) if is_missing(&error) => gone(calls, api, order).await,
-        Err(error) => Err(error),
-    }
+    let id = order_of(calls, api, link).await?;
+    let sold = get_order(calls, api, &id).await?;
+    paid_for(calls, api, &sold, None).await.map(|paid| paid.unwrap_or_else(|| unpaid(&sold)))
+}
+
+/// The same by its order, for a link that is gone: what nobody has paid by then, nobody can pay anymore. `None` if it is no
+/// order's name.
+pub(super) async fn read_order(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<Option<ProviderReport>, CallError> {
+    let Some(sold) = missing_is_none(get_order(calls, api, id).await)? else { return Ok(None) };
+    let paid = paid_for(calls, api, &sold, None).await?;
+    Ok(Some(paid.unwrap_or_else(|| closed(&sold))))
+}
+
+/// The same by a payment on the link, which may be one of several.
+pub(super) async fn read_payment(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<ProviderReport, CallError> {
+    let payment = get_payment(calls, api, id).await?;
+    let Some(order) = payment.order_id.clone() else { return Ok(status::report(&payment)) };
+    let sold = get_order(calls, api, &order).await?;
+    let alone = ProviderReport { reference: reference(&sold), ..status::report(&payment) };
+    // One that was declined pays for nothing: it is told of as long as no other does.
+    paid_for(calls, api, &sold, Some(payment)).await.map(|paid| paid.unwrap_or(alone))
 }
 
 /// Deletes a link, and says whether it was paid before that.
 pub(super) async fn withdraw(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
-    order: &CardOrder,
     link: &str,
 ) -> Result<ProviderReport, CallError> {
-    // The order's id is read first: once the link is deleted and the answer lost, nothing leads there anymore.
-    let id = match order_of(calls, api, link).await {
-        Err(error) if is_missing(&error) => return gone(calls, api, order).await,
-        other => other?,
-    };
+    let id = order_of(calls, api, link).await?;
     let call = api.delete("payment_links.delete", &format!("{LINKS}/{link}"))?;
     let deleted = calls.run(&call, interpret::<Deleted>).await;
     let rejection = match deleted {
@@ -66,10 +77,7 @@ pub(super) async fn withdraw(
     match (after_deletion(calls, api, &id).await, rejection) {
         (Ok((_, Some(paid))), _) => Ok(paid),
         (Ok((_, None)), Some(rejection)) => Err(rejection),
-        // Its order may be canceled only a moment later, but nobody can pay it anymore.
-        (Ok((sold, None)), None) => {
-            Ok(ProviderReport { provider_status: ProviderStatus::Canceled, ..unpaid(&sold) })
-        }
+        (Ok((sold, None)), None) => Ok(closed(&sold)),
         // The link is gone, so that nobody can be told that nothing was done.
         (Err(error), _) if deleted => Err(in_doubt(error)),
         (Err(error), _) => Err(error),
@@ -82,7 +90,7 @@ async fn after_deletion(
     id: &str,
 ) -> Result<(Order, Option<ProviderReport>), CallError> {
     let sold = get_order(calls, api, id).await?;
-    let paid = paid_for(calls, api, &sold).await?;
+    let paid = paid_for(calls, api, &sold, None).await?;
     Ok((sold, paid))
 }
 
@@ -109,26 +117,29 @@ async fn get_order(calls: &mut CallSession<'_>, api: ApiClient<'_>, id: &str) ->
     Ok(calls.run(&call, interpret::<OrderBody>).await?.order)
 }
 
-/// The payment of an order, the one that came furthest where there are several.
+/// What was paid for an order, all its payments together; `None` if it has none. `known` was read already.
 async fn paid_for(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
     order: &Order,
+    mut known: Option<Payment>,
 ) -> Result<Option<ProviderReport>, CallError> {
-    let mut best: Option<ProviderReport> = None;
-    for tender in order.tenders.iter().flatten().take(TENDERS_MAX) {
-        let id = tender.payment_id.as_ref().unwrap_or(&tender.id);
-        let seen = read_payment(calls, api, id).await?;
-        if best
-            .as_ref()
-            .is_none_or(|best| status::rank(&seen.provider_status) > status::rank(&best.provider_status))
-        {
-            best = Some(seen);
-        }
+    let tenders = order.tenders.as_deref().unwrap_or_default();
+    if tenders.len() > TENDERS_MAX {
+        return Err(unknown("the order has too many payments to read"));
     }
-    // A payment made on a hosted page need not carry the reference itself.
-    let reference = |seen: &ProviderReport| seen.reference.clone().or_else(|| order.reference_id.clone());
-    Ok(best.map(|seen| ProviderReport { reference: reference(&seen), ..seen }))
+    let mut payments = Vec::with_capacity(tenders.len());
+    for tender in tenders {
+        let id = tender.payment_id.as_ref().unwrap_or(&tender.id);
+        payments.push(match known.take_if(|known| known.id == *id) {
+            Some(known) => known,
+            None => get_payment(calls, api, id).await?,
+        });
+    }
+    let total = order.total_money.as_ref().map(|money| money.amount);
+    let Some(paid) = status::order_report(total, &payments) else { return Ok(None) };
+    let refunds = refund::of_payments(calls, api, &payments).await?;
+    Ok(Some(ProviderReport { reference: reference(order), refunds, ..paid }))
 }
 
 /// An order without a payment.
@@ -139,30 +150,20 @@ fn unpaid(order: &Order) -> ProviderReport {
         provider_status: status::order_status(&order.state),
         amount: total.map(|money| money.amount),
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
-        reference: order.reference_id.clone(),
+        reference: reference(order),
         refunds: Vec::new(),
         disputed: false,
     }
 }
 
-/// A link that is not there cannot be paid on anymore; whether it was before is found by our reference.
-async fn gone(
-    calls: &mut CallSession<'_>,
-    api: ApiClient<'_>,
-    order: &CardOrder,
-) -> Result<ProviderReport, CallError> {
-    let until = order.expires_at.saturating_add(LATE_PAYMENT_MAX);
-    let found = find::by_reference(calls, api, order, order.created_at, until).await?;
-    let canceled = ProviderReport {
-        payment: None,
-        provider_status: ProviderStatus::Canceled,
-        amount: None,
-        currency: None,
-        reference: None,
-        refunds: Vec::new(),
-        disputed: false,
-    };
-    Ok(found.filter(|seen| !matches!(seen.provider_status, ProviderStatus::Failed(_))).unwrap_or(canceled))
+/// An order without a payment whose link is gone. It may be canceled only a moment later, but nobody can pay it anymore.
+fn closed(order: &Order) -> ProviderReport {
+    ProviderReport { provider_status: ProviderStatus::Canceled, ..unpaid(order) }
+}
+
+/// Every order of ours has our reference, so that one without is another's.
+fn reference(order: &Order) -> Option<String> {
+    Some(order.reference_id.clone().unwrap_or_default())
 }
 
 fn is_missing(error: &CallError) -> bool {

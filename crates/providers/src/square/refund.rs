@@ -10,7 +10,7 @@ use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
     call::{ApiClient, interpret},
-    types::{self, RefundBody},
+    types::{self, Payment, RefundBody},
 };
 use crate::{
     failure::{Code, refused, unknown},
@@ -43,12 +43,13 @@ pub(super) async fn make(
     Ok(report(made.refund))
 }
 
-/// Every refund of a payment. The wire lists refunds by time and place, but not by payment: each is read by its name.
-pub(super) async fn of_payment(
+/// Every refund of some payments. The wire lists refunds by time and place, but not by payment: each is read by its name.
+pub(super) async fn of_payments(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
-    names: &[String],
+    payments: &[Payment],
 ) -> Result<Vec<RefundReport>, CallError> {
+    let names: Vec<&String> = payments.iter().flat_map(|payment| &payment.refund_ids).collect();
     if names.len() > MAX_REFUNDS {
         return Err(unknown("the payment has too many refunds to read"));
     }

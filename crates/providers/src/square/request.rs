@@ -26,9 +26,13 @@ pub(super) fn link(order: &CardOrder, location: &str, key: &str) -> Value {
         "order".to_owned(),
         json!({ "location_id": location, "reference_id": order.id.to_string(), "line_items": [item] }),
     );
-    if let Some(url) = &order.success_url {
-        body.insert("checkout_options".to_owned(), json!({ "redirect_url": url }));
+    // The customer pays what was prepared: no more by a tip, no less by a coupon or a reward, whatever the seller's
+    // settings are.
+    let mut options = json!({ "allow_tipping": false, "enable_coupon": false, "enable_loyalty": false });
+    if let (Some(url), Some(options)) = (&order.success_url, options.as_object_mut()) {
+        options.insert("redirect_url".to_owned(), url.as_str().into());
     }
+    body.insert("checkout_options".to_owned(), options);
     if let Some(email) = &order.customer_email {
         body.insert("pre_populated_data".to_owned(), json!({ "buyer_email": email }));
     }

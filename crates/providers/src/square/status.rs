@@ -1,6 +1,7 @@
 //! The table from the provider's states to ours.
 
 use tollgate_domain::{
+    Minor,
     card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
@@ -20,6 +21,42 @@ pub(super) fn report(payment: &Payment) -> ProviderReport {
         // A payment does not say; a dispute is read by its own name.
         disputed: false,
     }
+}
+
+/// The payments of one order as one payment: it has succeeded when those that were taken cover the order's total. Its name
+/// is that of the first one that counts. `None` without a payment.
+pub(super) fn order_report(total: Option<Minor>, payments: &[Payment]) -> Option<ProviderReport> {
+    let reports: Vec<_> = payments.iter().map(report).collect();
+    let counts = |report: &&ProviderReport| rank(&report.provider_status) >= COUNTED_RANK;
+    let counted: Vec<_> = reports.iter().filter(counts).collect();
+    let Some(first) = counted.first() else {
+        // None of them took anything: the one that came furthest tells.
+        return reports.iter().max_by_key(|report| rank(&report.provider_status)).cloned();
+    };
+    let amount = sum(counted.iter().filter_map(|report| report.amount));
+    let is_covered = total.is_none_or(|total| amount >= total);
+    let is_done = counted.iter().all(|report| report.provider_status == ProviderStatus::Succeeded);
+    let provider_status = match counted.as_slice() {
+        [only] if is_covered => only.provider_status.clone(),
+        _ if is_covered && is_done => ProviderStatus::Succeeded,
+        _ => ProviderStatus::Processing,
+    };
+    Some(ProviderReport {
+        payment: first.payment.clone(),
+        provider_status,
+        // A part is not what the customer is debited in the end.
+        amount: if is_covered { Some(amount) } else { total },
+        currency: first.currency.clone(),
+        reference: first.reference.clone(),
+        refunds: Vec::new(),
+        disputed: false,
+    })
+}
+
+fn sum(amounts: impl Iterator<Item = Minor>) -> Minor {
+    amounts.fold(Minor::ZERO, |sum, amount| {
+        sum.get().checked_add(amount.get()).and_then(Minor::new).unwrap_or(Minor::MAX)
+    })
 }
 
 /// Payments. `failure` is why, should it have failed.
@@ -44,6 +81,9 @@ pub(super) fn order_status(state: &str) -> ProviderStatus {
     }
 }
 
+/// From here on a payment has taken money, or may take some yet.
+const COUNTED_RANK: u8 = 3;
+
 /// How far a payment came, to pick one of several for the same thing.
 pub(super) const fn rank(provider_status: &ProviderStatus) -> u8 {
     match provider_status {
@@ -59,7 +99,7 @@ pub(super) const fn rank(provider_status: &ProviderStatus) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Code;
+    use crate::{failure::Code, square::types::Money};
 
     #[test]
     fn every_state_of_a_payment() {
@@ -74,6 +114,58 @@ mod tests {
         ] {
             assert_eq!(payment_status(status, Code::CardDeclined.failure()), expected, "{status}");
         }
+    }
+
+    fn paid(id: &str, status: &str, amount: u64, refunded: u64) -> Payment {
+        let money = |amount| Money { amount: Minor::new(amount).unwrap(), currency: "USD".to_owned() };
+        Payment {
+            id: id.to_owned(),
+            status: status.to_owned(),
+            order_id: None,
+            amount_money: money(amount),
+            refunded_money: Some(money(refunded)),
+            reference_id: None,
+            created_at: None,
+            card_details: None,
+        }
+    }
+
+    #[test]
+    fn several_payments_of_an_order_are_added_up() {
+        use ProviderStatus::{Canceled, Processing, Succeeded};
+        let (total, minor) = (Minor::new(1_000), |amount| Minor::new(amount).unwrap());
+        for (payments, status, name, amount, refunded) in [
+            (vec![("p1", "COMPLETED", 1_000, 0)], Succeeded, "p1", 1_000, 0),
+            // The gift card first, then the rest.
+            (vec![("p1", "APPROVED", 400, 0)], Processing, "p1", 1_000, 0),
+            (vec![("p1", "APPROVED", 400, 0), ("p2", "APPROVED", 600, 0)], Processing, "p1", 1_000, 0),
+            (vec![("p1", "COMPLETED", 400, 0), ("p2", "APPROVED", 600, 0)], Processing, "p1", 1_000, 0),
+            (vec![("p1", "COMPLETED", 400, 0), ("p2", "COMPLETED", 600, 0)], Succeeded, "p1", 1_000, 0),
+            // Refunds of either count, too.
+            (vec![("p1", "COMPLETED", 400, 400), ("p2", "COMPLETED", 600, 100)], Succeeded, "p1", 1_000, 500),
+            // What failed or was canceled pays for nothing.
+            (vec![("p1", "FAILED", 1_000, 0), ("p2", "COMPLETED", 1_000, 0)], Succeeded, "p2", 1_000, 0),
+            (vec![("p1", "CANCELED", 400, 0), ("p2", "COMPLETED", 600, 0)], Processing, "p2", 1_000, 0),
+            (vec![("p1", "FAILED", 400, 0), ("p2", "CANCELED", 600, 0)], Canceled, "p2", 600, 0),
+            // More than was asked for shows.
+            (vec![("p1", "COMPLETED", 600, 0), ("p2", "COMPLETED", 600, 0)], Succeeded, "p1", 1_200, 0),
+            (
+                vec![("p1", "DANCING", 1_000, 0)],
+                ProviderStatus::Unrecognized("DANCING".to_owned()),
+                "p1",
+                1_000,
+                0,
+            ),
+        ] {
+            let all: Vec<_> = payments.iter().map(|it| paid(it.0, it.1, it.2, it.3)).collect();
+            let seen = order_report(total, &all).unwrap();
+            assert_eq!(
+                (seen.provider_status, seen.payment.as_deref(), seen.amount, seen.refunded),
+                (status, Some(name), Some(minor(amount)), minor(refunded)),
+                "{payments:?}"
+            );
+        }
+        assert_eq!(order_report(total, &[]), None);
     }
 
     #[test]

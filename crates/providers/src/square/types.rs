@@ -20,6 +20,7 @@ pub(super) struct PaymentList {
 pub(super) struct Payment {
     pub(super) id: String,
     pub(super) status: String,
+    pub(super) order_id: Option<String>,
     pub(super) amount_money: Money,
     #[serde(default)]
     pub(super) refund_ids: Vec<String>,
@@ -62,6 +63,7 @@ pub(super) struct LocationBody {
 #[derive(Deserialize)]
 pub(super) struct Location {
     pub(super) id: String,
+    pub(super) currency: Option<String>,
 }
 
 #[derive(Deserialize)]

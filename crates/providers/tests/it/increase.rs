@@ -163,7 +163,12 @@ async fn what_the_providers_staff_does_is_seen() {
             ("review", AchProviderStatus::Accepted),
             ("require_attention", AchProviderStatus::Attention),
             ("release", AchProviderStatus::Accepted),
+            ("require_approval", AchProviderStatus::AwaitingApproval),
+            ("require_confirmation", AchProviderStatus::AwaitingConfirmation),
         ] {
+            if channel == Channel::Instant && action == "require_confirmation" {
+                continue;
+            }
             world.control("POST", &format!("increase/{}/{action}", path(&one)), json!({})).await;
             assert_eq!(provider_status(&world, &one).await, expected, "{action}");
         }
@@ -194,7 +199,7 @@ async fn what_the_providers_staff_does_is_seen() {
         let found = world.find(&order).await.outcome.unwrap().unwrap();
         assert_eq!(
             (found.transfer.as_str(), &found.provider_status),
-            (made["id"].as_str().unwrap(), &AchProviderStatus::Accepted)
+            (made["id"].as_str().unwrap(), &AchProviderStatus::AwaitingApproval)
         );
         world.post(&format!("{}/cancel", path(&found)), None, Value::Null).await;
         assert_eq!(provider_status(&world, &found).await, AchProviderStatus::Canceled);
@@ -202,7 +207,7 @@ async fn what_the_providers_staff_does_is_seen() {
 }
 
 #[tokio::test]
-async fn what_is_to_be_corrected_is_told_without_whole_numbers() {
+async fn what_is_to_be_corrected_is_told_and_account_numbers_are_not_printed() {
     let world = start(quick()).await;
     let one = sent(&world, Channel::StandardAch).await;
     world.post(&format!("simulations/{}/submit", path(&one)), None, Value::Null).await;
@@ -218,15 +223,15 @@ async fn what_is_to_be_corrected_is_told_without_whole_numbers() {
     world.post(&correct, None, json!({ "corrected_individual_id": "1234" })).await;
     let seen = world.read(&one.transfer).await.outcome.unwrap();
     assert_eq!(seen.provider_status, AchProviderStatus::Sent);
-    let corrections: Vec<Value> =
-        seen.corrections.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
-    let [account, bank, person] = &corrections[..] else { panic!("{corrections:?}") };
-    assert_eq!(account["change_code"], "incorrect_account_number");
-    assert_eq!(account["corrected_account_number"], "********4333");
-    assert!(account["created_at"].is_string() && account.get("corrected_routing_number").is_none());
-    assert_eq!(bank["corrected_routing_number"], "*****0021");
-    assert_eq!(bank["corrected_account_funding"], "checking");
-    assert_eq!(person["corrected_individual_id"], "****");
+    let [account, bank, person] = &seen.corrections[..] else { panic!("{seen:?}") };
+    assert_eq!(account.code.as_deref(), Some("incorrect_account_number"));
+    assert_eq!(account.account_number.as_ref().unwrap().expose(), "000555444333");
+    assert!(account.created_at.is_some() && account.routing_number.is_none());
+    assert_eq!(bank.routing_number.as_deref(), Some("021000021"));
+    assert_eq!(bank.account_funding.as_deref(), Some("checking"));
+    assert_eq!(person.individual_id.as_deref(), Some("****"));
+    let printed = format!("{seen:?}");
+    assert!(printed.contains("********4333") && !printed.contains("55544"), "{printed}");
 }
 
 #[tokio::test]
@@ -279,24 +284,6 @@ async fn amounts_the_wire_cannot_carry_are_not_sent() {
     );
     assert_eq!(world.count().await, 0);
     world.send(&order_over(Channel::StandardAch, 9_999_999_999)).await.outcome.unwrap();
-}
-
-#[tokio::test]
-async fn what_the_funding_account_has() {
-    let world = start(quick()).await;
-    let funds = async || {
-        let call = world.wire().funds(&world.provider).await;
-        assert_eq!(asked(&call), [("accounts.balance", 1)]);
-        call.outcome.unwrap().get()
-    };
-    assert_eq!(funds().await, 100_000_000_000);
-    sent(&world, Channel::StandardAch).await;
-    sent(&world, Channel::Instant).await;
-    assert_eq!(funds().await, 99_999_996_000);
-    for _ in 0..11 {
-        world.send(&order_over(Channel::StandardAch, 9_999_999_999)).await.outcome.unwrap();
-    }
-    assert_eq!(funds().await, 0, "an overdrawn account has nothing");
 }
 
 #[tokio::test]

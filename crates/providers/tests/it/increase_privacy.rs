@@ -100,7 +100,7 @@ fn echo(status: &str) -> Value {
         "submission": { "effective_date": ACCOUNT, "expected_funds_settlement_at": ROUTING },
         "notifications_of_change": [{
             "change_code": format!("incorrect_{ACCOUNT}"), "corrected_account_funding": ROUTING,
-            "corrected_account_number": ACCOUNT, "corrected_routing_number": ROUTING,
+            "corrected_account_number": ACCOUNT, "corrected_routing_number": ACCOUNT,
             "corrected_individual_id": ACCOUNT, "created_at": ACCOUNT, "corrected_account_data": ACCOUNT,
         }],
     })
@@ -127,6 +127,7 @@ async fn numbers_do_not_leave_the_request() {
         problem(403, &format!("no_{ROUTING}_permission")),
         problem(404, "object_not_found_error"),
         problem(409, "idempotency_key_already_used_error"),
+        problem(409, "invalid_operation_error"),
         problem(409, ACCOUNT),
         problem(422, ROUTING),
         problem(429, "rate_limited_error"),

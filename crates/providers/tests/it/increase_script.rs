@@ -179,11 +179,16 @@ async fn answers_that_say_nothing_of_what_was_done_are_unknown() {
     let order = order(Channel::SameDayAch);
     let problem =
         |status: u16, kind: &str| answer(status, &json!({ "type": kind, "title": "", "status": status }));
+    let unfunded = || {
+        let detail = "There's an insufficient balance in the account.";
+        answer(409, &json!({ "type": "invalid_operation_error", "detail": detail, "status": 409 }))
+    };
     let mut pulled = transfer(&order.id.to_string().into());
     pulled["amount"] = (-2_000).into();
     for answers in [
-        vec![problem(409, "invalid_operation_error")],
         vec![problem(409, "one_from_the_future")],
+        // Too little money now says nothing about a request before.
+        vec![answer(500, &Value::Null), unfunded()],
         vec![answer(400, &json!("a page of somebody in between"))],
         vec![answer(404, &Value::Null)],
         vec![answer(302, &Value::Null)],
@@ -202,6 +207,8 @@ async fn answers_that_say_nothing_of_what_was_done_are_unknown() {
         assert!(is_unknown(&call), "{call:?}");
     }
     for (answers, kind) in [
+        (vec![problem(409, "invalid_operation_error")], RejectionKind::State),
+        (vec![unfunded()], RejectionKind::Funds),
         (vec![problem(400, "malformed_request_error")], RejectionKind::Invalid),
         (vec![problem(422, "one_from_the_future")], RejectionKind::Invalid),
         (vec![problem(403, "private_feature_error")], RejectionKind::Credentials),

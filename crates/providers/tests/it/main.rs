@@ -10,6 +10,7 @@ mod faults;
 mod fuzz;
 mod increase;
 mod increase_faults;
+mod increase_funds;
 mod increase_privacy;
 mod increase_script;
 mod increase_support;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::card::{ProviderReport, ProviderStatus};
-use tollgate_domain::{Flow, Timestamp};
+use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
+use tollgate_domain::{Currency, Flow, Timestamp};
 use tollgate_engine::ports::{CallError, Component, Confirmation, RejectionKind, Subject};
 use tollgate_vault::Secret;
 
@@ -165,12 +165,87 @@ async fn a_hosted_payment_from_link_to_refund() {
     world.control("POST", &format!("square/payments/{id}/refund"), json!({ "amount": 1 })).await;
     assert_eq!(given_back(&read().await.outcome.unwrap()), 1);
 
-    // Taken back too late, it turns out paid; and it is found though the link is gone.
-    for _ in 0..2 {
-        let late = cards.withdraw(&world.square, &order, link).await.outcome.unwrap();
-        assert_eq!((&late.provider_status, &late.payment), (&ProviderStatus::Succeeded, &Some(id.clone())));
+    // A link's payment has no reference of ours; its order has.
+    assert_eq!(
+        (&state[0]["reference_id"], &state[0]["order_reference_id"]),
+        (&Value::Null, &json!(order.id.to_string()))
+    );
+    let by_payment = cards.read(&world.square, &order, Subject::Payment(&id)).await;
+    assert_eq!(asked(&by_payment), [("payments.get", 1), ("orders.get", 1)]);
+    assert_eq!(by_payment.outcome.unwrap(), read().await.outcome.unwrap());
+
+    // Taken back too late, it turns out paid; and its order tells so though the link is gone.
+    let late = cards.withdraw(&world.square, &order, link).await.outcome.unwrap();
+    assert_eq!((&late.provider_status, &late.payment), (&ProviderStatus::Succeeded, &Some(id.clone())));
+    refused(read().await, RejectionKind::Missing);
+    refused(cards.withdraw(&world.square, &order, link).await, RejectionKind::Missing);
+    assert_eq!(by_order(&world, &order, &prepared.also[0]).await, Some(late));
+    assert_eq!(by_order(&world, &order, &id).await, None, "a payment's name is no order's");
+}
+
+/// What is found by an order's name, for a link that is gone.
+async fn by_order(world: &World, order: &CardOrder, name: &str) -> Option<ProviderReport> {
+    world.square_cards().read_by_name(&world.square, order, name).await.outcome.unwrap()
+}
+
+#[tokio::test]
+async fn a_link_takes_no_more_and_no_less_than_was_prepared() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::HostedCheckout));
+    let prepared = cards.prepare(&world.square, &order).await.outcome.unwrap();
+    let options = world.state("square", "payment_links").await[0]["checkout_options"].clone();
+    for switch in ["allow_tipping", "enable_coupon", "enable_loyalty"] {
+        assert_eq!(options[switch], json!(false), "{switch}");
     }
-    assert_eq!(read().await.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
+    // Paid in parts, it is paid when they cover it.
+    let pay = format!("square/payment_links/{}/pay", prepared.object);
+    let read = async || {
+        let seen =
+            cards.read(&world.square, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+        (seen.provider_status, seen.amount, seen.refunded)
+    };
+    let first = world.control("POST", &pay, json!({ "amount": 700 })).await;
+    assert_eq!(read().await, (ProviderStatus::Processing, Some(minor(2_000)), minor(0)));
+    let rest = world.control("POST", &pay, json!({})).await;
+    assert_eq!(rest["amount_money"]["amount"], 1_300);
+    assert_eq!(read().await, (ProviderStatus::Succeeded, Some(minor(2_000)), minor(0)));
+    for (payment, amount) in [(&first, 200), (&rest, 300)] {
+        let path = format!("square/payments/{}/refund", payment["id"].as_str().unwrap());
+        world.control("POST", &path, json!({ "amount": amount })).await;
+    }
+    assert_eq!(read().await, (ProviderStatus::Succeeded, Some(minor(2_000)), minor(500)));
+}
+
+#[tokio::test]
+async fn the_locations_currency_is_asked_for_once() {
+    let world = start().await;
+    let cards = world.square_cards();
+    for flow in Flow::ALL {
+        let mut euros = order(flow);
+        euros.currency = Currency::parse("EUR").unwrap();
+        let call = cards.check(&world.square, &euros).await;
+        let expected: &[_] = if flow == Flow::ALL[0] { &[("locations.get", 1)] } else { &[] };
+        assert_eq!(asked(&call), expected);
+        assert_eq!(refused(call, RejectionKind::Invalid), "currency_not_supported");
+        let call = cards.check(&world.square, &order(flow)).await;
+        assert_eq!(asked(&call), []);
+        call.outcome.unwrap();
+    }
+    // As the provider itself says it, where nobody has asked before.
+    let mut euros = order(Flow::PaymentComponent);
+    euros.currency = Currency::parse("EUR").unwrap();
+    refused(cards.charge(&world.square, &euros, &charge(1, OK)).await, RejectionKind::Invalid);
+    assert_eq!(world.count("square", "payments").await, 0);
+    // Not knowing is no refusal, and is not found out again and again.
+    let other = provider(
+        &json!({ "adapter": "square", "baseUrl": format!("{}/square", world.origin), "credentials": {
+        "accessToken": "square_simulator_token", "locationId": "LOTHER", "applicationId": "sq0idp-live" } }),
+    );
+    for calls in [&[("locations.get", 1)][..], &[]] {
+        let call = cards.check(&other, &euros).await;
+        assert_eq!(asked(&call), calls);
+        call.outcome.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -187,12 +262,8 @@ async fn a_withdrawn_link_cannot_be_paid() {
         (&ProviderStatus::Canceled, &Some(order.id.to_string()))
     );
     assert_eq!(world.pay_page(&prepared.checkout_url.unwrap(), GOOD).await.status, 404);
-    for _ in 0..2 {
-        let again = cards.withdraw(&world.square, &order, &prepared.object).await.outcome.unwrap();
-        assert_eq!(again.provider_status, ProviderStatus::Canceled);
-        let read = cards.read(&world.square, &order, Subject::Object(&prepared.object)).await;
-        assert_eq!(read.outcome.unwrap().provider_status, ProviderStatus::Canceled);
-    }
+    refused(cards.withdraw(&world.square, &order, &prepared.object).await, RejectionKind::Missing);
+    assert_eq!(by_order(&world, &order, &prepared.also[0]).await, Some(withdrawn));
 }
 
 #[tokio::test]
@@ -219,8 +290,8 @@ async fn a_deletion_is_not_denied_because_the_order_cannot_be_read() {
         let call = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
         assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{kind} {call:?}");
         world.control("DELETE", "faults", Value::Null).await;
-        let again = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
-        assert_eq!(again.outcome.unwrap().provider_status, ProviderStatus::Canceled, "{kind}");
+        let found = by_order(&world, &order, &prepared.also[0]).await.unwrap();
+        assert_eq!(found.provider_status, ProviderStatus::Canceled, "{kind}");
     }
 }
 

@@ -3,16 +3,17 @@
 use serde::Serialize;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
+    ServiceReference,
     ach::TransferOrder,
     id::{EnvironmentId, TransferId},
 };
-use tollgate_engine::ports::Transfer;
+use tollgate_engine::{CorrectedAccount, Origin, ports::Transfer};
 use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
         exceptions::ExceptionResponse,
-        operator::Operator,
+        operator::{Operator, not_found_here},
         paging::ListResponse,
         timeline,
         wallets::{self, PostingResponse},
@@ -46,6 +47,37 @@ pub(crate) struct TransferRead {
     postings: Vec<PostingResponse>,
 }
 
+/// Corrected accounts, whole.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RevealedCorrections)]
+pub(crate) struct RevealedResponse {
+    service_reference: String,
+    corrections: Vec<CorrectedAccountResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CorrectedAccount)]
+pub(crate) struct CorrectedAccountResponse {
+    account_number: String,
+    #[schema(required)]
+    routing_number: Option<String>,
+    /// What was wrong, in the provider's word.
+    #[schema(required)]
+    change_code: Option<String>,
+}
+
+impl CorrectedAccountResponse {
+    fn of(account: &CorrectedAccount) -> Self {
+        Self {
+            account_number: account.account_number.expose().to_owned(),
+            routing_number: account.routing_number.clone(),
+            change_code: account.change_code.clone(),
+        }
+    }
+}
+
 fn summary(transfer: &Transfer) -> TransferSummary {
     TransferSummary {
         transaction: TransactionResponse::of_transfer(transfer),
@@ -62,6 +94,18 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
     let found = found?;
     let last = found.last().map(|transfer| transfer.transaction);
     respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
+}
+
+/// The account numbers that receiving banks asked to be used from now on; who was shown them is recorded.
+pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
+    let environment = operator.known_environment()?;
+    let ServiceReference::Ach(id) = operator.path("reference")? else { return Err(not_found_here()) };
+    let Origin { actor, request } = &operator.origin;
+    let revealed = operator.app.engine.reveal_corrected_accounts(environment, id, actor, request).await?;
+    respond::ok(&RevealedResponse {
+        service_reference: id.to_string(),
+        corrections: revealed.iter().map(CorrectedAccountResponse::of).collect(),
+    })
 }
 
 /// One transfer with its whole timeline.

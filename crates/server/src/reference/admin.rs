@@ -24,7 +24,7 @@ use crate::{
         payments::{AccountDecided, PaymentDetail, PaymentSummary},
         provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
         providers::ProviderResponse,
-        transfers::{TransferRead, TransferSummary},
+        transfers::{RevealedResponse, TransferRead, TransferSummary},
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
     },
     client_api::{quote::QuoteBody, refunds::RefundBody},
@@ -212,6 +212,14 @@ fn payments(schemas: &mut Schemas) -> [Described; 7] {
             .with_actor()
             .answers::<AccountDecided>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::ProviderNotConfigured]),
+        operation("corrected_account_reveal", OPERATIONS, AdminToken, "Reveal corrected account numbers")
+            .says(
+                "The account numbers that the receiving bank asked to be used from now on, whole. Everywhere else only \
+                 their last four digits are shown. Who was shown them is recorded on the transfer's timeline. 404 where \
+                 no account number was corrected.",
+            )
+            .with_actor()
+            .answers::<RevealedResponse>(schemas, StatusCode::OK),
         operation("waiting_transfer_list", OPERATIONS, AdminToken, "List pending transfers")
             .says("Transfers whose outcome is not confirmed yet, newest first.")
             .with(parameters::before(TransactionId::PREFIX))

@@ -150,7 +150,7 @@ scalars! {
         "items": {"type": "string", "enum": [
             "payment.prepared", "transaction.pending", "transaction.processing", "transaction.succeeded",
             "transaction.failed", "transaction.canceled", "transaction.refunded", "refund.succeeded", "refund.failed",
-            "dispute.opened", "dispute.updated", "dispute.closed", "*"
+            "dispute.opened", "dispute.updated", "dispute.closed", "transfer.notification_of_change", "*"
         ]}
     }
     /// An event endpoint's id.

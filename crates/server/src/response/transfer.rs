@@ -1,9 +1,9 @@
 //! Transfers as callers and operators see them. Of the account's number there are only the last four digits to show.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
-use tollgate_domain::ach::TransferOrder;
-use tollgate_engine::ports::Transfer;
+use serde_json::{Value, value::RawValue};
+use tollgate_domain::ach::{AchProviderStatus, TransferOrder};
+use tollgate_engine::{notifications_of_change, ports::Transfer};
 use utoipa::ToSchema;
 
 use crate::{
@@ -43,9 +43,14 @@ pub(crate) struct TransferDetail {
     /// The day it is expected to arrive, by the banking calendar or by the provider's word.
     #[schema(required)]
     expected_settlement_on: Option<String>,
-    /// What the receiving bank asks to be corrected before the next transfer; nothing failed by it.
+    /// Whom it waits for, where a person has to act at the provider before it is sent: an approval, a confirmation, a
+    /// review. Null otherwise.
+    #[schema(required)]
+    waiting_for: Option<&'static str>,
+    /// What the receiving bank asks to be corrected before the next transfer; nothing failed by it. Of a corrected
+    /// account number the last four digits are shown.
     #[schema(value_type = Vec<scalars::Metadata>)]
-    notifications_of_change: Box<RawValue>,
+    notifications_of_change: Value,
     #[schema(value_type = Option<scalars::RemittanceData>, required)]
     remittance_data: Option<Box<RawValue>>,
 }
@@ -53,12 +58,14 @@ pub(crate) struct TransferDetail {
 impl TransferDetail {
     pub(crate) fn of(transfer: &Transfer) -> Self {
         let order = &transfer.order;
+        let waiting = transfer.progress.waiting.as_deref();
         Self {
             bank_account: BankAccountResponse::of(order),
             account_name: order.account_name.clone(),
             external_customer_id: order.external_customer_id.clone(),
             expected_settlement_on: transfer.progress.expected_on.clone(),
-            notifications_of_change: stored_json(&transfer.progress.corrections),
+            waiting_for: waiting.and_then(AchProviderStatus::waiting_for_person),
+            notifications_of_change: notifications_of_change(transfer),
             remittance_data: order.remittance.as_deref().map(stored_json),
         }
     }

@@ -98,6 +98,7 @@ fn square(providers: &Providers, limit: usize) -> Value {
             "idempotency_key": payment.idempotency_key,
             "order_id": payment.order_id,
             "reference_id": payment.reference_id,
+            "order_reference_id": state.orders.get(&payment.order_id).and_then(|order| order.reference_id.clone()),
         })
     });
     let refunds = state.refunds.newest_first().take(limit).map(|refund| {
@@ -110,9 +111,14 @@ fn square(providers: &Providers, limit: usize) -> Value {
             "idempotency_key": refund.idempotency_key,
         })
     });
-    let links = state.links.newest_first().take(limit).map(
-        |link| json!({ "id": link.id, "order_id": link.order_id, "idempotency_key": link.idempotency_key }),
-    );
+    let links = state.links.newest_first().take(limit).map(|link| {
+        json!({
+            "id": link.id,
+            "order_id": link.order_id,
+            "idempotency_key": link.idempotency_key,
+            "checkout_options": link.checkout_options,
+        })
+    });
     let charged =
         state.payments.newest_first().filter(|payment| matches!(payment.status, "COMPLETED" | "APPROVED"));
     json!({

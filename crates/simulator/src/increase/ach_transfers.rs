@@ -41,7 +41,7 @@ pub(super) fn create(state: &mut IncreaseState, call: &Call) -> Result<Value, In
         return Err(fields.invalid("routing_number", "does not support ACH transfers"));
     }
     let new = NewTransfer { account_id, account_number, routing_number, amount, require_approval, on_rail };
-    Ok(accept(state, call, new))
+    accept(state, call, new)
 }
 
 fn read_entry(fields: &Fields<'_>) -> Result<Ach, IncreaseError> {

@@ -42,5 +42,5 @@ pub(super) fn create(state: &mut IncreaseState, call: &Call) -> Result<Value, In
     }
     let account_id = call.context.services.config.increase.account_id.clone();
     let new = NewTransfer { account_id, account_number, routing_number, amount, require_approval, on_rail };
-    Ok(accept(state, call, new))
+    accept(state, call, new)
 }

@@ -10,11 +10,10 @@ use super::objects::{Ach, Event, Rail, Rtp, Transfer};
 use crate::api::ApiState;
 use crate::calendar;
 use crate::collection::Collection;
+use crate::config::Config;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
-/// What the account holds before anything happens, in cents.
-const OPENING_BALANCE: i64 = 100_000_000_000;
 /// The longest a transfer can be told to wait for its settlement, so that its time can always be named.
 const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 
@@ -75,14 +74,15 @@ impl Context {
 }
 
 impl ApiState for IncreaseState {
-    fn new(objects_max: usize) -> Self {
+    fn new(config: &Config) -> Self {
+        let objects_max = config.objects_max;
         Self {
             ach: Collection::new(objects_max),
             rtp: Collection::new(objects_max),
             events: Collection::new(objects_max),
             due: BTreeSet::new(),
-            available: OPENING_BALANCE,
-            current: OPENING_BALANCE,
+            available: config.increase.balance,
+            current: config.increase.balance,
             outbox: Vec::new(),
         }
     }
@@ -129,9 +129,20 @@ impl IncreaseState {
         }
     }
 
-    /// Sets money aside for a transfer that was accepted. A debit brings nothing before it is sent.
-    pub(super) fn set_aside(&mut self, amount: i64) {
-        self.available -= amount.max(0);
+    /// Sets money aside for a transfer, if there is enough. A debit brings nothing before it is sent.
+    pub(super) fn set_aside(&mut self, amount: i64) -> Result<(), IncreaseError> {
+        let amount = amount.max(0);
+        if amount > self.available {
+            return Err(IncreaseError::conflict("There's an insufficient balance in the account."));
+        }
+        self.available -= amount;
+        Ok(())
+    }
+
+    /// From now on so much can be spent; transfers on their way are not counted in.
+    pub(super) fn set_balance(&mut self, available: i64) {
+        self.current = self.current.saturating_add(available.saturating_sub(self.available));
+        self.available = available;
     }
 
     /// Gives back what was set aside for a transfer that will not be sent.

@@ -40,8 +40,13 @@ pub(super) struct NewTransfer<R> {
 }
 
 /// Accepts a transfer whose fields were found good.
-pub(super) fn accept<R: StoredRail>(state: &mut IncreaseState, call: &Call, new: NewTransfer<R>) -> Value {
+pub(super) fn accept<R: StoredRail>(
+    state: &mut IncreaseState,
+    call: &Call,
+    new: NewTransfer<R>,
+) -> Result<Value, IncreaseError> {
     let context = &call.context;
+    state.set_aside(new.amount)?;
     let NewTransfer { account_id, account_number, routing_number, amount, require_approval, on_rail } = new;
     let transfer = Transfer {
         id: context.id(&format!("{}_", R::TYPE)),
@@ -60,12 +65,11 @@ pub(super) fn accept<R: StoredRail>(state: &mut IncreaseState, call: &Call, new:
         acknowledged_at: None,
         on_rail,
     };
-    state.set_aside(amount);
     state.keep(context, "created", &transfer);
     if !require_approval {
         state.settle_later(context, &transfer.id);
     }
-    transfer.json()
+    Ok(transfer.json())
 }
 
 pub(super) fn retrieve<R: StoredRail>(

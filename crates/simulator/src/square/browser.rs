@@ -84,7 +84,7 @@ fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
     match (order.state, &link.redirect_url) {
         ("OPEN", _) => Checkout {
             provider: PROVIDER,
-            amount: amount_text(order.total.amount, &order.total.currency),
+            amount: amount_text(order.due(), &order.total.currency),
             items: &names.collect::<Vec<_>>(),
             problem,
             cancel: Some(&format!("{}/cancel", link.id)),

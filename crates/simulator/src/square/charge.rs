@@ -1,5 +1,7 @@
 //! Charging a card, and what becomes of the payment.
 
+use serde_json::Value;
+
 use super::body::Money;
 use super::error::SquareError;
 use super::objects::{Order, Payment};
@@ -69,6 +71,18 @@ pub(super) fn complete(state: &mut SquareState, context: &Context, mut payment: 
     (payment.status, payment.card_status) = ("COMPLETED", "CAPTURED");
     orders::close(state, context, &payment.order_id, "COMPLETED");
     changed(state, context, payment)
+}
+
+/// Captures every payment of an order that is paid in full.
+pub(super) fn complete_order(state: &mut SquareState, context: &Context, order: &str) {
+    let tenders = state.orders.get(order).map(|order| order.tenders.clone()).unwrap_or_default();
+    for tender in tenders {
+        let id = tender.get("payment_id").and_then(Value::as_str).unwrap_or_default();
+        if let Some(payment) = state.payments.get(id).filter(|payment| payment.status == "APPROVED").cloned()
+        {
+            complete(state, context, payment);
+        }
+    }
 }
 
 pub(super) fn cancel(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {

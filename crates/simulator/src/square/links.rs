@@ -4,15 +4,19 @@ use serde_json::{Value, json};
 
 use super::body::{Fields, Money};
 use super::call::Call;
-use super::charge::{PaymentParams, charge};
+use super::charge::{PaymentParams, charge, complete_order};
 use super::error::{SquareError, mistake_text};
 use super::list;
 use super::objects::{Link, Order, Payment};
 use super::orders::{self, line_item, order_for};
-use super::payments::{check_currency, check_location};
+use super::payments::{check_currency, check_location, find as find_payment};
 use super::source::{bent_by_details, of_card};
 use super::state::{Context, SquareState};
 use crate::card::{Card, Typed};
+
+const CHECKOUT_OPTIONS: &str = "allow_tipping custom_fields subscription_plan_id redirect_url \
+    merchant_support_email ask_for_shipping_address accepted_payment_methods app_fee_money shipping_fee \
+    enable_coupon enable_loyalty";
 
 pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let (fields, context) = (Fields::of(&call.body), &call.context);
@@ -31,7 +35,13 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     check_currency(context, &order.total.currency)?;
     let options = fields.object("checkout_options")?;
     let redirect_url = match &options {
-        Some(options) => options.owned("redirect_url", 2048)?,
+        Some(options) => {
+            options.allow(&[CHECKOUT_OPTIONS])?;
+            for switch in ["allow_tipping", "ask_for_shipping_address", "enable_coupon", "enable_loyalty"] {
+                options.boolean(switch)?;
+            }
+            options.owned("redirect_url", 2048)?
+        }
         None => None,
     };
     if redirect_url.as_ref().is_some_and(|url| !url.starts_with("https://") && !url.starts_with("http://")) {
@@ -123,24 +133,41 @@ pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     Ok(json!({ "id": link.id, "cancelled_order_id": link.order_id }))
 }
 
-/// The customer presses "Pay".
+/// The customer presses "Pay" for what is due.
 pub(super) fn pay(
     state: &mut SquareState,
     context: &Context,
     id: &str,
     typed: &Typed,
 ) -> Result<Payment, SquareError> {
+    let wrong = |mistake| SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake));
+    let card = bent_by_details(Card::read(typed).map_err(wrong)?, typed);
+    pay_part(state, context, id, None, card)
+}
+
+/// The customer pays a part of what is due, or all of it. A part is only authorized; with the last one, all are captured.
+pub(super) fn pay_part(
+    state: &mut SquareState,
+    context: &Context,
+    id: &str,
+    part: Option<i64>,
+    card: Card,
+) -> Result<Payment, SquareError> {
     let link = find(state, id)?.clone();
     let order = order_of(state, &link)?;
     if order.state != "OPEN" {
         return Err(SquareError::bad_request(format!("This order is {}.", order.state)));
     }
-    let wrong = |mistake| SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake));
-    let card = bent_by_details(Card::read(typed).map_err(wrong)?, typed);
+    let (due, order_id) = (order.due(), order.id.clone());
+    let amount = part.unwrap_or(due);
+    if !(1..=due).contains(&amount) {
+        return Err(SquareError::bad_request(format!("{due} is due for this order.")));
+    }
     let wish = PaymentParams {
-        money: order.total.clone(),
-        complete_now: true,
-        reference_id: order.reference_id.clone(),
+        money: order.total.of(amount),
+        complete_now: false,
+        // What the seller calls the order stays on the order.
+        reference_id: None,
         order: Some(order),
         idempotency_key: None,
         note: link.payment_note,
@@ -148,7 +175,12 @@ pub(super) fn pay(
         customer_id: None,
         statement: None,
     };
-    charge(state, context, wish, of_card(card))
+    let payment = charge(state, context, wish, of_card(card))?;
+    if amount < due {
+        return Ok(payment);
+    }
+    complete_order(state, context, &order_id);
+    find_payment(state, &payment.id).cloned()
 }
 
 pub(super) fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Link, SquareError> {

@@ -18,7 +18,7 @@ fn only(context: &Context) -> Value {
         "merchant_id": MERCHANT,
         "country": "US",
         "language_code": "en-US",
-        "currency": config.currency.as_deref().unwrap_or("USD"),
+        "currency": config.currency,
         "business_name": "Tollgate simulator",
         "type": "PHYSICAL",
     })

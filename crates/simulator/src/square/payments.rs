@@ -59,15 +59,13 @@ fn open_order(state: &SquareState, id: Option<&str>, amount: i64) -> Result<Opti
 }
 
 pub(super) fn check_currency(context: &Context, currency: &str) -> Result<(), SquareError> {
-    match &context.services.config.square.currency {
-        Some(only) if only != currency => {
-            let detail = format!(
-                "This merchant can only process payments in {only}, but amount was provided in {currency}."
-            );
-            Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail))
-        }
-        _ => Ok(()),
+    let only = &context.services.config.square.currency;
+    if only == currency {
+        return Ok(());
     }
+    let detail =
+        format!("This merchant can only process payments in {only}, but amount was provided in {currency}.");
+    Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail))
 }
 
 pub(super) fn check_location(context: &Context, given: Option<&str>) -> Result<(), SquareError> {

@@ -9,6 +9,7 @@ use crate::api::ApiState;
 use crate::calendar;
 use crate::card::Card;
 use crate::collection::Collection;
+use crate::config::Config;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
@@ -20,7 +21,7 @@ pub(crate) struct SquareState {
     pub(crate) payments: Collection<Payment>,
     pub(crate) refunds: Collection<Refund>,
     pub(crate) links: Collection<Link>,
-    pub(super) orders: Collection<Order>,
+    pub(crate) orders: Collection<Order>,
     pub(super) tokens: Collection<Token>,
     outbox: Vec<WebhookEvent>,
 }
@@ -54,7 +55,8 @@ impl Context {
 }
 
 impl ApiState for SquareState {
-    fn new(objects_max: usize) -> Self {
+    fn new(config: &Config) -> Self {
+        let objects_max = config.objects_max;
         Self {
             payments: Collection::new(objects_max),
             refunds: Collection::new(objects_max),

@@ -9,6 +9,7 @@ use super::objects::{Charge, Dispute, Event, Intent, Method, Refund, Session};
 use crate::api::ApiState;
 use crate::calendar;
 use crate::collection::Collection;
+use crate::config::Config;
 use crate::config::Wire;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
@@ -60,7 +61,8 @@ impl Context {
 }
 
 impl ApiState for StripeState {
-    fn new(objects_max: usize) -> Self {
+    fn new(config: &Config) -> Self {
+        let objects_max = config.objects_max;
         Self {
             intents: Collection::new(objects_max),
             charges: Collection::new(objects_max),

@@ -306,6 +306,23 @@ async fn the_balance_follows_the_money() {
     assert_eq!(balance().await, (start - 1999, start - 1999));
     simulate(&running, &made, "return", Value::Null).await.expect(200);
     assert_eq!(balance().await, (start, start));
+
+    // What it does not cover is refused, on either rail, and leaves the key free.
+    let set = json!({ "balance": 1998 });
+    running.control("POST", "increase/accounts/account_simulator/set_balance", set).await;
+    for (path, body) in [("ach_transfers", ach_push()), ("real_time_payments_transfers", rtp_push())] {
+        let refused = running.increase("POST", path, body).await.expect(409);
+        assert_eq!(refused["type"], "invalid_operation_error");
+        assert_eq!(refused["detail"], "There's an insufficient balance in the account.");
+    }
+    assert_eq!(balance().await.0, 1998);
+    let again =
+        async || running.try_increase("POST", "ach_transfers", &ach_push(), "short of money").await.unwrap();
+    again().await.expect(409);
+    let set = json!({ "balance": 1999 });
+    running.control("POST", "increase/accounts/account_simulator/set_balance", set).await;
+    again().await.expect(200);
+    assert_eq!(balance().await.0, 0);
 }
 
 #[tokio::test]

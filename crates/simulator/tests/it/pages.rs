@@ -120,6 +120,38 @@ async fn a_square_link_is_declined_then_paid() {
 }
 
 #[tokio::test]
+async fn a_square_link_is_paid_in_parts_without_a_reference() {
+    let running = start().await;
+    let price = json!({ "amount": 1000, "currency": "USD" });
+    let items = json!([{ "name": "Tea", "quantity": "1", "base_price_money": price }]);
+    let order = json!({ "location_id": "LSIMULATOR001", "reference_id": "ours", "line_items": items });
+    let links = "online-checkout/payment-links";
+    let made = running.square("POST", links, json!({ "order": order })).await.expect(200);
+    let pay = format!("square/payment_links/{}/pay", made["payment_link"]["id"].as_str().unwrap());
+    let first = running.control("POST", &pay, json!({ "amount": 400 })).await;
+    assert_eq!((&first["status"], first.get("reference_id")), (&json!("APPROVED"), None));
+    let last = running.control("POST", &pay, json!({})).await;
+    assert_eq!((&last["status"], &last["amount_money"]["amount"]), (&json!("COMPLETED"), &json!(600)));
+    let path = format!("orders/{}", made["payment_link"]["order_id"].as_str().unwrap());
+    let order = running.square("GET", &path, Value::Null).await.expect(200)["order"].clone();
+    assert_eq!((&order["state"], &order["reference_id"]), (&json!("COMPLETED"), &json!("ours")));
+    assert_eq!(order["tenders"].as_array().unwrap().len(), 2);
+    for tender in order["tenders"].as_array().unwrap() {
+        let path = format!("payments/{}", tender["payment_id"].as_str().unwrap());
+        let payment = running.square("GET", &path, Value::Null).await.expect(200)["payment"].clone();
+        assert_eq!((&payment["status"], payment.get("reference_id")), (&json!("COMPLETED"), None));
+    }
+    let options = json!({ "quick_pay": { "name": "Tea", "price_money": price, "location_id": "LSIMULATOR001" },
+        "checkout_options": { "allow_tipping": "no" } });
+    running.square("POST", links, options).await.expect(400);
+    let euros = json!({ "amount": 1000, "currency": "EUR" });
+    let body =
+        json!({ "quick_pay": { "name": "Tea", "price_money": euros, "location_id": "LSIMULATOR001" } });
+    let refused = running.square("POST", links, body).await.expect(400);
+    assert!(refused["errors"][0]["detail"].as_str().unwrap().contains("only process payments in USD"));
+}
+
+#[tokio::test]
 async fn a_square_link_is_withdrawn() {
     let running = start().await;
     let price = json!({ "amount": 1000, "currency": "USD" });

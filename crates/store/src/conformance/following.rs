@@ -91,7 +91,7 @@ pub async fn a_follower_sees_every_event_once(nodes: &Nodes) {
             }
             node.change_transfer(environment, transfer.order.id, &settled).await.unwrap();
             ids.extend(settled.pending_event);
-            ids.extend(settled.new_events.map(|event| event.id));
+            ids.extend(settled.new_events.iter().map(|event| event.id));
             ids
         }
     })

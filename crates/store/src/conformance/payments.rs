@@ -187,6 +187,16 @@ pub async fn objects_lead_to_their_payment(nodes: &Nodes) {
     name(second, 0, &["cs_1", "cs_2"]).await;
     name(second, 1, &["cs_2", "cs_3"]).await;
     name(other_provider, 0, &["cs_1"]).await;
+    for (id, expected) in [
+        (second, vec!["cs_2", "cs_3"]),
+        (other_provider, vec!["cs_1"]),
+        (nodes.payment(environment).await, vec![]),
+    ] {
+        assert_eq!(nodes.two.objects_of_payment(environment, id).await.unwrap(), expected);
+    }
+    assert_eq!(nodes.two.objects_of_payment(environment, first).await.unwrap().len(), 2);
+    let elsewhere = nodes.environment().await.id;
+    assert!(nodes.two.objects_of_payment(elsewhere, second).await.unwrap().is_empty());
     for (provider, object, expected) in [
         ("stripe-main", "cs_1", Some(first)),
         ("stripe-main", LETTERS, Some(first)),

@@ -200,7 +200,7 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     nodes.change(environment, order.id, &change).await;
     let mut change = nodes.transfer_change(1, sending());
     change.state = Some(state("ach_transfer_9"));
-    change.new_events = Some(nodes.new_outbox_event(EventKind::Transaction(Status::Processing)));
+    change.new_events = vec![nodes.new_outbox_event(EventKind::Transaction(Status::Processing))];
     nodes.change_transfer(&new, &change).await;
     digest_all(nodes).await;
     assert_eq!(nodes.found_by(environment, text_term("pi_9")).await, [by_card]);

@@ -57,23 +57,23 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         expected,
         "a reservation is not told: it may be taken back"
     );
-    for change in
-        [nodes.full_transfer_change(0, "evt_1", &new.order.fee), nodes.transfer_change(1, sending())]
-    {
+    let mut full = nodes.full_transfer_change(0, "evt_1", &new.order.fee);
+    full.new_events.push(nodes.new_outbox_event(EventKind::NotificationOfChange));
+    for change in [full, nodes.transfer_change(1, sending())] {
         nodes.change_transfer(&new, &change).await;
         if let Some(id) = change.pending_event {
             let (kind, state) = (EventKind::Transaction(Status::Pending), Some(TransactionState::pending()));
             expected.push(Event { id, kind, reference, at: change.at, state, refund: None });
         }
-        if let Some(NewEvent { id, kind, refund }) = change.new_events {
-            expected.push(Event { id, kind, reference, at: change.at, state: change.state, refund });
+        for NewEvent { id, kind, refund } in change.new_events {
+            expected.push(Event { id, kind, reference, at: change.at, state: change.state.clone(), refund });
         }
     }
     // What was announced before, by a release that did so with the reservation, is not announced again.
     let mut again = nodes.transfer_change(2, sending());
     again.pending_event = Some(nodes.new_event_id());
     nodes.change_transfer(&new, &again).await;
-    assert_eq!(expected.len(), 5, "what changes no status is not told");
+    assert_eq!(expected.len(), 6, "what changes no status is not told");
     assert_eq!(nodes.all_events(environment).await, expected);
     for event in &expected {
         assert_eq!(nodes.two.find_event(environment, event.id).await.unwrap().as_ref(), Some(event));
@@ -131,7 +131,7 @@ pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
         let changed = node.change_transfer(environment, new.order.id, &settled).await.unwrap();
         assert_eq!(changed, Changed::Done);
     }
-    expected.extend([settled.pending_event.unwrap(), settled.new_events.unwrap().id]);
+    expected.extend([settled.pending_event.unwrap(), settled.new_events[0].id]);
 
     assert_eq!(ids(&nodes.all_events(environment).await), expected);
     assert_eq!(nodes.all_deliveries(environment).await.len(), expected.len());
@@ -157,7 +157,7 @@ pub async fn a_transaction_is_not_told_of_without_one(nodes: &Nodes) {
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     let mut change = nodes.transfer_change(0, sending());
-    change.new_events = Some(new_events[0].clone());
+    change.new_events = new_events.to_vec();
     assert!(nodes.one.change_transfer(environment, new.order.id, &change).await.is_err());
     assert_eq!(nodes.read_transfer(&new).await.revision, 0);
     assert_eq!(ids(&nodes.all_events(environment).await), []);

@@ -194,7 +194,7 @@ pub async fn what_goes_along_is_as_with_payments(nodes: &Nodes) {
     let new = reserved(nodes).await;
     let (environment, id) = (new.order.environment, new.order.id);
     let mut change = nodes.full_transfer_change(0, "evt_1", &new.order.fee);
-    (change.posting, change.state, change.new_events) = (None, None, None);
+    (change.posting, change.state, change.new_events) = (None, None, Vec::new());
     let event = change.event.as_mut().unwrap();
     (event.state, event.due) = (ProviderEventState::Waiting, Some(at(77)));
     nodes.change_transfer(&new, &change).await;
@@ -202,7 +202,7 @@ pub async fn what_goes_along_is_as_with_payments(nodes: &Nodes) {
     assert_eq!((stored.state, stored.due), (ProviderEventState::Waiting, Some(at(77))));
 
     let mut again = nodes.full_transfer_change(1, "evt_1", &new.order.fee);
-    (again.posting, again.state, again.new_events) = (None, None, None);
+    (again.posting, again.state, again.new_events) = (None, None, Vec::new());
     again.entries.push(change.entries[0].clone());
     nodes.change_transfer(&new, &again).await;
     let found = nodes.two.exceptions_of(environment, ach(id)).await.unwrap();
@@ -212,7 +212,7 @@ pub async fn what_goes_along_is_as_with_payments(nodes: &Nodes) {
     assert_eq!(nodes.two.timeline(environment, ach(id)).await.unwrap().len(), 4, "a line is there once");
     // An event that is not there is no obstacle, and a posting needs no new state.
     let mut change = nodes.full_transfer_change(2, "evt_none", &new.order.fee);
-    (change.state, change.new_events) = (None, None);
+    (change.state, change.new_events) = (None, Vec::new());
     assert!(change.posting.is_some());
     let transfer = nodes.change_transfer(&new, &change).await;
     assert_eq!(transfer.updated_at, new.order.created_at);

@@ -177,7 +177,7 @@ impl Nodes {
             exceptions: Vec::new(),
             event: None,
             pending_event: (from_revision == 0).then(|| self.new_event_id()),
-            new_events: None,
+            new_events: Vec::new(),
         }
     }
 
@@ -192,7 +192,7 @@ impl Nodes {
                 entries: step.entries(fee),
             }),
             entries: vec![self.new_entry("status")],
-            new_events: Some(self.new_outbox_event(EventKind::Transaction(state_after(step).status))),
+            new_events: vec![self.new_outbox_event(EventKind::Transaction(state_after(step).status))],
             ..plain
         }
     }

@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     7 "0007" accounts,
     8 "0008" event_sequence,
     11 "0011" follow_ups,
+    12 "0012" names_of_payments,
     18 "0018" refunds,
     19 "0019" preparation_keys,
 );

@@ -234,7 +234,7 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
             let event = NewEvent { id, kind: EventKind::Transaction(pending.status), refund: None };
             events.push(placed(place, event_row(&event, Some(&pending))?));
         }
-        if let Some(event) = &change.new_events {
+        for event in &change.new_events {
             events.push(placed(place, event_row(event, change.state.as_ref())?));
         }
     }

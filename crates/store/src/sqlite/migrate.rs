@@ -16,6 +16,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     7 "0007" accounts,
     8 "0008" event_sequence,
     11 "0011" follow_ups,
+    12 "0012" names_of_payments,
     18 "0018" refunds,
     19 "0019" preparation_keys,
 );

@@ -30,6 +30,7 @@ port! {
         ) -> Option<PaymentId>;
         Read payments::of_key => payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         Read payments::of_refund => payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
+        Read payments::objects => objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         WriteOnce payment_change::change => change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

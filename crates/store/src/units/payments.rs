@@ -148,6 +148,19 @@ pub(crate) async fn of_refund<S: Session>(
     s.query_opt(sql, values![environment, refund], |cells| cells.id()).await
 }
 
+/// A payment has a few; nobody reads more.
+const OBJECTS_MAX: u32 = 100;
+
+pub(crate) async fn objects<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: PaymentId,
+) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT object FROM provider_objects WHERE environment_id = $1 AND payment_id = $2
+         ORDER BY object LIMIT $3";
+    s.query(sql, values![environment, id, OBJECTS_MAX], |cells| cells.text()).await
+}
+
 pub(crate) fn list_sql(filter: PaymentFilter) -> String {
     let conditions = list_conditions(filter);
     format!(

@@ -61,7 +61,7 @@ pub(crate) async fn change<S: Session>(
         let event = NewEvent { id: event, kind: EventKind::Transaction(pending.status), refund: None };
         append_events(s, &[event], About { state: Some(&pending), ..about }).await?;
     }
-    append_events(s, change.new_events.as_slice(), about).await?;
+    append_events(s, &change.new_events, about).await?;
     Ok(Effect::Written(Changed::Done))
 }
 

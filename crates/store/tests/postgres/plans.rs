@@ -53,6 +53,7 @@ async fn every_list_and_claim_has_its_index() {
             "card_payments_pkey",
             "card_payments_by_preparation",
             "card_payments_waiting",
+            "provider_objects_by_payment",
             "transactions_pkey",
             "transactions_by_kind",
             "transactions_by_provider",
@@ -79,6 +80,9 @@ async fn every_list_and_claim_has_its_index() {
                         drop(node.payments(scope, expired, None, 5).await.unwrap());
                     }
                     "card_payments_waiting" => drop(node.payments(scope, waiting, None, 5).await.unwrap()),
+                    "provider_objects_by_payment" => {
+                        drop(node.objects_of_payment(scope, id).await.unwrap());
+                    }
                     "transactions_pkey" => {
                         let all = TransactionFilter::default();
                         drop(node.transactions(scope, &all, None, 5).await.unwrap());

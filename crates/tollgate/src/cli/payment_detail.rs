@@ -156,6 +156,15 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             return (style.paint(Paint::Bad, &line), String::new());
         }
         "confirm" => format!("confirmed, attempt {}", detail.number("attempt")),
+        "waiting" => {
+            return (style.paint(Paint::Notice, detail.text("reason")), String::new());
+        }
+        "account_revealed" => format!("corrected account number shown to {}", detail.text("actor")),
+        "notification_of_change" => {
+            let changes = detail.as_array().map(Vec::as_slice).unwrap_or_default();
+            let said: Vec<_> = changes.iter().map(facts).collect();
+            format!("notification of change: {}", said.join("; "))
+        }
         "trouble" => {
             return (
                 style.paint(Paint::Notice, &format!("problem: {}", detail.text("reason"))),

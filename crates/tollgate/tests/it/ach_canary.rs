@@ -12,6 +12,8 @@ use crate::support::{
 const ROUTING: &str = "283917460";
 const ACCOUNTS: [&str; 4] = ["48271936550217", "93715520846631", "62840917735508", "17369952204874"];
 const CORRECTED: &str = "50618274937746";
+/// Shown to whoever is to correct it: which bank it is, is no secret.
+const CORRECTED_BANK: &str = "122105155";
 
 /// A number and the forms in which it might hide, its last four digits aside.
 struct Canary {
@@ -114,7 +116,8 @@ fn use_numbers(world: &BankWorld, heard: &mut Heard) -> String {
     let reference = taken["transaction"]["serviceReference"].as_str().unwrap();
     let id = simulator.sole(reference).id;
     simulator.simulate(&id, "submit", &json!({}));
-    let correction = json!({"corrected_account_number": CORRECTED, "corrected_routing_number": ROUTING});
+    let correction =
+        json!({"corrected_account_number": CORRECTED, "corrected_routing_number": CORRECTED_BANK});
     simulator.simulate(&id, "create_notification_of_change", &correction);
     desk.wait(reference, "corrected", || {
         desk.transaction(reference)["transfer"]["notificationsOfChange"] != json!([])

@@ -10,6 +10,7 @@ mod lists;
 mod refunding;
 mod refunds;
 mod secrets;
+mod square;
 mod timeline;
 mod validation;
 

@@ -16,7 +16,7 @@ use std::{
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::AchProviderStatus,
+    ach::{AchProviderStatus, Correction},
     card::ProviderStatus,
     refund::{RefundReport, RefundStatus},
     transaction::{Dispute, Failure},
@@ -53,6 +53,7 @@ pub(crate) struct BankTransfer {
     pub(crate) key: String,
     pub(crate) amount: u64,
     pub(crate) status: AchProviderStatus,
+    pub(crate) corrections: Vec<Correction>,
 }
 
 /// Something a customer can pay on.
@@ -65,6 +66,8 @@ pub(crate) struct Page {
     pub(crate) status: ProviderStatus,
     pub(crate) refunds: Vec<RefundReport>,
     pub(crate) dispute: Option<Dispute>,
+    /// Whether only what was sold on it is left.
+    pub(crate) is_deleted: bool,
 }
 
 /// A charge of a card's token, paid or declined.
@@ -230,6 +233,7 @@ fn rejected(kind: RejectionKind) -> CallError {
         RejectionKind::Credentials => "provider_credentials",
         RejectionKind::Missing => "provider_object_missing",
         RejectionKind::State => "provider_state",
+        RejectionKind::Funds => "provider_funds",
     };
     CallError::Rejected(Rejection { kind, failure: failure(code) })
 }
@@ -240,6 +244,7 @@ pub(crate) struct ModelAdapters {
     intents: cards::ModelCards,
     register: cards::ModelCards,
     webhooks: webhooks::Reader,
+    register_webhooks: webhooks::Reader,
 }
 
 impl ModelAdapters {
@@ -259,7 +264,8 @@ impl ModelAdapters {
             bank: bank::Bank(line()),
             intents: cards::ModelCards::intents(line()),
             register: cards::ModelCards::register(line()),
-            webhooks: webhooks::Reader,
+            webhooks: webhooks::Reader { tells_of_other_sales: false },
+            register_webhooks: webhooks::Reader { tells_of_other_sales: true },
         }
     }
 }
@@ -280,7 +286,10 @@ impl Adapters for ModelAdapters {
         }
     }
 
-    fn webhooks(&self, _: Adapter) -> Option<&dyn WebhookReader> {
-        Some(&self.webhooks)
+    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
+        match adapter {
+            Adapter::Square => Some(&self.register_webhooks),
+            Adapter::Stripe | Adapter::Increase => Some(&self.webhooks),
+        }
     }
 }

@@ -126,6 +126,7 @@ through! {
         ) -> Option<PaymentId>;
         StoreRead payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         StoreRead payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
+        StoreRead objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         StoreWrite change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

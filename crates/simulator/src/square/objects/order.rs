@@ -21,14 +21,15 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// What is left to be paid.
+    pub(crate) fn due(&self) -> i64 {
+        let paid = self.tenders.iter().filter_map(|tender| tender.pointer("/amount_money/amount")?.as_i64());
+        if self.state == "CANCELED" { 0 } else { self.total.amount - paid.sum::<i64>() }
+    }
+
     pub(crate) fn json(&self) -> Value {
         let zero = self.total.of(0).json();
-        let paid = self
-            .tenders
-            .iter()
-            .filter_map(|tender| tender.pointer("/amount_money/amount")?.as_i64())
-            .sum::<i64>();
-        let due = if self.state == "CANCELED" { 0 } else { self.total.amount - paid };
+        let due = self.due();
         let mut order = json!({
             "id": self.id,
             "location_id": self.location_id,

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{BankInbox, BankStore, BankWorld, Desk, On, SLOW_BANK, on_each_store};
+use crate::support::{
+    ADMIN_TOKEN, Answer, BankInbox, BankStore, BankWorld, Client, Desk, On, SLOW_BANK, on_each_store,
+};
 
 fn a_settled_transfer_has_succeeded(on: On) {
     let world = BankWorld::start_without_looks(on);
@@ -124,8 +126,37 @@ fn a_notification_of_change_is_kept_and_shown(on: On) {
     assert_eq!(read["status"], "processing", "nothing failed by it");
     let news = &read["transfer"]["notificationsOfChange"];
     assert_eq!(news.as_array().unwrap().len(), 1, "{news}");
-    let said = news.to_string();
-    assert!(said.contains("4321") && !said.contains("987654321") && !said.contains("011401533"), "{said}");
+    assert_eq!(
+        (&news[0]["corrected_account_number"], &news[0]["corrected_routing_number"]),
+        (&json!("********4321"), &json!("011401533"))
+    );
+    assert!(!desk.story(&reference).to_string().contains("987654321"), "the account number is sealed");
+    let events = desk.listed(&format!("events?reference={reference}&type=transfer.notification_of_change"));
+    assert_eq!(events.len(), 1, "{events:#?}");
+    let body = desk.admin().get(&desk.path(&format!("/events/{}", events[0]["id"].as_str().unwrap())));
+    let body = body.data(200)["body"].clone();
+    assert_eq!(body["data"]["transaction"]["serviceReference"], reference.as_str());
+    assert!(!body.to_string().contains("011401533") && !body.to_string().contains("4321"), "{body}");
+
+    // An operator asks for the number, which is recorded.
+    let reveal = |reference: &str| {
+        let path = desk.path(&format!("/payments/{reference}/reveal-corrected-account"));
+        desk.admin().send("POST", &path, &[("tollgate-actor", "ann")], b"")
+    };
+    let revealed = reveal(&reference).data(200);
+    assert_eq!(revealed["serviceReference"], reference.as_str());
+    assert_eq!(
+        revealed["corrections"],
+        json!([{"accountNumber": "000987654321", "routingNumber": "011401533",
+                "changeCode": "incorrect_routing_number_and_account_number"}])
+    );
+    let lines = desk.story(&reference)["timeline"].as_array().unwrap().clone();
+    let line = lines.iter().find(|line| line["kind"] == "account_revealed").unwrap();
+    assert_eq!(line["detail"], json!({"actor": "ann"}));
+    reveal_in_the_console(desk, &reference, "000987654321");
+    let (other, _) = world.taken("never corrected");
+    assert_eq!(reveal(&other).failure(404), "not_found");
+
     let kinds = kinds(desk, &reference);
     assert!(kinds.iter().any(|kind| kind == "notification_of_change"), "{kinds:?}");
     world.simulator.simulate(&id, "settle", &json!({}));
@@ -133,6 +164,30 @@ fn a_notification_of_change_is_kept_and_shown(on: On) {
     assert_eq!(&desk.transaction(&reference)["transfer"]["notificationsOfChange"], news);
     assert_eq!(kinds.iter().filter(|kind| *kind == "notification_of_change").count(), 1);
     desk.assert_books(Desk::FUNDS);
+}
+
+/// The page has a button for it, and shows the number only after that.
+fn reveal_in_the_console(desk: &Desk, reference: &str, number: &str) {
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let mut browser = Client::new(desk.server, "");
+    let credentials = format!("token={ADMIN_TOKEN}&name=bob");
+    let signed_in = browser.send("POST", "/console/sign-in", &[form], credentials.as_bytes());
+    let cookie = signed_in.headers["set-cookie"].split(';').next().unwrap().to_owned();
+    let page = format!("/console/{}/payments/{reference}", desk.environment);
+    let text = |answer: &Answer| {
+        assert_eq!(answer.status, 200);
+        String::from_utf8_lossy(&answer.body).into_owned()
+    };
+    let before = text(&browser.send("GET", &page, &[("cookie", &cookie)], b""));
+    assert!(before.contains("Reveal corrected account number") && !before.contains(number), "{before}");
+    let csrf = before.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let action = format!("{page}/corrected-account");
+    assert_eq!(browser.send("POST", &action, &[form, ("cookie", &cookie)], b"csrf=guessed").status, 400);
+    let sent = format!("csrf={csrf}");
+    let shown = text(&browser.send("POST", &action, &[form, ("cookie", &cookie)], sent.as_bytes()));
+    assert!(shown.contains(number), "{shown}");
+    let line = "bob was shown the corrected account number.";
+    assert!(shown.contains(line), "{shown}");
 }
 
 fn what_the_providers_staff_does_is_followed(on: On) {
@@ -147,6 +202,23 @@ fn what_the_providers_staff_does_is_followed(on: On) {
     assert!(waiting["waitingFor"].as_str().unwrap().contains("review"), "{waiting:#}");
     world.simulator.staff(&id, "release");
     desk.wait(&reference, "released", || desk.listed("transfers/waiting").is_empty());
+    assert_eq!(desk.transaction(&reference)["transfer"]["waitingFor"], json!(null));
+    // Somebody of ours has to act in the provider's dashboard, and everybody can see that.
+    for (action, word) in [("require_approval", "approve"), ("require_confirmation", "confirm")] {
+        world.simulator.staff(&id, action);
+        desk.wait(&reference, "held", || desk.listed("transfers/waiting").len() == 1);
+        desk.wait(&reference, action, || {
+            let said = desk.transaction(&reference)["transfer"]["waitingFor"].clone();
+            said.as_str().is_some_and(|said| said.contains(word))
+        });
+        let story = desk.story(&reference);
+        assert!(story["waitingFor"].as_str().unwrap().contains(word), "{story:#}");
+        let lines = story["timeline"].as_array().unwrap();
+        let line = lines.iter().rfind(|line| line["kind"] == "waiting").unwrap();
+        assert!(line["detail"]["reason"].as_str().unwrap().contains(word), "{line}");
+    }
+    world.simulator.staff(&id, "release");
+    desk.wait(&reference, "released again", || desk.listed("transfers/waiting").is_empty());
 
     let (rejected, id) = world.taken("rejected by a person");
     world.simulator.staff(&id, "reject");
@@ -159,6 +231,42 @@ fn what_the_providers_staff_does_is_followed(on: On) {
     desk.wait_status(&canceled, "canceled");
     assert_eq!(desk.postings(&canceled), ["reserve", "release"]);
     desk.wait_events(&world.simulator);
+    desk.assert_books(Desk::FUNDS);
+}
+
+/// The wallet has the money and the provider's account does not: the transfer fails now, and does not leave later.
+fn a_provider_without_the_money_refuses_for_good(on: On) {
+    let world = BankWorld::start(on);
+    let desk = &world.desk;
+    let balance = |cents: i64| {
+        let path = "increase/accounts/account_simulator/set_balance";
+        world.simulator.control("POST", path, &json!({"balance": cents}));
+    };
+    balance(9_999);
+    let body = desk.body("more than the account holds", 10_000);
+    let refused = desk.transfer(&body);
+    assert_eq!(refused.failure(422), "provider_rejected");
+    let said = refused.json()["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("There's an insufficient balance in the account"), "{said}");
+    let reference = refused.json()["error"]["serviceReference"].as_str().unwrap().to_owned();
+    let read = desk.transaction(&reference);
+    assert_eq!((&read["status"], &read["failure"]["code"]), (&json!("failed"), &json!("provider_funds")));
+    let wallet = desk.wallet();
+    assert_eq!((wallet.available, wallet.reserved), (Desk::FUNDS, 0));
+    assert_eq!(desk.postings(&reference), ["reserve", "release"]);
+
+    // The refusal comes and the lookup after it fails: pending until that works, and never sent again.
+    world.simulator.fault("ach_transfers.list", "error_before", 1_000, 0);
+    let unsure = desk.made(&desk.body("refused, and not confirmed", 10_000));
+    assert_eq!(desk.status(&unsure), "pending");
+    balance(1_000_000);
+    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
+    world.simulator.clear_faults();
+    desk.wait_status(&unsure, "failed");
+    assert_eq!(desk.transaction(&unsure)["failure"]["code"], "provider_funds");
+    assert_eq!(world.simulator.accepted(10).len(), 0, "nothing left, though the account is funded again");
+    // Another transfer leaves.
+    world.taken("funded by now");
     desk.assert_books(Desk::FUNDS);
 }
 
@@ -284,6 +392,7 @@ on_each_store! {
     a_return_is_not_lost_while_our_key_is_refused
     a_notification_of_change_is_kept_and_shown
     what_the_providers_staff_does_is_followed
+    a_provider_without_the_money_refuses_for_good
     instant_transfers_arrive_or_are_rejected_at_once
     callers_and_operators_read_the_whole_story
     webhooks_that_are_not_the_providers_change_nothing

@@ -80,6 +80,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_payment_read", AdminToken, 200, ""),
     ("admin_refund_create", AdminToken, 404, "not_found"),
     ("admin_payment_account", AdminToken, 200, ""),
+    // The scene's payment is no transfer.
+    ("corrected_account_reveal", AdminToken, 404, "not_found"),
     ("waiting_transfer_list", AdminToken, 200, ""),
     ("event_endpoint_create", AdminToken, 201, ""),
     ("event_endpoint_list", AdminToken, 200, ""),

@@ -40,12 +40,13 @@ fn telling(letters: Vec<Letter>) -> Vec<Letter> {
 
 fn provider_reference(world: &World, prepared: &Prepared, wire: Wire) -> String {
     let state = world.simulator.state();
-    let (rows, name) = match wire {
-        Wire::Stripe => (&state["stripe"]["payment_intents"], "/metadata/tollgate_reference"),
-        Wire::Square => (&state["square"]["payments"], "/reference_id"),
+    let (rows, names): (_, &[&str]) = match wire {
+        Wire::Stripe => (&state["stripe"]["payment_intents"], &["/metadata/tollgate_reference"]),
+        Wire::Square => (&state["square"]["payments"], &["/reference_id", "/order_reference_id"]),
     };
     let paid = |row: &&serde_json::Value| {
-        let of_ours = row.pointer(name).is_some_and(|found| *found == prepared.reference);
+        let is_ours = |name: &&str| row.pointer(name).is_some_and(|found| *found == prepared.reference);
+        let of_ours = names.iter().any(is_ours);
         of_ours && (row["status"] == "succeeded" || row["status"] == "COMPLETED")
     };
     rows.as_array().unwrap().iter().find(paid).unwrap()["id"].as_str().unwrap().to_owned()

@@ -219,7 +219,7 @@ pub fn truth(state: &Value, reference: &str) -> Truth {
     truth.objects += sessions.len();
     let payments: Vec<_> = rows("square", "payments")
         .into_iter()
-        .filter(|payment| payment["reference_id"] == reference)
+        .filter(|payment| payment["reference_id"] == reference || payment["order_reference_id"] == reference)
         .collect();
     let took_money = |payment: &&Value| payment["status"] == "COMPLETED" || payment["status"] == "APPROVED";
     for payment in payments.iter().filter(took_money) {

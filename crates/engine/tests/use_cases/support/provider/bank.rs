@@ -25,10 +25,19 @@ impl AchTransfers for Bank {
             if let Some(known) = find(records, account, &key) {
                 return Ok(known);
             }
-            let id = records.next_id("transfer");
             let amount = order.fee.principal.minor();
-            let status = AchProviderStatus::Accepted;
-            records.transfers.push(BankTransfer { id, account, key, amount, status });
+            if records.funds.is_some_and(|funds| funds < amount) {
+                return Err(rejected(RejectionKind::Funds));
+            }
+            let (id, status) = (records.next_id("transfer"), AchProviderStatus::Accepted);
+            records.transfers.push(BankTransfer {
+                id,
+                account,
+                key,
+                amount,
+                status,
+                corrections: Vec::new(),
+            });
             records.transfers.last().map(report).ok_or_else(|| rejected(RejectionKind::Missing))
         };
         self.0.ask("transfers.create", CallKind::Command, provider, send).await
@@ -71,6 +80,6 @@ fn report(transfer: &BankTransfer) -> AchProviderReport {
         amount: Minor::new(transfer.amount),
         reference: Some(transfer.key.clone()),
         expected_on: None,
-        corrections: Vec::new(),
+        corrections: transfer.corrections.clone(),
     }
 }

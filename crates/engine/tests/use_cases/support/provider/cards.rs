@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
-    Flow, Minor, Timestamp,
+    Currency, Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
     refund::{Refund, RefundReport, RefundStatus},
     transaction::Dispute,
@@ -98,6 +98,25 @@ impl Cards for ModelCards {
         self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
+    async fn check(&self, _: &Provider, order: &CardOrder) -> Call<()> {
+        let is_taken = self.confirmation == Confirmation::Look || order.currency == Currency::USD;
+        let outcome = if is_taken { Ok(()) } else { Err(rejected(RejectionKind::Invalid)) };
+        Call { outcome, logs: Vec::new() }
+    }
+
+    async fn read_by_name(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        name: &str,
+    ) -> Call<Option<ProviderReport>> {
+        let read = |records: &mut Records, account| {
+            let is_it = |page: &&Page| page.account == account && format!("order of {}", page.id) == name;
+            Ok(records.pages.iter().find(is_it).map(page_report))
+        };
+        self.line.ask("orders.retrieve", CallKind::ProviderRead, provider, read).await
+    }
+
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.credential("locationId").map(str::to_owned);
         let sees = |_: &mut Records, account| Ok(named == Some(format!("account {account}")));
@@ -125,7 +144,8 @@ impl Cards for ModelCards {
 
     async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let close = |records: &mut Records, account| {
-            let page = records.pages.iter_mut().find(|page| page.account == account && page.id == object);
+            let is_it = |page: &&mut Page| page.account == account && page.id == object && !page.is_deleted;
+            let page = records.pages.iter_mut().find(is_it);
             let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
             if matches!(page.status, ProviderStatus::NotStarted | ProviderStatus::Failed(_)) {
                 page.status = ProviderStatus::Canceled;
@@ -151,12 +171,13 @@ fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
             status: ProviderStatus::NotStarted,
             refunds: Vec::new(),
             dispute: None,
+            is_deleted: false,
         });
         id
     });
     Prepared {
         object: id.clone(),
-        also: Vec::new(),
+        also: vec![format!("order of {id}")],
         checkout_url: hosted.then(|| format!("https://provider.example/{id}")),
         client_secret: (!hosted).then(|| Secret::new(format!("secret of {id}"))),
     }
@@ -223,7 +244,8 @@ fn give_back(
 }
 
 fn read(records: &Records, account: char, id: &str) -> Result<ProviderReport, CallError> {
-    let page = records.pages.iter().find(|page| page.account == account && page.id == id).map(page_report);
+    let is_it = |page: &&Page| page.account == account && page.id == id && !page.is_deleted;
+    let page = records.pages.iter().find(is_it).map(page_report);
     let sale = || records.sales.iter().find(|sale| sale.account == account && sale.id == id).map(sale_report);
     page.or_else(sale).ok_or_else(|| rejected(RejectionKind::Missing))
 }

@@ -8,9 +8,15 @@ use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, We
 pub(crate) const WEBHOOK_SECRET: &str = "the webhooks' secret";
 pub(crate) const SIGNATURE: &str = "signature";
 
-pub(super) struct Reader;
+pub(super) struct Reader {
+    pub(super) tells_of_other_sales: bool,
+}
 
 impl WebhookReader for Reader {
+    fn tells_of_other_sales(&self) -> bool {
+        self.tells_of_other_sales
+    }
+
     fn verify(
         &self,
         provider: &Provider,
@@ -32,6 +38,7 @@ impl WebhookReader for Reader {
             kind: text("type").unwrap_or_default(),
             relevant: body["type"] != "ping",
             objects: text("object").into_iter().collect(),
+            reference: text("reference"),
             amount: body["amount"].as_u64().and_then(Minor::new),
             ..WebhookNotice::default()
         })
