@@ -33,7 +33,8 @@ impl<const EXPECTS: bool> UseCase for Put<EXPECTS> {
     }
 
     async fn act(&self, world: &World) -> Self::Answer {
-        world.engine().put_config(world.environment, changed(), EXPECTS.then_some(1), origin()).await
+        let put = world.engine().put_config(world.environment, changed(), EXPECTS.then_some(1), origin());
+        put.await.map(|applied| applied.version)
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {

@@ -238,6 +238,7 @@ fn settings() -> Value {
             "achCalendar": at("AchCalendar"),
             "checkProviderFunds": boolean(false),
             "rateLimitPerSecond": integer(1, 1_000_000),
+            "surchargeWarningBps": integer(0, 10_000),
         }),
     )
 }

@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     7 "0007" accounts,
     8 "0008" event_sequence,
     11 "0011" follow_ups,
+    16 "0016" provider_checks,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

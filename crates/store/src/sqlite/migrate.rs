@@ -16,6 +16,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     7 "0007" accounts,
     8 "0008" event_sequence,
     11 "0011" follow_ups,
+    16 "0016" provider_checks,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -46,6 +46,7 @@ mod events_crash;
 mod guides;
 mod hostile_bodies;
 mod nodes;
+mod provider_checks;
 mod quote;
 mod sandbox;
 mod secrets;
