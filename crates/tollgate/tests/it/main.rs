@@ -45,6 +45,7 @@ mod events;
 mod events_crash;
 mod guides;
 mod hostile_bodies;
+mod live;
 mod nodes;
 mod provider_checks;
 mod quote;
