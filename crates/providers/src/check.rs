@@ -146,8 +146,8 @@ impl<'a> Checkup<'a> {
             return None;
         }
         let ours: Vec<_> = endpoints.iter().filter(|endpoint| endpoint.url == url).collect();
-        let enabled: Vec<_> = ours.iter().filter(|endpoint| endpoint.is_enabled).collect();
-        let Some(first) = enabled.first().or(ours.iter().next().as_ref()).map(|endpoint| **endpoint) else {
+        let enabled: Vec<_> = ours.iter().copied().filter(|endpoint| endpoint.is_enabled).collect();
+        let Some(first) = enabled.first().or(ours.first()).copied() else {
             self.pass("webhook_endpoint", "The provider has a webhook endpoint.");
             let others: Vec<_> = endpoints.iter().take(3).map(|endpoint| endpoint.url.as_str()).collect();
             let message = format!("No endpoint sends to {url}; the provider sends to {}.", others.join(", "));

@@ -20,6 +20,7 @@ mod expiry;
 mod follow_up;
 mod keys;
 mod prepare;
+mod provider_check;
 mod quote;
 mod replay;
 mod resolver;

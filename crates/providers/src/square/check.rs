@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use tollgate_configuration::Provider;
+use tollgate_domain::Currency;
 use tollgate_engine::ports::{Call, CallError, NewWebhook, RegisteredWebhook};
 use tollgate_vault::Secret;
 
@@ -108,7 +109,7 @@ fn location(checkup: &mut Checkup<'_>, locations: &[Location]) {
     if currencies.is_empty() || currencies.iter().any(|known| known.code() == currency) {
         checkup.pass("location_currency", format!("The location takes payments in {currency} only."));
     } else {
-        let known: Vec<_> = currencies.iter().map(|known| known.code()).collect();
+        let known: Vec<_> = currencies.iter().map(Currency::code).collect();
         let message = format!(
             "The location takes payments in {currency} only, and the fees configured for it are in {}.",
             known.join(", ")

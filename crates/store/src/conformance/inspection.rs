@@ -96,7 +96,7 @@ pub async fn the_last_check_of_a_provider_stays(nodes: &Nodes) {
         checks: checks.to_vec(),
     };
     let fault = ProviderCheck::fail("mode", LETTERS, "do this");
-    let first = record("b", 1, 10, &[fault.clone()]);
+    let first = record("b", 1, 10, std::slice::from_ref(&fault));
     assert!(nodes.one.put_provider_check(environment, &first).await.unwrap());
     assert!(nodes.one.put_provider_check(environment, &record("a", 1, 10, &[])).await.unwrap());
     assert_eq!(

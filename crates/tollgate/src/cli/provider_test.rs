@@ -28,7 +28,7 @@ pub(super) fn render(tested: &Value, style: Style) -> String {
         let line = format!("{shown} {:<22} {}\n", check.text("name"), printable(check.text("message")));
         text.push_str(&line);
         if let Some(hint) = check.optional_text("hint") {
-            text.push_str(&format!("{:32}-> {}\n", "", printable(hint)));
+            text.extend([format!("{:32}-> {}\n", "", printable(hint))]);
         }
     }
     text

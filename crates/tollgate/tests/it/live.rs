@@ -101,11 +101,11 @@ impl Suite {
         let confirmed = self.client().post(&confirm_path(&reference), &body).data(200);
         assert_eq!(confirmed["transaction"]["status"], "succeeded", "{confirmed:#}");
         self.trigger(&["refund", &reference, "--amount", "1.00"]);
-        self.wait(&reference, "partly refunded", || {
+        Self::wait(&reference, "partly refunded", || {
             for event in api.stripe_events() {
                 let object = &event["data"]["object"];
                 if object["id"] == intent.as_str() || object["payment_intent"] == intent.as_str() {
-                    self.deliver(STRIPE, api.stripe_headers(&event), &event);
+                    self.deliver(STRIPE, &ProviderApi::stripe_headers(&event), &event);
                 }
             }
             self.transaction(&reference)["refundedMinor"] == "100"
@@ -130,10 +130,10 @@ impl Suite {
         assert_eq!(confirmed["transaction"]["status"], "succeeded", "{confirmed:#}");
         let payment = text(&confirmed["transaction"], "providerReference");
         let refund = api.square_refund(&payment, &reference);
-        self.wait(&reference, "partly refunded", || {
+        Self::wait(&reference, "partly refunded", || {
             let event = api.square_refund_event(&refund);
             let url = self.webhook_url(SQUARE);
-            self.deliver(SQUARE, api.square_headers(&url, &event), &event);
+            self.deliver(SQUARE, &ProviderApi::square_headers(&url, &event), &event);
             self.transaction(&reference)["refundedMinor"] == "100"
         });
         format!("{SQUARE}: {reference} declined, paid and partly refunded; an unpaid payment link left")
@@ -154,9 +154,9 @@ impl Suite {
     /// Hands the transfer's events over until it has this status.
     fn follow_transfer(&self, api: &ProviderApi, reference: &str, status: &str) {
         let object = text(&self.transaction(reference), "providerReference");
-        self.wait(reference, status, || {
+        Self::wait(reference, status, || {
             for event in api.increase_events(&object) {
-                self.deliver(BANK, api.increase_headers(&event), &event);
+                self.deliver(BANK, &ProviderApi::increase_headers(&event), &event);
             }
             self.transaction(reference)["status"] == status
         });
@@ -198,7 +198,7 @@ impl Suite {
         });
         let made = self.client().post("/client/v1/ach/transfers", &order).data(201);
         let reference = text(&made["transaction"], "serviceReference");
-        self.wait(&reference, "sent", || self.transaction(&reference)["providerReference"].is_string());
+        Self::wait(&reference, "sent", || self.transaction(&reference)["providerReference"].is_string());
         reference
     }
 
@@ -220,7 +220,7 @@ impl Suite {
     }
 
     /// Hands an event over as the provider would.
-    fn deliver(&self, provider: &str, headers: Vec<(&'static str, String)>, event: &Value) {
+    fn deliver(&self, provider: &str, headers: &[(&'static str, String)], event: &Value) {
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let path = format!("/webhooks/v1/{}/{provider}", self.tenant.environment);
         self.server.client("").send("POST", &path, &headers, event.to_string().as_bytes()).data(200);
@@ -231,7 +231,7 @@ impl Suite {
     }
 
     #[track_caller]
-    fn wait(&self, reference: &str, what: &str, mut is_true: impl FnMut() -> bool) {
+    fn wait(reference: &str, what: &str, mut is_true: impl FnMut() -> bool) {
         wait_until(&format!("{reference} is {what}"), LIVE_WAIT, || {
             std::thread::sleep(Duration::from_millis(100));
             is_true()

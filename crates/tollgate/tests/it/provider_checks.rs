@@ -245,7 +245,7 @@ fn mistakes() -> Vec<(&'static str, &'static str, Mistake, &'static [&'static st
             STRIPE,
             "endpoint at another URL",
             AtProvider(|scene| {
-                scene.change_endpoint("stripe", "POST", &json!("url=https://old.example/hooks"))
+                scene.change_endpoint("stripe", "POST", &json!("url=https://old.example/hooks"));
             }),
             &["webhook_url"],
         ),
@@ -275,7 +275,7 @@ fn mistakes() -> Vec<(&'static str, &'static str, Mistake, &'static [&'static st
             STRIPE,
             "clock off",
             AtProvider(|scene| {
-                drop(scene.simulator.control("POST", "clock", &json!({"skew_seconds": -600})))
+                drop(scene.simulator.control("POST", "clock", &json!({"skew_seconds": -600})));
             }),
             &["clock"],
         ),

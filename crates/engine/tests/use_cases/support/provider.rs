@@ -5,6 +5,7 @@
 
 mod bank;
 mod cards;
+mod checks;
 mod webhooks;
 
 use std::{
@@ -21,8 +22,8 @@ use tollgate_domain::{
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    AchTransfers, Adapters, Call, CallError, CallLog, Cards, Rejection, RejectionKind, TransientError, Try,
-    WebhookReader,
+    AchTransfers, Adapters, Call, CallError, CallLog, Cards, ProviderChecks, Rejection, RejectionKind,
+    TransientError, Try, WebhookReader,
 };
 
 use super::{
@@ -39,6 +40,8 @@ pub(crate) struct Records {
     /// Intents and hosted pages.
     pub(crate) pages: Vec<Page>,
     pub(crate) sales: Vec<Sale>,
+    /// Where webhooks go.
+    pub(crate) endpoints: Vec<WebhookEndpoint>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
     /// The names of the calls that arrived, in order.
@@ -52,6 +55,14 @@ pub(crate) struct BankTransfer {
     pub(crate) key: String,
     pub(crate) amount: u64,
     pub(crate) status: AchProviderStatus,
+}
+
+/// Where webhooks go, and what signs them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WebhookEndpoint {
+    pub(crate) url: String,
+    pub(crate) key: String,
+    pub(crate) secret: String,
 }
 
 /// Something a customer can pay on.
@@ -85,7 +96,8 @@ impl Records {
     }
 
     fn is_as(&self, other: &Self) -> bool {
-        (&self.transfers, &self.pages, &self.sales) == (&other.transfers, &other.pages, &other.sales)
+        (&self.transfers, &self.pages, &self.sales, &self.endpoints)
+            == (&other.transfers, &other.pages, &other.sales, &other.endpoints)
     }
 
     /// How often a call of this name arrived.
@@ -222,6 +234,7 @@ pub(crate) struct ModelAdapters {
     intents: cards::ModelCards,
     register: cards::ModelCards,
     webhooks: webhooks::Reader,
+    checks: checks::Checks,
 }
 
 impl ModelAdapters {
@@ -242,6 +255,7 @@ impl ModelAdapters {
             intents: cards::ModelCards::intents(line()),
             register: cards::ModelCards::register(line()),
             webhooks: webhooks::Reader,
+            checks: checks::Checks(line()),
         }
     }
 }
@@ -264,5 +278,9 @@ impl Adapters for ModelAdapters {
 
     fn webhooks(&self, _: Adapter) -> Option<&dyn WebhookReader> {
         Some(&self.webhooks)
+    }
+
+    fn checks(&self, _: Adapter) -> Option<&dyn ProviderChecks> {
+        Some(&self.checks)
     }
 }

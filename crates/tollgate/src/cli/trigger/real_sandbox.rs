@@ -92,7 +92,7 @@ impl Subject {
             Verb::Refund { amount, .. } if is_card => {
                 let mut form = format!("payment_intent={}", self.object()?);
                 if let Some(minor) = self.refund_minor(amount.as_deref())? {
-                    form.push_str(&format!("&amount={minor}"));
+                    form.extend([format!("&amount={minor}")]);
                 }
                 self.post_form(session, "v1/refunds", form).await.map(Some)
             }

@@ -47,7 +47,7 @@ impl ProviderApi {
         listed["data"].as_array().unwrap().iter().rev().cloned().collect()
     }
 
-    pub fn stripe_headers(&self, event: &Value) -> Vec<(&'static str, String)> {
+    pub fn stripe_headers(event: &Value) -> Vec<(&'static str, String)> {
         vec![("stripe-signature", stripe_signature(WEBHOOK_SECRET, unix_seconds(), &event.to_string()))]
     }
 
@@ -73,7 +73,7 @@ impl ProviderApi {
         })
     }
 
-    pub fn square_headers(&self, url: &str, event: &Value) -> Vec<(&'static str, String)> {
+    pub fn square_headers(url: &str, event: &Value) -> Vec<(&'static str, String)> {
         vec![("x-square-hmacsha256-signature", square_signature(WEBHOOK_SECRET, url, &event.to_string()))]
     }
 
@@ -83,7 +83,7 @@ impl ProviderApi {
         listed["data"].as_array().unwrap().iter().rev().cloned().collect()
     }
 
-    pub fn increase_headers(&self, event: &Value) -> Vec<(&'static str, String)> {
+    pub fn increase_headers(event: &Value) -> Vec<(&'static str, String)> {
         let (id, at) = (event["id"].as_str().unwrap(), unix_seconds());
         vec![
             ("webhook-id", id.to_owned()),
