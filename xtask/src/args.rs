@@ -9,6 +9,8 @@ cargo xtask lines [--at COMMIT]   lines of product code per crate, now and at a 
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
+cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
+                                  are in the environment; see docs/live-tests.md
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
                                   `--seed N` replays a seed, `--seeds N` runs so many, `--from N` from there,
                                   `--plant NAME` plants a fault, `--table` each fault in turn
@@ -29,6 +31,7 @@ pub(crate) enum Task {
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
+    LiveTest,
     Simulate { arguments: Vec<String> },
 }
 
@@ -59,6 +62,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
+        "live-test" if rest.is_empty() => Ok(Task::LiveTest),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => match rest.as_slice() {
             [] => Ok(Task::Crash { kills: DEFAULT_KILLS }),
@@ -68,7 +72,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
             },
             _ => Err("`crash` takes one number".into()),
         },
-        "help" | "--help" | "-h" | "check" | "lint" | "sentences" => {
+        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "live-test" => {
             Err(format!("`{name}` takes no arguments"))
         }
         _ => Err(format!("unknown task `{name}`")),

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
+        Task::LiveTest => exit_code(live_test()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
 }
@@ -109,6 +110,13 @@ fn with_postgres(command: &[String]) -> Outcome<()> {
         Ok(status) => Err(format!("{program}: {status}")),
         Err(error) => Err(format!("{program} could not be started: {error}")),
     }
+}
+
+/// Says itself what it needs where nothing is in the environment.
+fn live_test() -> Outcome<()> {
+    let name = "live::the_providers_own_sandboxes";
+    let arguments = ["test", "--quiet", "--package", "tollgate", "--all-features", "--test", "it", "--"];
+    cargo::run(&[&arguments[..], &[name, "--ignored", "--exact", "--nocapture"]].concat())
 }
 
 fn bench(arguments: &[String]) -> Outcome<()> {

@@ -37,6 +37,30 @@ impl Fees {
             .unwrap_or_default()
     }
 
+    /// Whether a fee is configured for a route, be it zero.
+    pub fn has_entry(&self, provider: &str, channel: Channel, currency: Currency) -> bool {
+        self.place(provider, channel, currency).is_some()
+    }
+
+    /// The currencies that have an entry for any of the channels, or for one provider's.
+    pub fn currencies(&self, channels: &[Channel], provider: Option<&str>) -> Vec<Currency> {
+        let fits = |entry: &&Entry| {
+            channels.contains(&entry.channel) && provider.is_none_or(|name| &*entry.provider == name)
+        };
+        let mut currencies: Vec<Currency> = Vec::new();
+        for entry in self.entries.iter().filter(fits) {
+            if !currencies.contains(&entry.currency) {
+                currencies.push(entry.currency);
+            }
+        }
+        currencies
+    }
+
+    /// The layers of every entry, in the document's order.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (Channel, &FeeEntry)> {
+        self.entries.iter().map(|entry| (entry.channel, &entry.layers))
+    }
+
     fn place(&self, provider: &str, channel: Channel, currency: Currency) -> Option<usize> {
         let places = self.places.get(&(channel, currency))?;
         places

@@ -10,12 +10,14 @@ mod calendar;
 mod diff;
 mod document;
 mod fees;
+mod mode;
 mod provider;
 mod reader;
 mod routing;
 mod settings;
 mod stored;
 mod validation_error;
+mod warnings;
 
 use serde_json::{Map, Value, json};
 use tollgate_domain::{PaymentMethod, routing::RoutingTable};
@@ -29,6 +31,7 @@ pub use provider::{Provider, ProviderEnvironment, Providers};
 pub use settings::EnvironmentSettings;
 pub use stored::StoredConfigError;
 pub use validation_error::{ValidationError, ValidationErrors};
+pub use warnings::{ConfigWarning, WarningKind};
 
 use provider::SecretSource;
 use reader::Node;

@@ -92,11 +92,16 @@ impl Provider {
 
     /// The secret that its API is called with.
     pub fn api_secret(&self) -> Option<&Secret> {
-        self.secret(match self.adapter {
+        self.secret(self.api_secret_field())
+    }
+
+    /// The credential that its API is called with.
+    pub fn api_secret_field(&self) -> &'static str {
+        match self.adapter {
             Adapter::Stripe => "secretKey",
             Adapter::Square => "accessToken",
             Adapter::Increase => "apiKey",
-        })
+        }
     }
 
     /// What is still missing before the provider can be used, as paths below its entry.
@@ -114,6 +119,12 @@ impl Provider {
         let mut missing = self.missing();
         missing.retain(|path| !path.starts_with("credentials.webhook"));
         missing
+    }
+
+    /// The credential that verifies webhooks.
+    pub fn webhook_secret_field(&self) -> &'static str {
+        let fields = self.adapter.credential_fields().iter();
+        fields.map(|field| field.name).find(|name| name.starts_with("webhook")).unwrap_or_default()
     }
 
     fn secret(&self, name: &str) -> Option<&Secret> {
@@ -157,6 +168,18 @@ impl Providers {
             replaced.map(|name| place(&provider.name, name))
         });
         replaced.collect()
+    }
+
+    /// The same providers with one webhook secret set.
+    #[must_use]
+    pub fn with_webhook_secret(mut self, provider: &str, secret: &Secret) -> Self {
+        let found = self.entries.iter_mut().find(|known| &*known.name == provider);
+        if let Some(provider) = found {
+            let field = provider.webhook_secret_field();
+            provider.credentials.retain(|(name, _)| *name != field);
+            provider.credentials.push((field, Credential::Secret(secret.clone())));
+        }
+        self
     }
 
     /// The same providers with the secrets that `current` has in the same places: one that was replaced since is gone for a

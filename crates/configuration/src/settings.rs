@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::refund::FeeRefund;
+use tollgate_domain::{BasisPoints, refund::FeeRefund};
 
 use crate::{
     calendar::{self, AchCalendar},
@@ -20,6 +20,8 @@ const MIN_PREPARATION_SECONDS: u64 = 60;
 const MAX_PREPARATION_SECONDS: u64 = 2_592_000;
 const DEFAULT_PREPARATION: Duration = Duration::from_hours(24);
 const MAX_ORIGINS: usize = 100;
+/// Card networks that allow a surcharge cap it at about this.
+const DEFAULT_SURCHARGE_WARNING_BPS: u64 = 400;
 
 /// An environment's settings; the defaults are those of an empty document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,9 +46,16 @@ pub struct EnvironmentSettings {
     pub ach_calendar: Option<AchCalendar>,
     /// How many requests each key may make per second; `None` is any number.
     pub rate_limit_per_second: Option<u64>,
+    /// Card fees above this share of the principal are warned about; `None` is 400.
+    pub surcharge_warning_bps: Option<u64>,
 }
 
 impl EnvironmentSettings {
+    /// Card fees above this share of the principal are warned about.
+    pub fn surcharge_warning_bps(&self) -> u64 {
+        self.surcharge_warning_bps.unwrap_or(DEFAULT_SURCHARGE_WARNING_BPS)
+    }
+
     /// How long a card preparation waits to be paid.
     pub fn preparation_lifetime(&self) -> Duration {
         self.preparation_lifetime_seconds.map_or(DEFAULT_PREPARATION, Duration::from_secs)
@@ -97,6 +106,7 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
     let provider_funds = object.optional("checkProviderFunds");
     let fee_refund = object.optional("feeRefund");
     let rate = object.optional("rateLimitPerSecond");
+    let surcharge = object.optional("surchargeWarningBps");
     object.finish(errors);
     let generation = |node: Node<'_>, errors: &mut ValidationErrors| {
         node.integer(1, u64::from(u32::MAX), errors).and_then(|number| u32::try_from(number).ok())
@@ -121,6 +131,8 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
         customer_token_lifetime_seconds: lifetime
             .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, errors)),
         rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, errors)),
+        surcharge_warning_bps: surcharge
+            .and_then(|node| node.integer(0, u64::from(BasisPoints::WHOLE), errors)),
     }
 }
 
@@ -165,6 +177,7 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "checkProviderFunds": settings.check_provider_funds,
         "feeRefund": settings.fee_refund.as_str(),
         "rateLimitPerSecond": settings.rate_limit_per_second,
+        "surchargeWarningBps": settings.surcharge_warning_bps,
     })
 }
 

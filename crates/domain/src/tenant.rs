@@ -61,6 +61,43 @@ impl EnvironmentName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether real money is meant, as far as the name tells.
+    pub fn mode(&self) -> Option<Mode> {
+        let begins = |words: &[&str]| words.iter().any(|word| self.0.starts_with(word));
+        if begins(&["live", "prod"]) {
+            Some(Mode::Live)
+        } else if begins(&["test", "sandbox", "dev", "stag", "demo", "local", "qa"]) {
+            Some(Mode::Test)
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether money is real.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Test cards, a provider's sandbox.
+    Test,
+    /// Real money.
+    Live,
+}
+
+impl Mode {
+    /// The name as people use it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Live => "live",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 impl fmt::Display for EnvironmentName {
@@ -144,6 +181,20 @@ mod tests {
         }
         for bad in ["", "Test", "te_st", "te-st", "1test", "tëst", "a b", &"a".repeat(33)] {
             assert!(EnvironmentName::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_tell_test_from_live_where_they_do() {
+        for (name, mode) in [
+            ("live", Some(Mode::Live)),
+            ("production", Some(Mode::Live)),
+            ("test", Some(Mode::Test)),
+            ("staging2", Some(Mode::Test)),
+            ("sandbox", Some(Mode::Test)),
+            ("eu1", None),
+        ] {
+            assert_eq!(EnvironmentName::parse(name).unwrap().mode(), mode, "{name}");
         }
     }
 }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tollgate_configuration::{Configuration, StoredConfigError, ValidationErrors};
-use tollgate_domain::id::{ChangeId, EnvironmentId};
+use tollgate_configuration::{ConfigWarning, Configuration, StoredConfigError, ValidationErrors};
+use tollgate_domain::{
+    id::{ChangeId, EnvironmentId},
+    tenant::EnvironmentName,
+};
 use tollgate_vault::{RandomnessUnavailable, SealError, Sealer};
 
 use crate::{
@@ -44,6 +47,15 @@ pub struct ConfigDocument {
     pub document: Value,
 }
 
+/// A document that was put in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedConfig {
+    /// Its version.
+    pub version: u64,
+    /// What is probably not meant.
+    pub warnings: Vec<ConfigWarning>,
+}
+
 /// A document that would be put in force.
 #[derive(Debug, Clone)]
 pub struct ConfigCheck {
@@ -55,6 +67,8 @@ pub struct ConfigCheck {
     pub document: Value,
     /// The places at which a secret would be replaced by another.
     pub replaced_secrets: Vec<String>,
+    /// What is probably not meant.
+    pub warnings: Vec<ConfigWarning>,
 }
 
 /// Why a configuration was not put in force or read. The one that was in force still is.
@@ -90,7 +104,7 @@ pub enum ConfigureError {
 }
 
 impl Engine {
-    /// Puts a document in force whole and returns its version, or changes nothing. With `expected`, only if that version is in force.
+    /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force.
     ///
     /// Masked secrets keep what is stored, so the change is always made from the version it replaces: if another
     /// change came in between, it is made again from that one.
@@ -100,15 +114,17 @@ impl Engine {
         document: Value,
         expected: Option<u64>,
         origin: Origin,
-    ) -> Result<u64, ConfigureError> {
+    ) -> Result<AppliedConfig, ConfigureError> {
         let document = Arc::new(document);
+        let name = self.environment_name(environment).await?;
         for _ in 0..MAX_TRIES {
             let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
             let from_version = current.version;
             if expected.is_some_and(|expected| expected != from_version) {
                 return Err(ConfigureError::Stale { current: from_version });
             }
-            let stored = self.to_stored(environment, Arc::clone(&document), current).await?;
+            let (stored, warnings) =
+                self.to_stored(environment, name.clone(), Arc::clone(&document), current).await?;
             let change = ConfigChange {
                 id: self.new_id(ChangeId::new)?,
                 from_version,
@@ -120,7 +136,7 @@ impl Engine {
             match self.store.put_config(environment, &change).await? {
                 ConfigPut::Done { version, directory } => {
                     self.directory.catch_up_with_config(environment, version, directory).await;
-                    return Ok(version);
+                    return Ok(AppliedConfig { version, warnings });
                 }
                 ConfigPut::Stale { .. } => {}
                 ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
@@ -136,12 +152,14 @@ impl Engine {
         document: Value,
     ) -> Result<ConfigCheck, ConfigureError> {
         let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
+        let name = self.environment_name(environment).await?;
         self.with_opened(environment, current, move |current, _| {
             let configuration =
                 Configuration::read(&document, &current.configuration).map_err(ConfigureError::Faulty)?;
             let replaced_secrets = configuration.providers.replaced_secrets(&current.configuration.providers);
-            let document = configuration.to_public();
-            Ok(ConfigCheck { version: current.version, configuration, document, replaced_secrets })
+            let (document, warnings) = (configuration.to_public(), configuration.warnings(&name));
+            let version = current.version;
+            Ok(ConfigCheck { version, configuration, document, replaced_secrets, warnings })
         })
         .await
     }
@@ -232,7 +250,7 @@ impl Engine {
 
     /// Opens a stored configuration and works with it. Thousands of rules take up to seconds, so all of that is done on a
     /// thread of its own: nothing else waits for it.
-    async fn with_opened<T: Send + 'static>(
+    pub(crate) async fn with_opened<T: Send + 'static>(
         &self,
         environment: EnvironmentId,
         stored: ConfigVersion,
@@ -249,13 +267,27 @@ impl Engine {
     async fn to_stored(
         &self,
         environment: EnvironmentId,
+        name: EnvironmentName,
         document: Arc<Value>,
         current: ConfigVersion,
-    ) -> Result<String, ConfigureError> {
+    ) -> Result<(String, Vec<ConfigWarning>), ConfigureError> {
         self.with_opened(environment, current, move |current, sealer| {
             let read = Configuration::read(&document, &current.configuration);
-            Ok(read.map_err(ConfigureError::Faulty)?.to_stored(environment, sealer)?)
+            let configuration = read.map_err(ConfigureError::Faulty)?;
+            Ok((configuration.to_stored(environment, sealer)?, configuration.warnings(&name)))
         })
         .await
+    }
+
+    /// From the directory, or from the store where this node has not heard of the environment yet.
+    pub(crate) async fn environment_name(
+        &self,
+        environment: EnvironmentId,
+    ) -> Result<EnvironmentName, ConfigureError> {
+        if let Some(view) = self.view(environment) {
+            return Ok(view.environment.name.clone());
+        }
+        let stored = self.store.environment(environment).await?;
+        stored.map(|stored| stored.name).ok_or(ConfigureError::Missing)
     }
 }

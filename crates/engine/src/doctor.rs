@@ -1,15 +1,15 @@
 //! Looking for what an operator would want to know before it hurts: a disk that lies, clocks apart, providers that lack
 //! something, work nobody gets round to.
 
-use std::time::Duration;
+mod providers;
 
-use tollgate_configuration::{Provider, ProviderEnvironment};
+use std::{borrow::Cow, time::Duration};
+
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 
 use crate::{
     engine::Engine,
     ports::{Attention, Backlog, Diagnosis, Durability, StoreError},
-    snapshot::EnvironmentView,
 };
 
 /// No disk that keeps what it confirms answers faster, in microseconds.
@@ -62,7 +62,7 @@ pub struct Check {
     /// What was found, in a sentence.
     pub finding: String,
     /// What to do about it.
-    pub advice: Option<&'static str>,
+    pub advice: Option<Cow<'static, str>>,
 }
 
 impl Check {
@@ -70,11 +70,11 @@ impl Check {
         Self { name, environment: None, status: CheckStatus::Ok, finding: finding.into(), advice: None }
     }
 
-    fn warning(name: &'static str, finding: impl Into<String>, advice: &'static str) -> Self {
-        Self { status: CheckStatus::Warning, advice: Some(advice), ..Self::ok(name, finding) }
+    fn warning(name: &'static str, finding: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
+        Self { status: CheckStatus::Warning, advice: Some(advice.into()), ..Self::ok(name, finding) }
     }
 
-    fn problem(name: &'static str, finding: impl Into<String>, advice: &'static str) -> Self {
+    fn problem(name: &'static str, finding: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
         Self { status: CheckStatus::Problem, ..Self::warning(name, finding, advice) }
     }
 
@@ -105,7 +105,13 @@ impl Engine {
         }
         for view in environments.into_iter().take(MAX_ENVIRONMENTS) {
             let id = view.environment.id;
-            let mut found = provider_checks(view);
+            let mut found = providers::checks(view);
+            match self.store.provider_checks(id).await {
+                Ok(records) => {
+                    found.extend(records.iter().flat_map(|record| providers::last_check(record, view)));
+                }
+                Err(error) => found.push(unreachable(&error)),
+            }
             match self.store.attention(id, MAX_COUNTED).await {
                 Ok(attention) => found.extend(attention_checks(&attention)),
                 Err(error) => found.push(unreachable(&error)),
@@ -270,60 +276,6 @@ fn backlog_check(backlog: Backlog, now: Timestamp) -> Check {
     } else {
         Check::ok("resolver", finding)
     }
-}
-
-fn provider_checks(view: &EnvironmentView) -> Vec<Check> {
-    let mut checks = Vec::new();
-    let is_live = view.environment.name.as_str().starts_with("live")
-        || view.environment.name.as_str().starts_with("prod");
-    let mut count = 0_usize;
-    for provider in view.configuration.providers.iter() {
-        count += 1;
-        checks.extend(of_provider(provider, is_live));
-    }
-    if checks.is_empty() {
-        checks.push(match count {
-            0 => Check::warning(
-                "providers",
-                "no provider is configured",
-                "apply a configuration with `tollgate apply FILE`",
-            ),
-            1 => Check::ok("providers", "the provider is ready"),
-            count => Check::ok("providers", format!("all {count} providers are ready")),
-        });
-    }
-    checks
-}
-
-fn of_provider(provider: &Provider, is_live: bool) -> Vec<Check> {
-    let mut checks = Vec::new();
-    let name = &provider.name;
-    let to_pay = provider.missing_to_pay();
-    if !to_pay.is_empty() {
-        let finding = format!("{name} is not ready: it lacks {}", to_pay.join(", "));
-        checks.push(Check::problem(
-            "providers",
-            finding,
-            "add it to the configuration; payments routed there are rejected until then",
-        ));
-    }
-    let webhooks: Vec<_> = provider.missing().into_iter().filter(|path| !to_pay.contains(path)).collect();
-    if !webhooks.is_empty() {
-        let finding = format!("{name} is missing {}", webhooks.join(", "));
-        let advice = "without it webhooks are rejected and outcomes are only found by polling; copy it from the provider's dashboard";
-        checks.push(Check::warning("webhooks", finding, advice));
-    }
-    let is_local = provider.base_url.as_deref().is_some_and(|url| url.starts_with("http://"));
-    let is_sandbox = provider.environment == Some(ProviderEnvironment::Sandbox);
-    if is_live && (is_local || is_sandbox) {
-        let finding = format!("{name} is a simulated or sandbox provider in an environment called live");
-        checks.push(Check::problem(
-            "providers",
-            finding,
-            "set its environment to production and remove its baseUrl",
-        ));
-    }
-    checks
 }
 
 fn attention_checks(attention: &Attention) -> Vec<Check> {

@@ -19,6 +19,7 @@ mod options;
 mod outbox;
 pub mod ports;
 mod provider_account;
+mod provider_check;
 mod provider_health;
 mod quote;
 mod rate_limiter;
@@ -42,7 +43,7 @@ pub use card::{
     PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
 };
 pub use clock::SystemClock;
-pub use configure::{ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
+pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Check, CheckStatus};
 pub use engine::{Engine, StartError};
@@ -55,6 +56,7 @@ pub use outbox::{
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
 pub use provider_account::UseAccountError;
+pub use provider_check::{CheckedProvider, ProviderCheckError};
 pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use rate_limiter::{AddressRateLimiter, RateLimitExceeded, RateLimiter};

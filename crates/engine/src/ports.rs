@@ -6,6 +6,7 @@ mod inspection;
 mod outbox;
 mod payments;
 mod provider;
+mod provider_check;
 mod reporting;
 mod store;
 mod transfers;
@@ -14,7 +15,7 @@ use tollgate_domain::Timestamp;
 
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use host::{Host, Stopped, Task};
-pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore};
+pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
     EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutboxStore, Resend,
@@ -30,6 +31,7 @@ pub use provider::{
     InboundWebhook, Prepared, Rejection, RejectionKind, SignatureError, Subject, TransientError, Try,
     UnreadableEvent, WebhookNotice, WebhookReader,
 };
+pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
 pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,

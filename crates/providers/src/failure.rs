@@ -94,9 +94,6 @@ impl Code {
             Self::ProviderState => {
                 ("provider_state", "The payment's state at the provider does not allow this.")
             }
-            Self::ProviderFunds => {
-                ("provider_funds", "The provider's funding account has insufficient funds.")
-            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod ascii;
 mod call;
+mod check;
 #[cfg(test)]
 mod fuzz_tests;
 mod mask;
@@ -26,12 +27,14 @@ use tollgate_domain::{
     ach::{AchProviderReport, TransferOrder},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, InboundWebhook, RejectionKind, SignatureError,
-    UnreadableEvent, WebhookNotice, WebhookReader,
+    AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
+    ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
+    WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
 use crate::{
+    check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     increase::{
         call::{ApiClient, CreationState, interpret, interpret_creation},
@@ -94,6 +97,19 @@ impl AchTransfers for Increase {
         let mut calls = self.calls();
         let outcome = funds(&mut calls, ApiClient { provider }).await;
         calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl ProviderChecks for Increase {
+    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+        let mut checkup = Checkup::new(self.calls(), subject);
+        check::check(&mut checkup).await;
+        checkup.finish()
+    }
+
+    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
+        check::register(self.calls(), provider, new).await
     }
 }
 

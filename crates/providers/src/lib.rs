@@ -8,6 +8,7 @@
 //! Nothing here stores anything, and nothing here decides what a payment's status becomes.
 
 mod amount;
+mod check;
 mod failure;
 mod increase;
 mod retry;
@@ -20,7 +21,7 @@ mod text;
 use std::sync::Arc;
 
 use tollgate_configuration::Adapter;
-use tollgate_engine::ports::{AchTransfers, Adapters, Cards, WebhookReader};
+use tollgate_engine::ports::{AchTransfers, Adapters, Cards, ProviderChecks, WebhookReader};
 use tollgate_http::HttpClient;
 
 use crate::{increase::Increase, square::Square, stripe::Stripe};
@@ -71,6 +72,14 @@ impl Adapters for Providers {
     }
 
     fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
+        match adapter {
+            Adapter::Stripe => Some(&self.stripe),
+            Adapter::Square => Some(&self.square),
+            Adapter::Increase => Some(&self.increase),
+        }
+    }
+
+    fn checks(&self, adapter: Adapter) -> Option<&dyn ProviderChecks> {
         match adapter {
             Adapter::Stripe => Some(&self.stripe),
             Adapter::Square => Some(&self.square),

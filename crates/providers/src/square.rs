@@ -4,6 +4,7 @@
 //! it was paid.
 
 mod call;
+mod check;
 mod find;
 mod link;
 mod locations;
@@ -28,12 +29,14 @@ use tollgate_domain::{
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, Rejection,
-    RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, InboundWebhook,
+    NewWebhook, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, Rejection, RejectionKind,
+    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
 use crate::{
+    check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     retry::CallSession,
     settings::ProviderSettings,
@@ -209,6 +212,19 @@ impl Cards for Square {
         let mut calls = self.calls();
         let outcome = link::withdraw(&mut calls, self.api(provider), object).await;
         calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl ProviderChecks for Square {
+    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+        let mut checkup = Checkup::new(self.calls(), subject);
+        check::check(&mut checkup, &self.settings.square_version).await;
+        checkup.finish()
+    }
+
+    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
+        check::register(self.calls(), provider, &self.settings.square_version, new).await
     }
 }
 

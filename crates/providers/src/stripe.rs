@@ -3,6 +3,7 @@
 //! The browser pays; the service prepares, looks, and takes back.
 
 mod call;
+mod check;
 mod form;
 mod refund;
 mod rejection;
@@ -22,15 +23,17 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, InboundWebhook, Prepared, RejectionKind,
-    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, InboundWebhook,
+    NewWebhook, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
+    Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
 
 use crate::{
+    check::Checkup,
     failure::{Code, not_offered, refused},
-    retry::CallSession,
+    retry::{CallSession, unix_seconds},
     settings::ProviderSettings,
     stripe::{
         call::{ApiClient, interpret},
@@ -146,6 +149,19 @@ impl Cards for Stripe {
         let mut calls = self.calls();
         let outcome = withdraw(&mut calls, self.api(provider), order, object).await;
         calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl ProviderChecks for Stripe {
+    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+        let mut checkup = Checkup::new(self.calls(), subject);
+        check::check(&mut checkup, &self.settings.stripe_version).await;
+        checkup.finish()
+    }
+
+    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
+        check::register(self.calls(), provider, &self.settings.stripe_version, new, unix_seconds()).await
     }
 }
 

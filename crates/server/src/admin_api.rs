@@ -15,6 +15,7 @@ mod operator;
 pub(crate) mod organizations;
 mod paging;
 pub(crate) mod payments;
+pub(crate) mod provider_check;
 pub(crate) mod provider_events;
 pub(crate) mod providers;
 pub(crate) mod refunds;

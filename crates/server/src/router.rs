@@ -10,7 +10,7 @@ use http::Method;
 use crate::{
     admin_api::{
         applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
-        explain, keys, organizations, payments as admin_payments, provider_events, providers,
+        explain, keys, organizations, payments as admin_payments, provider_check, provider_events, providers,
         refunds as admin_refunds, transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     app::SharedApp,
@@ -113,6 +113,7 @@ operations! {
     "event_resend" POST "/admin/v1/environments/{environment}/events/{event}/resend" post events::resend;
     "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list;
     "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
+    "provider_test" POST "/admin/v1/environments/{environment}/providers/{provider}/test" post provider_check::run;
 
     "openapi" GET "/openapi.json" get reference::openapi;
     "docs" GET "/docs" get reference::docs;

@@ -268,5 +268,7 @@ through! {
         Read postings_of(
             environment: EnvironmentId, currency: Currency, reference: ServiceReference
         ) -> Vec<LedgerLine>;
+        Write put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
+        Read provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
     }
 }

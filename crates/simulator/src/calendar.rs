@@ -27,6 +27,13 @@ pub(crate) fn rfc3339_in_hours(hours: i64) -> String {
     format!("{:.3}", now.checked_add(jiff::SignedDuration::from_hours(hours)).unwrap_or(now))
 }
 
+/// The time so many seconds from now, as it stands in an HTTP header.
+pub(crate) fn http_date(seconds_ahead: i64) -> String {
+    let now = jiff::Timestamp::now();
+    let at = now.checked_add(jiff::SignedDuration::from_secs(seconds_ahead)).unwrap_or(now);
+    at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
 /// Whether a card that ends in this month is past it, in UTC.
 pub(crate) fn month_is_past(year: i64, month: i64) -> bool {
     let today = jiff::Timestamp::now().to_string();

@@ -14,6 +14,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 
 use crate::api::{Api, ApiError, ApiRequest, Provider, ReadCall, Refusal};
+use crate::calendar;
 use crate::faults::{DueFaults, Fault, Kind};
 use crate::idempotency::{Claim, Saved};
 use crate::services::Services;
@@ -42,7 +43,7 @@ async fn handle<P: Provider>(
     perform: Perform<P>,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let request_id = api.services().ids.with_prefix("req_");
+    let (request_id, skew) = (api.services().ids.with_prefix("req_"), api.services().skew_seconds());
     let request = ApiRequest { operation, id, request_id, parts, body: read_body(body).await };
     let (mut response, replay_of) = match P::read(&api, &request) {
         Ok(read) => {
@@ -54,6 +55,11 @@ async fn handle<P: Provider>(
         Err(error) => (refuse(&error), None),
     };
     P::add_headers(&request, replay_of.as_deref(), response.headers_mut());
+    if skew != 0
+        && let Ok(date) = HeaderValue::from_str(&calendar::http_date(skew))
+    {
+        response.headers_mut().insert(header::DATE, date);
+    }
     response
 }
 

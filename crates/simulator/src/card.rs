@@ -28,6 +28,8 @@ pub(crate) enum Behavior {
     SettleLater,
     /// Approved, and its refunds stay pending until a control call.
     RefundLater,
+    /// Approved, and disputed at once.
+    Dispute,
 }
 
 /// A card as objects show it.
@@ -116,6 +118,7 @@ fn look_up(number: &str) -> (Brand, Behavior) {
         "4000000000009979" => Behavior::Decline(Reason::Stolen),
         "4000002500003155" | "4000002760003184" | "4000000000003220" => Behavior::Authenticate,
         "4000000000007726" => Behavior::RefundLater,
+        "4000000000000259" => Behavior::Dispute,
         _ => Behavior::Decline(Reason::NotATestCard),
     };
     (brand, behavior)

@@ -26,6 +26,7 @@ pub(crate) fn router(providers: Providers) -> Router {
         .route("/faults", get(list_faults).post(add_fault).delete(clear_faults))
         .route("/webhooks", get(list_webhooks).post(add_target).delete(remove_targets))
         .route("/webhooks/again", post(send_again))
+        .route("/clock", post(set_clock))
         .route("/state", get(state::show))
         .route("/reset", post(reset))
         .route("/{wire}/{kind}/{id}/{action}", post(drive))
@@ -99,6 +100,17 @@ async fn send_again(State(providers): State<Providers>, request: Request) -> Res
 async fn remove_targets(State(providers): State<Providers>) -> Response {
     providers.services.remove_webhook_targets();
     json_response(StatusCode::OK, &json!({}))
+}
+
+/// Has every provider's clock run ahead, or behind where the number is negative.
+async fn set_clock(State(providers): State<Providers>, request: Request) -> Response {
+    let body = read_body(request.into_body()).await;
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let Some(seconds) = body.get("skew_seconds").and_then(Value::as_i64) else {
+        return problem(StatusCode::BAD_REQUEST, "skew_seconds must be a whole number");
+    };
+    providers.services.set_skew(seconds);
+    json_response(StatusCode::OK, &json!({ "skew_seconds": seconds }))
 }
 
 async fn reset(State(providers): State<Providers>) -> Response {

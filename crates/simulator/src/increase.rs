@@ -7,6 +7,7 @@ mod call;
 mod directory;
 mod drive;
 mod error;
+mod event_subscriptions;
 mod events;
 mod list;
 mod objects;
@@ -34,11 +35,13 @@ pub(crate) use settle::settle_forever;
 
 const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
+const PATCH: MethodFilter = MethodFilter::PATCH;
 
 /// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Increase>) -> Router {
     let call = endpoint::<Increase>;
     let (ach, rtp) = ("/ach_transfers", "/real_time_payments_transfers");
+    let subscriptions = "/event_subscriptions";
     let one = |kind: &str, step: &str| format!("{kind}/{{id}}{step}");
     let simulated = |kind: &str, step: &str| format!("/simulations{kind}/{{id}}/{step}");
     Router::new()
@@ -62,6 +65,16 @@ pub(crate) fn router(api: Api<Increase>) -> Router {
         .route("/accounts/{id}", call(GET, "accounts.retrieve", directory::account))
         .route("/accounts/{id}/balance", call(GET, "accounts.balance", directory::balance))
         .route("/account_numbers/{id}", call(GET, "account_numbers.retrieve", directory::account_number))
+        .route(subscriptions, call(GET, "event_subscriptions.list", event_subscriptions::list))
+        .route(subscriptions, call(POST, "event_subscriptions.create", event_subscriptions::create))
+        .route(
+            &one(subscriptions, ""),
+            call(GET, "event_subscriptions.retrieve", event_subscriptions::retrieve),
+        )
+        .route(
+            &one(subscriptions, ""),
+            call(PATCH, "event_subscriptions.update", event_subscriptions::update),
+        )
         .route("/events", call(GET, "events.list", events::list))
         .route("/events/{id}", call(GET, "events.retrieve", events::retrieve))
         .route(

@@ -1,6 +1,7 @@
 //! What everything in a simulator shares: configuration, identifiers, faults, webhooks, and the signal to stop.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use crate::collection::lock;
 use crate::config::{Config, WebhookTarget, Wire};
 use crate::faults::{Fault, FaultQueue, Kind};
 use crate::ids::Ids;
-use crate::webhooks::{Delivery, Queue, Sender, WebhookEvent};
+use crate::webhooks::{Delivery, Endpoint, Queue, Sender, WebhookEvent};
 
-/// How many webhook targets there may be.
-const TARGETS_MAX: usize = 100;
+/// How many webhook endpoints there may be.
+const ENDPOINTS_MAX: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct Services {
@@ -22,19 +23,24 @@ pub(crate) struct Services {
     pub(crate) faults: FaultQueue,
     pub(crate) queue: Queue,
     public_url: Mutex<String>,
-    targets: Mutex<Vec<WebhookTarget>>,
+    endpoints: Mutex<Vec<Endpoint>>,
+    /// How far the clock in every answer is ahead of the real one.
+    skew_seconds: AtomicI64,
     calls: Mutex<BTreeMap<String, u64>>,
     stop: watch::Sender<bool>,
 }
 
 impl Services {
     pub(crate) fn new(config: Config) -> Self {
+        let ids = Ids::new(config.seed);
+        let endpoints = config.webhooks.iter().map(|target| Endpoint::new(&ids, target.clone())).collect();
         Self {
-            ids: Ids::new(config.seed),
+            ids,
             faults: FaultQueue::default(),
             queue: Queue::default(),
             public_url: Mutex::new(config.public_url.clone()),
-            targets: Mutex::new(config.webhooks.clone()),
+            endpoints: Mutex::new(endpoints),
+            skew_seconds: AtomicI64::new(0),
             calls: Mutex::default(),
             stop: watch::Sender::new(false),
             config,
@@ -45,7 +51,9 @@ impl Services {
     pub(crate) fn reset(&self) {
         self.faults.clear();
         self.queue.clear();
-        lock(&self.targets).clone_from(&self.config.webhooks);
+        let targets = self.config.webhooks.iter();
+        *lock(&self.endpoints) = targets.map(|target| Endpoint::new(&self.ids, target.clone())).collect();
+        self.set_skew(0);
         lock(&self.calls).clear();
     }
 
@@ -59,21 +67,52 @@ impl Services {
 
     /// `false`: there are too many. A target of the same provider and address is replaced.
     pub(crate) fn add_webhook_target(&self, target: WebhookTarget) -> bool {
-        let mut targets = lock(&self.targets);
-        targets.retain(|known| (known.wire, &known.url) != (target.wire, &target.url));
-        let fits = targets.len() < TARGETS_MAX;
+        let is_same = |known: &WebhookTarget| (known.wire, &known.url) == (target.wire, &target.url);
+        lock(&self.endpoints).retain(|known| !is_same(&known.target));
+        self.add_endpoint(Endpoint::new(&self.ids, target))
+    }
+
+    /// `false`: there are too many.
+    pub(crate) fn add_endpoint(&self, endpoint: Endpoint) -> bool {
+        let mut endpoints = lock(&self.endpoints);
+        let fits = endpoints.len() < ENDPOINTS_MAX;
         if fits {
-            targets.push(target);
+            endpoints.push(endpoint);
         }
         fits
     }
 
+    /// A provider's endpoints, oldest first.
+    pub(crate) fn endpoints(&self, wire: Wire) -> Vec<Endpoint> {
+        lock(&self.endpoints).iter().filter(|endpoint| endpoint.target.wire == wire).cloned().collect()
+    }
+
+    pub(crate) fn replace_endpoint(&self, changed: &Endpoint) {
+        if let Some(known) = lock(&self.endpoints).iter_mut().find(|known| known.id == changed.id) {
+            known.clone_from(changed);
+        }
+    }
+
+    pub(crate) fn remove_endpoint(&self, id: &str) {
+        lock(&self.endpoints).retain(|known| known.id != id);
+    }
+
+    pub(crate) fn set_skew(&self, seconds: i64) {
+        self.skew_seconds.store(seconds, Ordering::Relaxed);
+    }
+
+    /// How far the clock in every answer is ahead of the real one.
+    pub(crate) fn skew_seconds(&self) -> i64 {
+        self.skew_seconds.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn targets(&self, wire: Wire) -> Vec<WebhookTarget> {
-        lock(&self.targets).iter().filter(|target| target.wire == wire).cloned().collect()
+        let endpoints = self.endpoints(wire).into_iter().filter(|endpoint| endpoint.is_enabled);
+        endpoints.map(|endpoint| endpoint.target).collect()
     }
 
     pub(crate) fn remove_webhook_targets(&self) {
-        lock(&self.targets).clear();
+        lock(&self.endpoints).clear();
     }
 
     pub(crate) fn count_call(&self, wire: Wire, operation: &str) {

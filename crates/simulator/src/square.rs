@@ -15,6 +15,7 @@ mod payments;
 mod refunds;
 mod source;
 mod state;
+mod subscriptions;
 
 use axum::Router;
 use axum::middleware;
@@ -31,12 +32,15 @@ pub(crate) use drive::drive;
 
 const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
+const PUT: MethodFilter = MethodFilter::PUT;
 const DELETE: MethodFilter = MethodFilter::DELETE;
 
 /// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Square>) -> Router {
     let call = endpoint::<Square>;
     let links = "/v2/online-checkout/payment-links";
+    let subscriptions = "/v2/webhooks/subscriptions";
+    let subscription = "/v2/webhooks/subscriptions/{id}";
     Router::new()
         .route("/v2/payments", call(POST, "payments.create", payments::create))
         .route("/v2/payments", call(GET, "payments.list", payments::list))
@@ -54,6 +58,11 @@ pub(crate) fn router(api: Api<Square>) -> Router {
         .route("/v2/orders/{id}", call(GET, "orders.get", orders::retrieve))
         .route("/v2/locations", call(GET, "locations.list", location::list))
         .route("/v2/locations/{id}", call(GET, "locations.get", location::retrieve))
+        .route(subscriptions, call(GET, "webhook_subscriptions.list", subscriptions::list))
+        .route(subscriptions, call(POST, "webhook_subscriptions.create", subscriptions::create))
+        .route(subscription, call(GET, "webhook_subscriptions.get", subscriptions::retrieve))
+        .route(subscription, call(PUT, "webhook_subscriptions.update", subscriptions::update))
+        .route(subscription, call(DELETE, "webhook_subscriptions.delete", subscriptions::delete))
         .merge(browser::routes())
         .fallback(not_found)
         .layer(middleware::from_fn(allow_any_origin))

@@ -1,5 +1,6 @@
 //! The Stripe API.
 
+mod account;
 mod amount;
 mod attempt;
 mod browser;
@@ -17,6 +18,7 @@ mod objects;
 mod refunds;
 mod sessions;
 mod state;
+mod webhook_endpoints;
 
 use axum::extract::Request;
 use axum::middleware;
@@ -34,11 +36,13 @@ pub(crate) use sessions::expire_sessions_forever;
 
 const GET: MethodFilter = MethodFilter::GET;
 const POST: MethodFilter = MethodFilter::POST;
+const DELETE: MethodFilter = MethodFilter::DELETE;
 
 /// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Stripe>) -> Router {
     let call = endpoint::<Stripe>;
     let intent = "/v1/payment_intents/{id}";
+    let endpoint = "/v1/webhook_endpoints/{id}";
     Router::new()
         .route("/v1/payment_intents", call(POST, "payment_intents.create", intents::create))
         .route("/v1/payment_intents", call(GET, "payment_intents.list", intents::list))
@@ -61,6 +65,13 @@ pub(crate) fn router(api: Api<Stripe>) -> Router {
         .route("/v1/disputes/{id}", call(GET, "disputes.retrieve", disputes::retrieve))
         .route("/v1/events", call(GET, "events.list", events::list))
         .route("/v1/events/{id}", call(GET, "events.retrieve", events::retrieve))
+        .route("/v1/account", call(GET, "account.retrieve", account::retrieve))
+        .route("/v1/balance", call(GET, "balance.retrieve", account::balance))
+        .route("/v1/webhook_endpoints", call(POST, "webhook_endpoints.create", webhook_endpoints::create))
+        .route("/v1/webhook_endpoints", call(GET, "webhook_endpoints.list", webhook_endpoints::list))
+        .route(endpoint, call(GET, "webhook_endpoints.retrieve", webhook_endpoints::retrieve))
+        .route(endpoint, call(POST, "webhook_endpoints.update", webhook_endpoints::update))
+        .route(endpoint, call(DELETE, "webhook_endpoints.delete", webhook_endpoints::delete))
         .merge(browser::routes())
         .fallback(unrecognized)
         .layer(middleware::from_fn(allow_any_origin))

@@ -153,7 +153,8 @@ macro_rules! conformance_suite {
                 payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
                 attention_is_counted_up_to_a_limit;
             inspection:
-                a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment;
+                a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
+                the_last_check_of_a_provider_stays;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,

@@ -15,6 +15,7 @@ pub(crate) mod out_events;
 pub(crate) mod payment_change;
 pub(crate) mod payments;
 pub(crate) mod postings;
+pub(crate) mod provider_checks;
 pub(crate) mod records;
 pub(crate) mod resend;
 pub(crate) mod timeline;

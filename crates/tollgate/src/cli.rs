@@ -23,6 +23,7 @@ mod money;
 mod output;
 mod payment_detail;
 pub(crate) mod payments;
+mod provider_test;
 pub(crate) mod providers;
 pub(crate) mod quote;
 mod reasons;

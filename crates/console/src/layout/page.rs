@@ -7,8 +7,8 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 use tollgate_engine::{
-    ConfigureError, EndpointError, KeyError, MoveError, ReadError, ResendError, TenantError,
-    ports::StoreError,
+    ConfigureError, EndpointError, KeyError, MoveError, ProviderCheckError, ReadError, ResendError,
+    TenantError, ports::StoreError,
 };
 use tracing::error;
 
@@ -145,6 +145,16 @@ impl From<TenantError> for PageError {
         match error {
             TenantError::Store(error) => error.into(),
             other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl From<ProviderCheckError> for PageError {
+    fn from(error: ProviderCheckError) -> Self {
+        match error {
+            ProviderCheckError::Missing => Self::Missing,
+            ProviderCheckError::Configure(error) => error.into(),
+            ProviderCheckError::Store(error) => error.into(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::response::Response;
 use serde_json::Value;
-use tollgate_configuration::{Change, Difference, diff, parse_document};
+use tollgate_configuration::{Change, ConfigWarning, Difference, diff, parse_document};
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::{ConfigureError, Replay};
 
@@ -37,6 +37,7 @@ struct ReviewPage {
     document: String,
     changes: Vec<ChangeRow>,
     replay: ReplayView,
+    warnings: Vec<ConfigWarning>,
     /// The version to bring back, where this is no new document.
     restores: Option<u64>,
 }
@@ -161,6 +162,7 @@ pub(crate) async fn show_review(
         document: pretty(&document),
         changes: changes.into_iter().map(ChangeRow::of).collect(),
         replay: ReplayView::of(&replay),
+        warnings: checked.warnings,
         restores: None,
     })
 }
@@ -173,7 +175,11 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
         .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
     let saved =
         signed_in.console.engine.put_config(environment, document, Some(version), signed_in.origin()).await?;
-    Ok(back(&format!("/console/{environment}/routing"), &format!("Saved as version {saved}.")))
+    let said = match saved.warnings.len() {
+        0 => format!("Saved as version {}.", saved.version),
+        _ => format!("Saved as version {}. See the warnings below.", saved.version),
+    };
+    Ok(back(&format!("/console/{environment}/routing"), &said))
 }
 
 pub(crate) async fn history(signed_in: SignedIn) -> Page {
@@ -212,6 +218,7 @@ pub(crate) async fn version(signed_in: SignedIn) -> Page {
         document: pretty(&document),
         changes: changes.into_iter().map(ChangeRow::of).collect(),
         replay: ReplayView::of(&replay),
+        warnings: old.configuration.warnings(&signed_in.view(environment)?.environment.name),
         restores: Some(version),
     })
 }

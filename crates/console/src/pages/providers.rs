@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use tollgate_engine::ports::{ProviderEventState, StoredProviderEvent};
+use tollgate_engine::ports::{ProviderCheck, ProviderCheckRecord, ProviderEventState, StoredProviderEvent};
 
 use crate::{
     layout::{
@@ -27,6 +27,26 @@ struct Provider {
     error_rate: String,
     median: String,
     slow: String,
+    last_test: Option<LastTest>,
+}
+
+/// What the last live check found.
+struct LastTest {
+    at: String,
+    is_current: bool,
+    version: u64,
+    checks: Vec<ProviderCheck>,
+}
+
+impl LastTest {
+    fn of(record: &ProviderCheckRecord, current: u64) -> Self {
+        Self {
+            at: second(record.at),
+            is_current: record.config_version == current,
+            version: record.config_version,
+            checks: record.checks.clone(),
+        }
+    }
 }
 
 struct Event {
@@ -65,6 +85,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let frame = signed_in.frame("Providers", "providers").await?;
     let engine = &signed_in.console.engine;
     let view = signed_in.view(environment)?;
+    let tests = engine.provider_checks(environment).await?;
     let providers = view.configuration.providers.iter().map(|provider| {
         let health = engine.provider_health(environment, &provider.name);
         let millis =
@@ -82,6 +103,10 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
                 .map_or_else(|| "–".to_owned(), |rate| format!("{}.{} %", rate / 10, rate % 10)),
             median: millis(health.median_millis),
             slow: millis(health.slow_millis),
+            last_test: tests
+                .iter()
+                .find(|record| *record.provider == *provider.name)
+                .map(|record| LastTest::of(record, view.config_version)),
         }
     });
     let providers = providers.collect();
@@ -103,4 +128,20 @@ pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
     let (provider, event) = (form.field("provider"), form.field("event"));
     signed_in.console.engine.retry_provider_event(environment, provider, event).await?;
     Ok(back(&format!("/console/{environment}/providers"), "Event queued for retry."))
+}
+
+/// Asks a provider whether its configuration is right, and shows what it said.
+pub(crate) async fn test(form: Submitted) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let (provider, register) = (form.field("provider"), form.is_ticked("register"));
+    let engine = &signed_in.console.engine;
+    let checked = engine.check_provider(environment, provider, register, signed_in.origin()).await?;
+    let failed = checked.checks.iter().filter(|check| !check.ok).count();
+    let said = match failed {
+        0 => format!("{provider} passed every check."),
+        1 => format!("{provider}: 1 check failed; see below what to do."),
+        count => format!("{provider}: {count} checks failed; see below what to do."),
+    };
+    Ok(back(&format!("/console/{environment}/providers"), &said))
 }

@@ -5,6 +5,7 @@
 use askama::Template;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
+use tollgate_configuration::ConfigWarning;
 use tollgate_domain::{
     Currency,
     routing::{Rule, RuleOutcome, RuleResult, Test},
@@ -93,6 +94,7 @@ struct RoutingPage {
     version: u64,
     tables: Vec<TableView>,
     fees: Vec<FeeRow>,
+    warnings: Vec<ConfigWarning>,
 }
 
 /// What a test compares with.
@@ -133,7 +135,9 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         platform: layer_text(entry, "platform"),
         organization: layer_text(entry, "organization"),
     });
-    page::render(&RoutingPage { version: read.version, tables, fees: fees.collect(), frame })
+    let view = signed_in.view(environment)?;
+    let warnings = view.configuration.warnings(&view.environment.name);
+    page::render(&RoutingPage { version: read.version, tables, fees: fees.collect(), warnings, frame })
 }
 
 fn rule_row(rule: &Value) -> RuleRow {

@@ -1,9 +1,9 @@
-//! What operators look into: the store's own health, and the postings of one payment.
+//! What operators look into: the store's own health, the postings of one payment, and the last check of each provider.
 
 use async_trait::async_trait;
 use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
 
-use super::{LedgerLine, StoreError};
+use super::{LedgerLine, ProviderCheck, StoreError};
 
 /// What a store says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +65,19 @@ impl Backlog {
     pub const MOST: u32 = 1_000;
 }
 
+/// A provider's last live check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderCheckRecord {
+    /// The provider's name in the configuration.
+    pub provider: String,
+    /// The version of the configuration that was checked.
+    pub config_version: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What was found.
+    pub checks: Vec<ProviderCheck>,
+}
+
 /// The part of the store that operators look into.
 #[async_trait]
 pub trait InspectionStore: Send + Sync + 'static {
@@ -79,4 +92,17 @@ pub trait InspectionStore: Send + Sync + 'static {
         currency: Currency,
         reference: ServiceReference,
     ) -> Result<Vec<LedgerLine>, StoreError>;
+
+    /// Keeps a provider's check in place of the one before, unless a later one is there. `false`: no such environment.
+    async fn put_provider_check(
+        &self,
+        environment: EnvironmentId,
+        record: &ProviderCheckRecord,
+    ) -> Result<bool, StoreError>;
+
+    /// The last check of every provider that was checked, by name.
+    async fn provider_checks(
+        &self,
+        environment: EnvironmentId,
+    ) -> Result<Vec<ProviderCheckRecord>, StoreError>;
 }

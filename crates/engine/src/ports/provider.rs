@@ -14,6 +14,8 @@ use tollgate_domain::{
 };
 use tollgate_vault::Secret;
 
+use super::ProviderChecks;
+
 /// The adapters this service speaks, each as far as it goes.
 pub trait Adapters: Send + Sync + 'static {
     /// The provider's card payments, if it carries any.
@@ -24,6 +26,11 @@ pub trait Adapters: Send + Sync + 'static {
 
     /// The reader of the provider's webhooks, if it sends any.
     fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader>;
+
+    /// Checks of the provider's configuration, if the provider can be asked about it.
+    fn checks(&self, _adapter: Adapter) -> Option<&dyn ProviderChecks> {
+        None
+    }
 }
 
 /// Why a provider did not do what it was asked.

@@ -33,7 +33,9 @@ impl<const EXPECTS: bool> UseCase for Put<EXPECTS> {
     }
 
     async fn act(&self, world: &World) -> Self::Answer {
-        world.engine().put_config(world.environment, changed(), EXPECTS.then_some(1), origin()).await
+        let engine = world.engine();
+        let put = engine.put_config(world.environment, changed(), EXPECTS.then_some(1), origin()).await;
+        put.map(|applied| applied.version)
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {

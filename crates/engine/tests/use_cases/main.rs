@@ -21,6 +21,7 @@ mod expiry;
 mod follow_up;
 mod keys;
 mod prepare;
+mod provider_check;
 mod provider_funds;
 mod quote;
 mod refund;

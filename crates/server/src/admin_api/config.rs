@@ -7,6 +7,7 @@ use axum::body::Body;
 use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
+use tollgate_configuration::ConfigWarning;
 use tollgate_engine::{ConfigDocument, ConfigureError, ports::ConfigVersionSummary};
 use utoipa::ToSchema;
 
@@ -31,6 +32,21 @@ use crate::{
 pub(crate) struct ReplacedResponse<'a> {
     version: u64,
     changed_by: &'a str,
+    /// What is allowed and probably not meant.
+    warnings: Vec<WarningResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = ConfigurationWarning)]
+pub(crate) struct WarningResponse {
+    path: String,
+    message: String,
+}
+
+impl From<ConfigWarning> for WarningResponse {
+    fn from(warning: ConfigWarning) -> Self {
+        Self { path: warning.path, message: warning.message }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -44,6 +60,8 @@ pub(crate) struct CheckedResponse {
     document: Value,
     /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
     replaced_secrets: Vec<String>,
+    /// What is allowed and probably not meant.
+    warnings: Vec<WarningResponse>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -85,10 +103,14 @@ pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let expected = expected_version(&operator.headers)?;
     let document = sent_document(&operator, body).await?;
-    let version =
+    let applied =
         operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
-    let answer = respond::ok(&ReplacedResponse { version, changed_by: &operator.origin.actor });
-    with_version(answer, version)
+    let answer = respond::ok(&ReplacedResponse {
+        version: applied.version,
+        changed_by: &operator.origin.actor,
+        warnings: applied.warnings.into_iter().map(WarningResponse::from).collect(),
+    });
+    with_version(answer, applied.version)
 }
 
 /// Says what a `PUT` of the same body would say of its faults, and changes nothing.
@@ -100,6 +122,7 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
         version: checked.version,
         document: checked.document,
         replaced_secrets: checked.replaced_secrets,
+        warnings: checked.warnings.into_iter().map(WarningResponse::from).collect(),
     };
     with_version(respond::ok(&answer), checked.version)
 }

@@ -1,5 +1,7 @@
 //! `GET /admin/v1/doctor`: what an operator would want to know before it hurts.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use tollgate_engine::Check;
 use utoipa::ToSchema;
@@ -31,7 +33,8 @@ pub(crate) struct CheckResponse {
     /// `ok`, `warning` or `problem`.
     verdict: &'static str,
     finding: String,
-    advice: Option<&'static str>,
+    #[schema(value_type = Option<String>)]
+    advice: Option<Cow<'static, str>>,
 }
 
 impl From<Check> for CheckResponse {

@@ -22,6 +22,7 @@ use crate::{
         keys::{IssueBody, KeyResponse, NewKeyResponse, RotateBody},
         organizations::{NameBody, OrganizationResponse},
         payments::{AccountDecided, PaymentDetail, PaymentSummary},
+        provider_check::{TestBody, TestResponse},
         provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
         providers::ProviderResponse,
         transfers::{RevealedResponse, TransferRead, TransferSummary},
@@ -103,7 +104,7 @@ fn keys(schemas: &mut Schemas) -> [Described; 4] {
     ]
 }
 
-fn configuration(schemas: &mut Schemas) -> [Described; 7] {
+fn configuration(schemas: &mut Schemas) -> [Described; 8] {
     [
         operation("config_read", CONFIGURATION, AdminToken, "Read the configuration")
             .says("Secrets are masked; sending back a masked secret keeps the stored value.")
@@ -137,6 +138,15 @@ fn configuration(schemas: &mut Schemas) -> [Described; 7] {
             .says("Configured providers, missing settings and webhook URLs.")
             .lists::<ProviderResponse>(schemas)
             .without_store(),
+        operation("provider_test", CONFIGURATION, AdminToken, "Test a provider")
+            .says(
+                "Asks the provider whether the configuration is right: credentials, test or live, account, webhook \
+                 endpoint, clock. Moves no money. With `registerWebhook` it creates the webhook endpoint at the \
+                 provider, unless one is there, and stores its secret as a new version of the configuration.",
+            )
+            .with_actor()
+            .may_take::<TestBody<'_>>(schemas, json!({"registerWebhook": false}))
+            .answers::<TestResponse>(schemas, StatusCode::OK),
     ]
 }
 

@@ -239,6 +239,7 @@ fn settings() -> Value {
             "checkProviderFunds": boolean(false),
             "feeRefund": {"type": "string", "enum": ["proportional", "full", "none"], "default": "proportional"},
             "rateLimitPerSecond": integer(1, 1_000_000),
+            "surchargeWarningBps": integer(0, 10_000),
         }),
     )
 }

@@ -52,7 +52,13 @@ impl Provider for Increase {
             return Err(IncreaseError::no_key("no_header", "Missing Authorization header."));
         }
         if !request.has_bearer_token(&api.services().config.increase.api_key) {
-            return Err(IncreaseError::no_key("no_credential", "Invalid API key."));
+            // The other environment's key is known, and told from one that nobody has.
+            let other = format!("{}_production", api.services().config.increase.api_key);
+            return Err(if request.has_bearer_token(&other) {
+                IncreaseError::no_key("wrong_environment", "This API key is for another environment.")
+            } else {
+                IncreaseError::no_key("no_credential", "Invalid API key.")
+            });
         }
         let malformed = || IncreaseError::new("malformed_request_error", "The body is not a JSON object.");
         let body = request.json_fields().ok_or_else(malformed)?;

@@ -44,12 +44,21 @@ pub(super) fn check_account_number(call: &Call, id: &str) -> Result<(), Increase
     known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account Number", id))
 }
 
+/// Accounts and numbers beside the ones that pay, which a careless configuration may name instead.
+const CLOSED_ACCOUNT: &str = "account_simulator_closed";
+const OTHER_ACCOUNT: &str = "account_simulator_other";
+const DISABLED_NUMBER: &str = "account_number_simulator_disabled";
+const OTHER_NUMBER: &str = "account_number_simulator_other";
+
 pub(super) fn account(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    check_account(call, &call.id)?;
+    let is_closed = call.id == CLOSED_ACCOUNT;
+    if !is_closed && call.id != OTHER_ACCOUNT {
+        check_account(call, &call.id)?;
+    }
     Ok(json!({
         "account_revenue_rate": null,
         "bank": "first_internet_bank",
-        "closed_at": null,
+        "closed_at": is_closed.then_some(LONG_AGO),
         "created_at": LONG_AGO,
         "currency": "USD",
         "entity_id": "entity_simulator",
@@ -61,7 +70,7 @@ pub(super) fn account(_: &mut IncreaseState, call: &Call) -> Result<Value, Incre
         "loan": null,
         "name": "Simulator",
         "program_id": "program_simulator",
-        "status": "open",
+        "status": if is_closed { "closed" } else { "open" },
         "type": "account",
     }))
 }
@@ -78,9 +87,17 @@ pub(super) fn balance(state: &mut IncreaseState, call: &Call) -> Result<Value, I
 }
 
 pub(super) fn account_number(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    check_account_number(call, &call.id)?;
+    let own = call.context.services.config.increase.account_id.as_str();
+    let (account, status) = match call.id.as_str() {
+        DISABLED_NUMBER => (own, "disabled"),
+        OTHER_NUMBER => (OTHER_ACCOUNT, "active"),
+        id => {
+            check_account_number(call, id)?;
+            (own, "active")
+        }
+    };
     Ok(json!({
-        "account_id": call.context.services.config.increase.account_id,
+        "account_id": account,
         "account_number": "987654321",
         "created_at": LONG_AGO,
         "id": call.id,
@@ -89,7 +106,7 @@ pub(super) fn account_number(_: &mut IncreaseState, call: &Call) -> Result<Value
         "inbound_checks": { "status": "check_transfers_only" },
         "name": "Simulator",
         "routing_number": "101050001",
-        "status": "active",
+        "status": status,
         "type": "account_number",
     }))
 }

@@ -1,4 +1,4 @@
-//! `/v2/locations`: there is one.
+//! `/v2/locations`: the one that takes payments, and two that a careless configuration may name instead.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,33 @@ use super::call::Call;
 use super::error::SquareError;
 use super::state::{Context, MERCHANT, SquareState};
 
-fn only(context: &Context) -> Value {
+/// A location that is closed.
+const CLOSED: &str = "LSIMULATORCLOSED";
+/// A location in another country.
+const ABROAD: &str = "LSIMULATORCANADA";
+
+fn all(context: &Context) -> [Value; 3] {
     let config = &context.services.config.square;
+    let currency = config.currency.as_str();
+    [
+        one(&config.location_id, "ACTIVE", "US", currency),
+        one(CLOSED, "INACTIVE", "US", currency),
+        one(ABROAD, "ACTIVE", "CA", "CAD"),
+    ]
+}
+
+fn one(id: &str, status: &str, country: &str, currency: &str) -> Value {
     json!({
-        "id": config.location_id,
+        "id": id,
         "name": "Simulated location",
         "timezone": "Etc/UTC",
         "capabilities": ["CREDIT_CARD_PROCESSING"],
-        "status": "ACTIVE",
+        "status": status,
         "created_at": "2026-01-01T00:00:00.000Z",
         "merchant_id": MERCHANT,
-        "country": "US",
+        "country": country,
         "language_code": "en-US",
-        "currency": config.currency,
+        "currency": currency,
         "business_name": "Tollgate simulator",
         "type": "PHYSICAL",
     })
@@ -26,12 +40,12 @@ fn only(context: &Context) -> Value {
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape every endpoint has")]
 pub(super) fn list(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    Ok(json!({ "locations": [only(&call.context)] }))
+    Ok(json!({ "locations": all(&call.context) }))
 }
 
 pub(super) fn retrieve(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    if call.id == "main" || call.id == call.context.location() {
-        return Ok(json!({ "location": only(&call.context) }));
-    }
-    Err(SquareError::not_found("location", &call.id))
+    let wanted = if call.id == "main" { call.context.location() } else { call.id.clone() };
+    let found = all(&call.context).into_iter().find(|location| location["id"] == wanted.as_str());
+    let found = found.ok_or_else(|| SquareError::not_found("location", &call.id))?;
+    Ok(json!({ "location": found }))
 }

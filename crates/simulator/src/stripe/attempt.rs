@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::disputes;
 use super::error::StripeError;
 use super::objects::{Charge, Intent, Method, Status};
 use super::state::{Context, StripeState};
@@ -19,6 +20,13 @@ pub(super) fn attempt(
     intent.last_payment_error = None;
     match method.card.behavior {
         Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
+        Behavior::Dispute => {
+            let intent = approve(state, context, intent, method);
+            if intent.status == Status::Succeeded {
+                disputes::open(state, context, &intent.id, "fraudulent")?;
+            }
+            Ok(intent)
+        }
         Behavior::Decline(reason) => Err(decline(state, context, intent, method, reason)),
         Behavior::Authenticate => {
             let url = format!("{}/stripe/authenticate/{}", context.services.public_url(), intent.id);

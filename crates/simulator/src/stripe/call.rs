@@ -27,6 +27,8 @@ pub(crate) struct Call {
     pub(super) params: Params,
     /// Whether it came with the browser's key.
     pub(super) from_browser: bool,
+    /// Whether it came with the account's live key.
+    pub(super) is_live: bool,
     pub(super) context: Context,
 }
 
@@ -49,7 +51,7 @@ fn authenticate(keys: &StripeKeys, request: &ApiRequest) -> Result<bool, StripeE
         ));
     };
     let is = |key: &str| bool::from(key.as_bytes().ct_eq(given.as_bytes()));
-    if is(&keys.secret_key) {
+    if is(&keys.secret_key) || is(&live_key(keys)) {
         Ok(false)
     } else if is(&keys.publishable_key) {
         Ok(true)
@@ -57,6 +59,11 @@ fn authenticate(keys: &StripeKeys, request: &ApiRequest) -> Result<bool, StripeE
         let shown: String = given.chars().take(8).collect();
         Err(StripeError::unauthorized(format!("Invalid API Key provided: {shown}****")))
     }
+}
+
+/// An account has a key for each mode.
+fn live_key(keys: &StripeKeys) -> String {
+    keys.secret_key.replacen("sk_test_", "sk_live_", 1)
 }
 
 fn idempotency_key(request: &ApiRequest) -> Option<&str> {
@@ -84,6 +91,8 @@ impl Provider for Stripe {
             return Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
                 .code("secret_key_required"));
         }
+        let given = request.header(header::AUTHORIZATION.as_str()).unwrap_or_default();
+        let is_live = given.contains("sk_live_");
         let key = idempotency_key(request).map(str::to_owned);
         if key.as_ref().is_some_and(|key| key.len() > 255) {
             return Err(StripeError::invalid("Idempotency keys can have up to 255 characters."));
@@ -110,7 +119,7 @@ impl Provider for Stripe {
             version: version(request).to_owned(),
         };
         Ok(ReadCall {
-            call: Call { id: request.id.clone(), params, from_browser, context },
+            call: Call { id: request.id.clone(), params, from_browser, is_live, context },
             key,
             fingerprint,
         })

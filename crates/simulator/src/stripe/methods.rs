@@ -38,6 +38,7 @@ fn named(name: &str) -> Option<Card> {
             Card::named("3155", Behavior::Authenticate)
         }
         "pm_card_pendingRefund" => Card::named("7726", Behavior::RefundLater),
+        "pm_card_createDispute" => Card::named("0259", Behavior::Dispute),
         "pm_usBankAccount_success" => Card::named("6789", Behavior::SettleLater),
         _ => return None,
     })

@@ -137,4 +137,19 @@ first = [event.category for event in events if event.associated_object_id == tra
 assert first == ["ach_transfer.created"] + ["ach_transfer.updated"] * 5, first
 assert [event.id for event in client.events.list(limit=5)] == [event.id for event in events]
 assert client.events.retrieve(events[0].id).associated_object_id == transfer.id
+
+# Accounts, numbers and event subscriptions.
+assert client.accounts.retrieve("account_simulator_closed").status == "closed"
+assert client.account_numbers.retrieve("account_number_simulator_other").account_id == "account_simulator_other"
+made = client.event_subscriptions.create(
+    url="https://shop.example/hooks",
+    shared_secret="a secret",
+    selected_event_categories=[{"event_category": "ach_transfer.updated"}],
+    idempotency_key="hook",
+)
+assert (made.status, made.selected_event_categories[0].event_category) == ("active", "ach_transfer.updated")
+assert client.event_subscriptions.update(made.id, status="disabled").status == "disabled"
+assert client.event_subscriptions.retrieve(made.id).url == "https://shop.example/hooks"
+assert [each.id for each in client.event_subscriptions.list(idempotency_key="hook").data] == [made.id]
+assert client.event_subscriptions.update(made.id, status="deleted").status == "deleted"
 print("ok")

@@ -26,7 +26,7 @@ def codes(call):
 
 
 locations = client.locations.list().locations
-assert [location.id for location in locations] == [LOCATION]
+assert locations[0].id == LOCATION
 assert client.locations.get(location_id=LOCATION).location.status == "ACTIVE"
 
 # Pay once per key.
@@ -87,4 +87,18 @@ for headers, body in receiver.take(14):
     given = dict(request_body=body.decode(), signature_header=signature, signature_key=KEY)
     assert verify_signature(**given, notification_url=receiver.url)
     assert not verify_signature(**given, notification_url=receiver.url + "/")
+
+# Webhook subscriptions: the key is with one of them, not in the list.
+made = client.webhooks.subscriptions.create(
+    idempotency_key="sdk-hook",
+    subscription={"name": "Hook", "event_types": ["payment.updated"], "notification_url": "https://shop.example/hooks"},
+).subscription
+assert made.signature_key and made.enabled
+changed = client.webhooks.subscriptions.update(subscription_id=made.id, subscription={"enabled": False}).subscription
+assert changed.enabled is False
+assert made.id not in [each.id for each in client.webhooks.subscriptions.list()]
+listed = [each for each in client.webhooks.subscriptions.list(include_disabled=True) if each.id == made.id]
+assert listed and listed[0].signature_key is None
+assert client.webhooks.subscriptions.get(subscription_id=made.id).subscription.signature_key == made.signature_key
+client.webhooks.subscriptions.delete(subscription_id=made.id)
 print("ok")

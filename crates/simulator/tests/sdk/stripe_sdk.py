@@ -139,4 +139,17 @@ for kind in [
 listed = {event.id for event in client.v1.events.list({"limit": 100}).data}
 assert {event.id for event in events} <= listed
 assert client.v1.events.retrieve(events[0].id).data.object.id == intent.id
+
+# The account, its mode, and its webhook endpoints, whose secret is shown once.
+assert client.v1.balance.retrieve().livemode is False
+assert client.v1.accounts.retrieve_current().charges_enabled
+endpoint = client.v1.webhook_endpoints.create(
+    {"url": "https://shop.example/hooks", "enabled_events": ["charge.refunded"], "metadata": {"a": "b"}}
+)
+assert endpoint.secret.startswith("whsec_") and endpoint.status == "enabled"
+read = client.v1.webhook_endpoints.retrieve(endpoint.id)
+assert (read.url, read.metadata["a"], "secret" in read.to_dict()) == ("https://shop.example/hooks", "b", False)
+assert client.v1.webhook_endpoints.update(endpoint.id, {"disabled": True}).status == "disabled"
+assert endpoint.id in [each.id for each in client.v1.webhook_endpoints.list().data]
+assert client.v1.webhook_endpoints.delete(endpoint.id).deleted
 print("ok")

@@ -1,11 +1,11 @@
 //! What operators look into: the store's own health, and the postings of one payment.
 
 use tollgate_domain::{Currency, ledger::PostingCause, ledger::TransferStep};
-use tollgate_engine::ports::{Backlog, Durability};
+use tollgate_engine::ports::{Backlog, Durability, ProviderCheck, ProviderCheckRecord};
 
 use super::{
     Nodes, at,
-    samples::due,
+    samples::{LETTERS, due},
     transfer_samples::{ach, sending_until},
 };
 
@@ -85,4 +85,30 @@ pub async fn postings_are_found_by_their_payment(nodes: &Nodes) {
     assert_eq!(causes(environment, usd, unknown.order.id).await, []);
     assert_eq!(causes(other, usd, returned.order.id).await, [], "another environment's");
     assert_eq!(causes(environment, Currency::parse("EUR").unwrap(), returned.order.id).await, []);
+}
+
+pub async fn the_last_check_of_a_provider_stays(nodes: &Nodes) {
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let record = |provider: &str, version, moment, checks: &[ProviderCheck]| ProviderCheckRecord {
+        provider: provider.to_owned(),
+        config_version: version,
+        at: at(moment),
+        checks: checks.to_vec(),
+    };
+    let fault = ProviderCheck::fail("mode", LETTERS, "do this");
+    let first = record("b", 1, 10, std::slice::from_ref(&fault));
+    assert!(nodes.one.put_provider_check(environment, &first).await.unwrap());
+    assert!(nodes.one.put_provider_check(environment, &record("a", 1, 10, &[])).await.unwrap());
+    assert_eq!(
+        nodes.two.provider_checks(environment).await.unwrap(),
+        [record("a", 1, 10, &[]), first.clone()],
+        "by name"
+    );
+    let later = record("b", 2, 20, &[ProviderCheck::pass("mode", "test"), fault]);
+    assert!(nodes.two.put_provider_check(environment, &later).await.unwrap());
+    assert!(nodes.one.put_provider_check(environment, &first).await.unwrap(), "an older one changes nothing");
+    assert_eq!(nodes.two.provider_checks(environment).await.unwrap()[1], later);
+    assert!(nodes.one.provider_checks(other).await.unwrap().is_empty());
+    let nowhere = tollgate_domain::id::EnvironmentId::from_bytes([9; 16]);
+    assert!(!nodes.one.put_provider_check(nowhere, &first).await.unwrap());
 }

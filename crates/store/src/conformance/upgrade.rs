@@ -21,7 +21,8 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP INDEX card_payments_follow_ups;
+pub const UNDO: &str = "DROP TABLE provider_checks;
+     DROP INDEX card_payments_follow_ups;
      ALTER TABLE card_payments DROP COLUMN follow_up_at;
      ALTER TABLE card_payments DROP COLUMN account;
      ALTER TABLE card_attempts DROP COLUMN account;

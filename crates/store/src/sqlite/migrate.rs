@@ -17,6 +17,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     8 "0008" event_sequence,
     11 "0011" follow_ups,
     12 "0012" names_of_payments,
+    16 "0016" provider_checks,
     18 "0018" refunds,
     19 "0019" preparation_keys,
 );

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Diagnosis, InspectionStore, LedgerLine, StoreError};
+use tollgate_engine::ports::{Diagnosis, InspectionStore, LedgerLine, ProviderCheckRecord, StoreError};
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, run},
-    units::diagnosis,
+    units::{diagnosis, provider_checks},
 };
 
 port! {
@@ -15,6 +15,10 @@ port! {
         Read diagnosis::postings_of => postings_of(
             environment: EnvironmentId, currency: Currency, reference: ServiceReference
         ) -> Vec<LedgerLine>;
+        Write provider_checks::put => put_provider_check(
+            environment: EnvironmentId, record: &ProviderCheckRecord
+        ) -> bool;
+        Read provider_checks::list => provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
     } and {
         async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError> {
             self.driver.diagnose(now).await

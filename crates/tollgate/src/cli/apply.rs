@@ -3,10 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
-    admin_client::Versioned, confirm::Confirm, diff, document, fields::Fields, output, session::Session,
+    admin_client::Versioned,
+    confirm::Confirm,
+    diff, document,
+    fields::Fields,
+    output::{self, Style, paint_of, printable},
+    provider_test,
+    session::Session,
 };
 use crate::failure::Failure;
 
@@ -28,6 +34,9 @@ pub(crate) struct Mode {
     /// Validate on the server and show the difference without changing anything.
     #[arg(long)]
     dry_run: bool,
+    /// Test every provider afterwards, as `tollgate providers test` does.
+    #[arg(long, conflicts_with = "dry_run")]
+    check: bool,
     #[command(flatten)]
     confirm: Confirm,
 }
@@ -46,24 +55,35 @@ pub(crate) async fn replace(
     mode: Mode,
 ) -> Result<(), Failure> {
     let path = session.path("/config").await?;
-    let (version, changes) = plan(session, &path, document, name).await?;
-    let told = |applied: bool, version: u64| {
+    let Plan { version, changes, warnings } = plan(session, &path, document, name).await?;
+    let told = |applied: bool, version: u64, tests: &[(String, Value)]| {
         let changes: Vec<_> = changes.iter().map(diff::to_json).collect();
-        json!({ "applied": applied, "dryRun": mode.dry_run, "version": version, "changes": changes })
+        let mut told = json!({
+            "applied": applied, "dryRun": mode.dry_run, "version": version, "changes": changes,
+            "warnings": warnings,
+        });
+        if let (true, Some(fields)) = (mode.check, told.as_object_mut()) {
+            fields.insert("providers".to_owned(), tests.iter().cloned().collect());
+        }
+        told
     };
     if changes.is_empty() {
-        return session
-            .output
-            .show(&told(false, version), |_| format!("No changes: version {version} is identical."));
+        let tests = test_providers(session, document, mode).await?;
+        session.output.show(&told(false, version, &tests), |style| {
+            format!("No changes: version {version} is identical.{}", tests_text(&tests, style))
+        })?;
+        return provider_test::verdict(&tests);
     }
     let style = session.output.style;
     let lines: Vec<_> = changes.iter().map(|change| diff::line(change, style)).collect();
     let count = if changes.len() == 1 { "1 change".to_owned() } else { format!("{} changes", changes.len()) };
     if !session.output.json {
-        output::print(&format!("{}\n\n{count} to version {version}.", lines.join("\n")))?;
+        let warned = warnings_text(&warnings, style);
+        output::print(&format!("{}\n{warned}\n{count} to version {version}.", lines.join("\n")))?;
     }
     if mode.dry_run {
-        return session.output.show(&told(false, version), |_| "Valid. Nothing was changed.".to_owned());
+        let told = told(false, version, &[]);
+        return session.output.show(&told, |_| "Valid. Nothing was changed.".to_owned());
     }
     if session.output.json && !mode.confirm.yes {
         return Err(Failure::new("--json cannot prompt; pass --yes to apply or --dry-run to preview"));
@@ -76,16 +96,50 @@ pub(crate) async fn replace(
         failure
     })?;
     let now = put.number("version");
-    session.output.show(&told(true, now), |_| format!("Version {now} applied."))
+    let tests = test_providers(session, document, mode).await?;
+    session.output.show(&told(true, now, &tests), |style| {
+        format!("Version {now} applied.{}", tests_text(&tests, style))
+    })?;
+    provider_test::verdict(&tests)
 }
 
-/// The current version, and what the document would change of it.
-async fn plan(
+/// What is allowed and probably not meant.
+fn warnings_text(warnings: &[Value], style: Style) -> String {
+    let lines = warnings.iter().map(|warning| {
+        let shown = style.paint(paint_of("warning"), "warning");
+        format!("\n{shown}  {} {}\n", warning.text("path"), printable(warning.text("message")))
+    });
+    lines.collect()
+}
+
+async fn test_providers(
     session: &Session,
-    path: &str,
     document: &Value,
-    name: &str,
-) -> Result<(u64, Vec<tollgate_configuration::Change>), Failure> {
+    mode: Mode,
+) -> Result<Vec<(String, Value)>, Failure> {
+    let mut tests = Vec::new();
+    let providers = document.field("providers").and_then(Value::as_object).filter(|_| mode.check);
+    for name in providers.into_iter().flat_map(Map::keys) {
+        tests.push((name.clone(), provider_test::run(session, name, false).await?));
+    }
+    Ok(tests)
+}
+
+fn tests_text(tests: &[(String, Value)], style: Style) -> String {
+    let each = tests.iter().map(|(name, tested)| {
+        format!("\n\n{}\n{}", style.strong(name), provider_test::render(tested, style))
+    });
+    each.collect()
+}
+
+/// The current version, what the document would change of it, and what is probably not meant.
+struct Plan {
+    version: u64,
+    changes: Vec<tollgate_configuration::Change>,
+    warnings: Vec<Value>,
+}
+
+async fn plan(session: &Session, path: &str, document: &Value, name: &str) -> Result<Plan, Failure> {
     for _ in 0..MAX_ROUNDS {
         let Versioned { data: current, version } = session.client.get_versioned(path).await?;
         let checked = session.client.post(&format!("{path}/validate"), document).await;
@@ -99,7 +153,8 @@ async fn plan(
         }
         let document = checked.field("document").unwrap_or(&Value::Null);
         let replaced = checked.list("replacedSecrets").iter().filter_map(Value::as_str);
-        return Ok((version, tollgate_configuration::diff(&current, document, replaced)));
+        let changes = tollgate_configuration::diff(&current, document, replaced);
+        return Ok(Plan { version, changes, warnings: checked.list("warnings").to_vec() });
     }
     Err(Failure::new("the configuration keeps changing; try again in a moment"))
 }

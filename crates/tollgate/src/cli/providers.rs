@@ -7,6 +7,7 @@ use super::{
     http::{query, segment},
     moment::moment,
     output::paint_of,
+    provider_test,
     session::Session,
     table::{Cell, Table, more},
 };
@@ -22,6 +23,14 @@ pub(crate) struct Providers {
 enum Action {
     /// List providers (default).
     List,
+    /// Ask a provider whether its configuration is right; moves no money.
+    Test {
+        /// The provider's name in the configuration.
+        name: String,
+        /// Create the webhook endpoint at the provider if none sends here, and store its secret.
+        #[arg(long)]
+        register_webhook: bool,
+    },
     /// List events received from providers, newest first.
     Events {
         /// Only events in this state: waiting, applied, ignored or parked.
@@ -46,6 +55,11 @@ enum Action {
 pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Failure> {
     match providers.action {
         None | Some(Action::List) => list(&session).await,
+        Some(Action::Test { name, register_webhook }) => {
+            let tested = provider_test::run(&session, &name, register_webhook).await?;
+            session.output.show(&tested, |style| provider_test::render(&tested, style))?;
+            provider_test::verdict(&[(name, tested)])
+        }
         Some(Action::Events { state, limit, before }) => {
             let query = query(&[("limit", Some(limit.to_string())), ("state", state), ("before", before)]);
             let path = session.path(&format!("/provider-events{query}")).await?;

@@ -1,6 +1,8 @@
-//! `tollgate trigger`: has the simulated providers do what real ones do by themselves.
+//! `tollgate trigger`: has the simulated providers, or the providers' own sandboxes, do what happens by itself in earnest.
 //!
 //! Nothing is told to the server: it learns of it by the providers' webhooks, as it would in earnest.
+
+mod real_sandbox;
 
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct Trigger {
     #[command(subcommand)]
     verb: Verb,
+    /// Return at once instead of waiting for the server to hear of it.
+    #[arg(long, global = true)]
+    no_wait: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -65,7 +70,7 @@ enum Verb {
     },
 }
 
-/// A payment at its simulated provider.
+/// A payment at its provider.
 struct Subject {
     payment_detail: Value,
     wire: String,
@@ -74,6 +79,8 @@ struct Subject {
     key: Secret,
     /// The provider's own name for the payment.
     object: Option<String>,
+    /// Whether this is the simulator beside a sandbox, which can be driven further than the providers' own sandboxes.
+    is_simulated: bool,
 }
 
 pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failure> {
@@ -87,6 +94,9 @@ pub(crate) async fn run(session: Session, trigger: Trigger) -> Result<(), Failur
     let done = subject.drive(&session, &trigger.verb).await?;
     if matches!(trigger.verb, Verb::Duplicate { .. }) {
         return session.output.show(&done, |_| format!("Resent {}.", done.text("event_id")));
+    }
+    if trigger.no_wait {
+        return session.output.show(&done, |_| "Done at the provider.".to_owned());
     }
     let payment_detail = followed(&session, reference, &subject.payment_detail).await?;
     let status = |payment_detail: &Value| {
@@ -127,18 +137,18 @@ impl Subject {
             .sandbox_file
             .as_ref()
             .and_then(|sandbox_file: &SandboxFile| sandbox_file.simulator(&wire));
-        // Only what the sandbox says is simulated is ever driven: a real provider must not hear of this.
-        let (address, key) =
-            simulated.filter(|(address, _)| *address == entry.text("baseUrl")).ok_or_else(|| {
-                Failure::new(format!(
-                    "{provider} is not simulated here; run `trigger` next to a sandbox's tollgate-data folder"
-                ))
-            })?;
+        // Real money must not hear of this: either the sandbox says that it is simulated, or the key is a test key.
+        let simulated = simulated.filter(|(address, _)| *address == entry.text("baseUrl"));
+        let is_simulated = simulated.is_some();
+        let (address, key) = match simulated {
+            Some((address, key)) => (address.to_owned(), key),
+            None => real_sandbox::access(&provider, &wire, entry)?,
+        };
         let object = facts
             .optional_text("providerReference")
             .or_else(|| payment_detail.optional_text("providerObject"));
-        let (address, object) = (address.to_owned(), object.map(segment));
-        Ok(Self { payment_detail, wire, address, key, object })
+        let object = object.map(segment);
+        Ok(Self { payment_detail, wire, address, key, object, is_simulated })
     }
 
     fn object(&self) -> Result<&str, Failure> {
@@ -148,6 +158,11 @@ impl Subject {
     }
 
     async fn drive(&self, session: &Session, verb: &Verb) -> Result<Value, Failure> {
+        if !self.is_simulated
+            && let Some(done) = self.drive_real_sandbox(session, verb).await?
+        {
+            return Ok(done);
+        }
         match verb {
             Verb::Pay { .. } => self.pay(session).await,
             Verb::Settle { .. } => {
@@ -185,14 +200,7 @@ impl Subject {
                 self.call(session, &format!("{transfer}/return"), json!({ "reason": reason })).await
             }
             Verb::Refund { amount, .. } => {
-                let facts = self
-                    .payment_detail
-                    .field("transaction")
-                    .filter(|it| !it.is_null())
-                    .unwrap_or(&self.payment_detail);
-                let currency = Currency::parse(facts.text("currency")).unwrap_or(Currency::USD);
-                let minor = amount.as_deref().map(|amount| money::to_minor(amount, currency)).transpose()?;
-                let minor = minor.and_then(|minor| minor.parse::<i64>().ok());
+                let minor = self.refund_minor(amount.as_deref())?;
                 let body = minor.map_or_else(|| json!({}), |minor| json!({ "amount": minor }));
                 let kind = match self.wire.as_str() {
                     "stripe" => "stripe/payment_intents",
@@ -229,6 +237,15 @@ impl Subject {
                 self.control(session, "webhooks/again", json!({ "event_id": event })).await
             }
         }
+    }
+
+    /// A refund's amount in minor units; `None` is everything.
+    fn refund_minor(&self, amount: Option<&str>) -> Result<Option<i64>, Failure> {
+        let facts = self.payment_detail.field("transaction").filter(|it| !it.is_null());
+        let currency = facts.unwrap_or(&self.payment_detail).text("currency");
+        let currency = Currency::parse(currency).unwrap_or(Currency::USD);
+        let minor = amount.map(|amount| money::to_minor(amount, currency)).transpose()?;
+        Ok(minor.and_then(|minor| minor.parse().ok()))
     }
 
     /// The customer's side: the hosted page's form, or the component's call.
@@ -274,7 +291,7 @@ impl Subject {
 
     fn unreachable(&self, why: &str) -> Failure {
         Failure::new(format!(
-            "the simulator at {} is not responding: {why}; is the sandbox running?",
+            "the provider's sandbox at {} is not responding: {why}; is it running?",
             self.address
         ))
     }
@@ -306,7 +323,8 @@ impl Subject {
         }
         let words = ["/error/message", "/errors/0/detail", "/detail", "/title", "/error"];
         let words = words.iter().find_map(|place| answer.optional_text(place)).unwrap_or("no reason given");
-        Err(Failure::new(format!("the simulated provider rejected the request: {words}")))
+        let who = if self.is_simulated { "the simulated provider" } else { "the provider's sandbox" };
+        Err(Failure::new(format!("{who} rejected the request: {words}")))
     }
 }
 

@@ -229,6 +229,21 @@ const cases = {
     return page;
   },
 
+  async "a provider is tested, and warnings are shown"() {
+    const page = await open();
+    await signIn(page);
+    await page.getByRole("link", { name: "Providers", exact: true }).click();
+    const provider = page.locator("section").filter({ hasText: "card_provider_b" });
+    await provider.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByRole("status").filter({ hasText: "card_provider_b passed every check." }).waitFor();
+    await provider.getByText("location_status").waitFor();
+    await provider.getByRole("button", { name: "Test and register the webhook" }).click();
+    await provider.getByText("nothing was created").waitFor();
+    await page.goto(`${base}/routing`);
+    await page.getByRole("note", { name: "Warnings" }).filter({ hasText: "settings.returnOrigins" }).waitFor();
+    return page;
+  },
+
   async "an event is sent again"() {
     const received = [];
     const receiver = createServer((request, response) => {

@@ -5,6 +5,7 @@
 
 mod bank;
 mod cards;
+mod checks;
 mod webhooks;
 
 use std::{
@@ -22,8 +23,8 @@ use tollgate_domain::{
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    AchTransfers, Adapters, Call, CallError, CallLog, Cards, Rejection, RejectionKind, TransientError, Try,
-    WebhookReader,
+    AchTransfers, Adapters, Call, CallError, CallLog, Cards, ProviderChecks, Rejection, RejectionKind,
+    TransientError, Try, WebhookReader,
 };
 
 use super::{
@@ -40,6 +41,8 @@ pub(crate) struct Records {
     /// Intents and hosted pages.
     pub(crate) pages: Vec<Page>,
     pub(crate) sales: Vec<Sale>,
+    /// Where webhooks go.
+    pub(crate) endpoints: Vec<WebhookEndpoint>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
     /// The names of the calls that arrived, in order.
@@ -54,6 +57,14 @@ pub(crate) struct BankTransfer {
     pub(crate) amount: u64,
     pub(crate) status: AchProviderStatus,
     pub(crate) corrections: Vec<Correction>,
+}
+
+/// Where webhooks go, and what signs them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WebhookEndpoint {
+    pub(crate) url: String,
+    pub(crate) key: String,
+    pub(crate) secret: String,
 }
 
 /// Something a customer can pay on.
@@ -106,7 +117,8 @@ impl Records {
     }
 
     fn is_as(&self, other: &Self) -> bool {
-        (&self.transfers, &self.pages, &self.sales) == (&other.transfers, &other.pages, &other.sales)
+        (&self.transfers, &self.pages, &self.sales, &self.endpoints)
+            == (&other.transfers, &other.pages, &other.sales, &other.endpoints)
     }
 
     /// How often a call of this name arrived.
@@ -245,6 +257,7 @@ pub(crate) struct ModelAdapters {
     register: cards::ModelCards,
     webhooks: webhooks::Reader,
     register_webhooks: webhooks::Reader,
+    checks: checks::Checks,
 }
 
 impl ModelAdapters {
@@ -266,6 +279,7 @@ impl ModelAdapters {
             register: cards::ModelCards::register(line()),
             webhooks: webhooks::Reader { tells_of_other_sales: false },
             register_webhooks: webhooks::Reader { tells_of_other_sales: true },
+            checks: checks::Checks(line()),
         }
     }
 }
@@ -291,5 +305,9 @@ impl Adapters for ModelAdapters {
             Adapter::Square => Some(&self.register_webhooks),
             Adapter::Stripe | Adapter::Increase => Some(&self.webhooks),
         }
+    }
+
+    fn checks(&self, _: Adapter) -> Option<&dyn ProviderChecks> {
+        Some(&self.checks)
     }
 }

@@ -239,5 +239,7 @@ through! {
         StoreRead postings_of(
             environment: EnvironmentId, currency: Currency, reference: ServiceReference
         ) -> Vec<LedgerLine>;
+        StoreWrite put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
+        StoreRead provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
     }
 }

@@ -69,6 +69,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("config_version_read", AdminToken, 200, ""),
     ("quote_explain", AdminToken, 200, ""),
     ("provider_list", AdminToken, 200, ""),
+    ("provider_test", AdminToken, 200, ""),
     ("wallet_list", AdminToken, 200, ""),
     ("wallet_read", AdminToken, 200, ""),
     ("wallet_fund", AdminToken, 201, ""),

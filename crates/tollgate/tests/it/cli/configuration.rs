@@ -69,7 +69,9 @@ fn a_document_is_shown_asked_for_and_put_in_force() {
 
     let again = desk.terminal.shows(&["apply", &file]);
     assert!(again.contains("No changes") && desk.version() == 1, "{again}");
-    let told = desk.terminal.json(&["apply", &file]);
+    let mut told = desk.terminal.json(&["apply", &file]);
+    let warnings = told.as_object_mut().unwrap().remove("warnings").unwrap();
+    assert!(warnings.to_string().contains("settings.returnOrigins"), "{warnings}");
     assert_eq!(told, json!({"applied": false, "dryRun": false, "version": 1, "changes": []}));
 }
 

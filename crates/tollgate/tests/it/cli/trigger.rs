@@ -192,6 +192,20 @@ fn what_is_not_the_sandboxs_own_is_never_driven() {
         json!(format!("http://{}/stripe", elsewhere.address()));
     admin.put(&path, &document).data(200);
     let said = sandbox.terminal.fails(&["trigger", "pay", &reference]);
-    assert!(said.contains("is not simulated here"), "{said}");
-    assert_eq!(elsewhere.state()["calls"], json!({}));
+    assert!(said.contains("is not simulated here") && said.contains("STRIPE_SECRET_KEY"), "{said}");
+    let with = |key: &str| sandbox.terminal.clone().with("STRIPE_SECRET_KEY", key);
+    let said = with("sk_live_sandbox_card_provider_a").fails(&["trigger", "pay", &reference]);
+    assert!(said.contains("is not a test key"), "{said}");
+    let said = with("sk_test_another").fails(&["trigger", "pay", &reference]);
+    assert!(said.contains("is not the key that is configured"), "{said}");
+    assert_eq!(elsewhere.state()["calls"], json!({}), "nothing of this reached a provider");
+    // A test key that is configured drives the provider's own sandbox as far as that goes.
+    let said = with("sk_test_sandbox_card_provider_a").fails(&["trigger", "pay", &reference]);
+    assert!(said.contains("without a browser") && said.contains("4242"), "{said}");
+    document["providers"]["ach_provider_a"]["baseUrl"] = Value::Null;
+    let transfer = sandbox.transfer("payout-live", &json!({}));
+    admin.put(&path, &document).data(200);
+    let terminal = sandbox.terminal.clone().with("INCREASE_API_KEY", "sandbox-api-key-ach-provider-a");
+    let said = terminal.fails(&["trigger", "settle", &transfer]);
+    assert!(said.contains("is configured for production"), "{said}");
 }

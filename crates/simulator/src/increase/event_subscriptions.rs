@@ -1,0 +1,97 @@
+//! `/event_subscriptions`. The secret is the caller's choice and is never shown.
+
+use serde_json::{Value, json};
+
+use super::body::{Fields, Letters};
+use super::call::Call;
+use super::error::IncreaseError;
+use super::list;
+use super::state::IncreaseState;
+use crate::collection::Collection;
+use crate::config::{WebhookTarget, Wire};
+use crate::webhooks::Endpoint;
+
+fn shown(endpoint: &Endpoint) -> Value {
+    let selected = (!endpoint.target.events.is_empty()).then(|| {
+        let events = endpoint.target.events.iter();
+        events.map(|event| json!({ "event_category": event })).collect::<Vec<_>>()
+    });
+    let status = match (endpoint.is_deleted, endpoint.is_enabled) {
+        (true, _) => "deleted",
+        (false, true) => "active",
+        (false, false) => "disabled",
+    };
+    json!({
+        "created_at": endpoint.created_rfc3339(),
+        "id": endpoint.id,
+        "idempotency_key": endpoint.idempotency_key,
+        "oauth_connection_id": null,
+        "selected_event_categories": selected,
+        "status": status,
+        "type": "event_subscription",
+        "url": endpoint.target.url,
+    })
+}
+
+fn find(call: &Call) -> Result<Endpoint, IncreaseError> {
+    let found = call.context.services.endpoints(Wire::Increase).into_iter().find(|known| known.id == call.id);
+    found.ok_or_else(|| IncreaseError::not_found("Event Subscription", &call.id))
+}
+
+pub(super) fn create(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["url shared_secret selected_event_categories status oauth_connection_id"])?;
+    let url = fields.required("url", 2_000, Letters::Printable)?;
+    let services = &call.context.services;
+    let secret = fields.text("shared_secret", 100, Letters::Any)?;
+    let secret = secret.unwrap_or_else(|| services.ids.letters(32));
+    let selected = fields.raw("selected_event_categories");
+    let wrong = || fields.invalid("selected_event_categories", "must be a list of event categories");
+    let category = |one: &Value| one.get("event_category").and_then(Value::as_str).map(str::to_owned);
+    let events = match &selected {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.iter().map(category).collect::<Option<_>>().ok_or_else(wrong)?,
+        _ => return Err(wrong()),
+    };
+    let target = WebhookTarget { wire: Wire::Increase, url, secret, events };
+    let mut endpoint = Endpoint::new(&services.ids, target);
+    endpoint.idempotency_key.clone_from(&call.key);
+    endpoint.is_enabled = fields.word("status", &["active", "disabled"])? != Some("disabled");
+    if !services.add_endpoint(endpoint.clone()) {
+        return Err(IncreaseError::conflict("There are too many event subscriptions."));
+    }
+    Ok(shown(&endpoint))
+}
+
+pub(super) fn list(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    let endpoints = call.context.services.endpoints(Wire::Increase);
+    let mut collection = Collection::new(endpoints.len());
+    for endpoint in endpoints {
+        collection.put(&endpoint.id.clone(), endpoint);
+    }
+    list::page(&collection, call, "idempotency_key", false, |endpoint| {
+        let row = || (endpoint.id.clone(), endpoint.created_rfc3339(), shown(endpoint));
+        call.query.is("idempotency_key", endpoint.idempotency_key.as_deref()).then(row)
+    })
+}
+
+pub(super) fn retrieve(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    find(call).map(|found| shown(&found))
+}
+
+pub(super) fn update(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["status"])?;
+    let mut endpoint = find(call)?;
+    if endpoint.is_deleted {
+        return Err(IncreaseError::conflict("The event subscription is deleted."));
+    }
+    match fields.word("status", &["active", "disabled", "deleted"])? {
+        Some("active") => endpoint.is_enabled = true,
+        Some("disabled") => endpoint.is_enabled = false,
+        Some(_) => (endpoint.is_enabled, endpoint.is_deleted) = (false, true),
+        None => {}
+    }
+    call.context.services.replace_endpoint(&endpoint);
+    Ok(shown(&endpoint))
+}

@@ -1,0 +1,130 @@
+//! `/v2/webhooks/subscriptions`. The signature key is in the answer about one subscription, not in the list.
+
+use serde_json::{Map, Value, json};
+
+use super::body::Fields;
+use super::call::Call;
+use super::error::SquareError;
+use super::list;
+use super::state::SquareState;
+use crate::collection::Collection;
+use crate::config::{WebhookTarget, Wire};
+use crate::webhooks::Endpoint;
+
+/// The event types of this simulator; the provider has many more.
+const EVENT_TYPES: [&str; 8] = [
+    "dispute.created",
+    "dispute.state.updated",
+    "order.created",
+    "order.updated",
+    "payment.created",
+    "payment.updated",
+    "refund.created",
+    "refund.updated",
+];
+
+fn shown(endpoint: &Endpoint) -> Map<String, Value> {
+    let created = endpoint.created_rfc3339();
+    let events: Vec<&str> = match endpoint.target.events.as_slice() {
+        [] => EVENT_TYPES.to_vec(),
+        events => events.iter().map(String::as_str).collect(),
+    };
+    let mut fields = Map::new();
+    for (name, value) in [
+        ("id", json!(endpoint.id)),
+        ("name", json!(endpoint.name)),
+        ("enabled", json!(endpoint.is_enabled)),
+        ("event_types", json!(events)),
+        ("notification_url", json!(endpoint.target.url)),
+        ("api_version", json!(endpoint.api_version)),
+        ("created_at", json!(created)),
+        ("updated_at", json!(created)),
+    ] {
+        if !value.is_null() {
+            fields.insert(name.to_owned(), value);
+        }
+    }
+    fields
+}
+
+fn alone(endpoint: &Endpoint) -> Value {
+    let mut fields = shown(endpoint);
+    fields.insert("signature_key".to_owned(), endpoint.target.secret.as_str().into());
+    json!({ "subscription": fields })
+}
+
+fn find(call: &Call) -> Result<Endpoint, SquareError> {
+    let found = call.context.services.endpoints(Wire::Square).into_iter().find(|known| known.id == call.id);
+    found.ok_or_else(|| SquareError::not_found("webhook subscription", &call.id))
+}
+
+fn events_of(fields: &Fields<'_>) -> Result<Option<Vec<String>>, SquareError> {
+    let Some(value) = fields.raw("event_types") else { return Ok(None) };
+    let known = |event: &Value| event.as_str().filter(|event| EVENT_TYPES.contains(event)).map(str::to_owned);
+    let events: Option<Vec<String>> = value.as_array().and_then(|events| events.iter().map(known).collect());
+    let detail = "An event type is not known.";
+    let wrong = || SquareError::invalid("INVALID_VALUE", "subscription.event_types", detail);
+    events.map(Some).ok_or_else(wrong)
+}
+
+pub(super) fn create(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["idempotency_key subscription"])?;
+    fields.text("idempotency_key", 45)?;
+    let given = fields.object("subscription")?.ok_or_else(|| SquareError::missing("subscription"))?;
+    given.allow(&["name enabled event_types notification_url api_version"])?;
+    let events = events_of(&given)?.ok_or_else(|| SquareError::missing("subscription.event_types"))?;
+    let url = given.required("notification_url", 2_048)?.to_owned();
+    let services = &call.context.services;
+    let secret = services.ids.letters(22);
+    let mut endpoint =
+        Endpoint::new(&services.ids, WebhookTarget { wire: Wire::Square, url, secret, events });
+    endpoint.name = Some(given.required("name", 64)?.to_owned());
+    endpoint.api_version = given.owned("api_version", 20)?;
+    endpoint.is_enabled = given.boolean("enabled")?.unwrap_or(true);
+    if !services.add_endpoint(endpoint.clone()) {
+        return Err(SquareError::bad_request("There are too many webhook subscriptions."));
+    }
+    Ok(alone(&endpoint))
+}
+
+pub(super) fn list(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let endpoints = call.context.services.endpoints(Wire::Square);
+    let mut collection = Collection::new(endpoints.len());
+    for endpoint in endpoints {
+        collection.put(&endpoint.id.clone(), endpoint);
+    }
+    let with_disabled = call.query.get("include_disabled") == Some("true");
+    list::page(&collection, call, "subscriptions", "include_disabled", |endpoint| {
+        let created = endpoint.created_rfc3339();
+        (endpoint.is_enabled || with_disabled)
+            .then(|| (endpoint.id.clone(), created.clone(), created, shown(endpoint).into()))
+    })
+}
+
+pub(super) fn retrieve(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    find(call).map(|found| alone(&found))
+}
+
+pub(super) fn update(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["subscription"])?;
+    let given = fields.object("subscription")?.ok_or_else(|| SquareError::missing("subscription"))?;
+    given.allow(&["name enabled event_types notification_url api_version"])?;
+    let mut endpoint = find(call)?;
+    if let Some(events) = events_of(&given)? {
+        endpoint.target.events = events;
+    }
+    if let Some(url) = given.owned("notification_url", 2_048)? {
+        endpoint.target.url = url;
+    }
+    endpoint.is_enabled = given.boolean("enabled")?.unwrap_or(endpoint.is_enabled);
+    call.context.services.replace_endpoint(&endpoint);
+    Ok(json!({ "subscription": shown(&endpoint) }))
+}
+
+pub(super) fn delete(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let found = find(call)?;
+    call.context.services.remove_endpoint(&found.id);
+    Ok(json!({}))
+}

@@ -1,0 +1,129 @@
+//! `/v1/webhook_endpoints`. The secret is shown when an endpoint is made, and never again.
+
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::error::StripeError;
+use super::list;
+use super::state::StripeState;
+use crate::collection::Collection;
+use crate::config::{WebhookTarget, Wire};
+use crate::webhooks::Endpoint;
+
+fn shown(endpoint: &Endpoint) -> Value {
+    let events = match endpoint.target.events.as_slice() {
+        [] => vec!["*".to_owned()],
+        events => events.to_vec(),
+    };
+    json!({
+        "id": endpoint.id,
+        "object": "webhook_endpoint",
+        "api_version": endpoint.api_version,
+        "application": null,
+        "created": endpoint.created,
+        "description": endpoint.name,
+        "enabled_events": events,
+        "livemode": endpoint.is_live,
+        "metadata": endpoint.metadata,
+        "status": if endpoint.is_enabled { "enabled" } else { "disabled" },
+        "url": endpoint.target.url,
+    })
+}
+
+fn checked_url(call: &Call, url: &str) -> Result<String, StripeError> {
+    let schemes: &[&str] = if call.is_live { &["https://"] } else { &["https://", "http://"] };
+    if schemes.iter().any(|scheme| url.starts_with(scheme)) {
+        return Ok(url.to_owned());
+    }
+    let message = "Invalid URL: An explicit scheme (such as https) must be provided.";
+    Err(StripeError::invalid(message).code("url_invalid").param("url"))
+}
+
+fn checked_events(call: &Call) -> Result<Vec<String>, StripeError> {
+    let events = call.params.list("enabled_events");
+    let is_event = |event: &str| {
+        let plain =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'.');
+        event == "*" || (event.contains('.') && event.bytes().all(plain))
+    };
+    match events.iter().find(|event| !is_event(event)) {
+        Some(event) => {
+            let message = format!("Invalid enabled_events: {event} is not an event.");
+            Err(StripeError::invalid(message).param("enabled_events"))
+        }
+        None => Ok(events.into_iter().map(str::to_owned).collect()),
+    }
+}
+
+fn find(call: &Call) -> Result<Endpoint, StripeError> {
+    let found = call.context.services.endpoints(Wire::Stripe).into_iter().find(|known| known.id == call.id);
+    found
+        .filter(|found| found.is_live == call.is_live)
+        .ok_or_else(|| StripeError::not_found("webhook endpoint", &call.id, "webhook_endpoint"))
+}
+
+pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let params = &call.params;
+    params.allow(&["url enabled_events[#] api_version connect description metadata[*] expand[#]"])?;
+    let url = checked_url(call, params.required("url")?)?;
+    let events = checked_events(call)?;
+    if events.is_empty() {
+        return Err(StripeError::missing("enabled_events"));
+    }
+    let services = &call.context.services;
+    let secret = services.ids.with_prefix("whsec_");
+    let target = WebhookTarget { wire: Wire::Stripe, url, secret: secret.clone(), events };
+    let mut endpoint = Endpoint::new(&services.ids, target);
+    endpoint.is_live = call.is_live;
+    endpoint.name = params.owned("description");
+    endpoint.api_version = params.owned("api_version");
+    params.merge_metadata("metadata", &mut endpoint.metadata)?;
+    if !services.add_endpoint(endpoint.clone()) {
+        return Err(StripeError::invalid("You have reached the maximum number of webhook endpoints."));
+    }
+    let mut shown = shown(&endpoint);
+    if let Some(fields) = shown.as_object_mut() {
+        fields.insert("secret".to_owned(), secret.into());
+    }
+    Ok(shown)
+}
+
+pub(super) fn list(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&list::with(&[]))?;
+    let endpoints = call.context.services.endpoints(Wire::Stripe);
+    let mut collection = Collection::new(endpoints.len());
+    for endpoint in endpoints.into_iter().filter(|endpoint| endpoint.is_live == call.is_live) {
+        collection.put(&endpoint.id.clone(), endpoint);
+    }
+    list::page(&collection, &call.params, "/v1/webhook_endpoints", shown, |_| true)
+}
+
+pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    find(call).map(|found| shown(&found))
+}
+
+pub(super) fn update(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let params = &call.params;
+    params.allow(&["url enabled_events[#] description disabled metadata[*] expand[#]"])?;
+    let mut endpoint = find(call)?;
+    if let Some(url) = params.text("url") {
+        endpoint.target.url = checked_url(call, url)?;
+    }
+    let events = checked_events(call)?;
+    if !events.is_empty() {
+        endpoint.target.events = events;
+    }
+    if let Some(disabled) = params.boolean("disabled")? {
+        endpoint.is_enabled = !disabled;
+    }
+    params.merge_metadata("metadata", &mut endpoint.metadata)?;
+    call.context.services.replace_endpoint(&endpoint);
+    Ok(shown(&endpoint))
+}
+
+pub(super) fn delete(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    let found = find(call)?;
+    call.context.services.remove_endpoint(&found.id);
+    Ok(json!({ "id": found.id, "object": "webhook_endpoint", "deleted": true }))
+}

@@ -1,0 +1,52 @@
+//! A webhook endpoint as its provider keeps it.
+
+use serde_json::{Map, Value};
+
+use crate::calendar;
+use crate::config::{WebhookTarget, Wire};
+use crate::ids::Ids;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) id: String,
+    /// Where it sends what, and how it signs.
+    pub(crate) target: WebhookTarget,
+    pub(crate) is_enabled: bool,
+    /// Gone, where the provider goes on showing it.
+    pub(crate) is_deleted: bool,
+    /// Whether it belongs to the live mode, where one address serves both.
+    pub(crate) is_live: bool,
+    /// When it was made, in seconds since 1970.
+    pub(crate) created: i64,
+    pub(crate) name: Option<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) api_version: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(ids: &Ids, target: WebhookTarget) -> Self {
+        let prefix = match target.wire {
+            Wire::Stripe => "we_",
+            Wire::Square => "wbhk_",
+            Wire::Increase => "event_subscription_",
+        };
+        Self {
+            id: format!("{prefix}{}", ids.letters(24).to_ascii_lowercase()),
+            target,
+            is_enabled: true,
+            is_deleted: false,
+            is_live: false,
+            created: calendar::unix_seconds(),
+            name: None,
+            metadata: Map::new(),
+            api_version: None,
+            idempotency_key: None,
+        }
+    }
+
+    pub(crate) fn created_rfc3339(&self) -> String {
+        let created = jiff::Timestamp::from_second(self.created);
+        created.map(|created| format!("{created:.3}")).unwrap_or_default()
+    }
+}
