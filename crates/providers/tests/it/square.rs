@@ -202,7 +202,8 @@ async fn a_link_takes_no_more_and_no_less_than_was_prepared() {
     let read = async || {
         let seen =
             cards.read(&world.square, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
-        (seen.provider_status, seen.amount, seen.refunded)
+        let returned = minor(given_back(&seen));
+        (seen.provider_status, seen.amount, returned)
     };
     let first = world.control("POST", &pay, json!({ "amount": 700 })).await;
     assert_eq!(read().await, (ProviderStatus::Processing, Some(minor(2_000)), minor(0)));

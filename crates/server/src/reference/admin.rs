@@ -181,7 +181,7 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn payments(schemas: &mut Schemas) -> [Described; 7] {
+fn payments(schemas: &mut Schemas) -> [Described; 8] {
     let whole_story = "A card payment or a bank transfer with its full timeline: the request, the routing decision, \
                        the fee and everything since.";
     let either = "PaymentOrTransfer";
