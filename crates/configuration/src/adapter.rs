@@ -2,7 +2,10 @@
 
 use tollgate_domain::PaymentMethod;
 
-use crate::provider::ProviderEnvironment;
+use crate::{
+    browser_script::BrowserScript, options::OptionField, payment_method_type::PaymentMethodType,
+    provider::ProviderEnvironment, stripe_methods,
+};
 
 /// A provider's wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,6 +30,16 @@ pub(crate) struct FieldSpec {
     pub(crate) length_max: Option<usize>,
 }
 
+/// Which versions of a provider's API can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VersionRule {
+    pub(crate) example: &'static str,
+    /// Whether a release's name follows the date.
+    pub(crate) has_release: bool,
+    /// The date of the first version whose answers mean what we take them to mean.
+    pub(crate) oldest: &'static str,
+}
+
 const fn secret(name: &'static str) -> FieldSpec {
     FieldSpec { secret: true, ..open(name) }
 }
@@ -38,6 +51,9 @@ const fn open(name: &'static str) -> FieldSpec {
 const fn optional_text(name: &'static str, length_max: usize) -> FieldSpec {
     FieldSpec { required: false, length_max: Some(length_max), ..open(name) }
 }
+
+const SQUARE_FONTS: &str =
+    "https://square-fonts-production-f.squarecdn.com https://d1g145x70srn7h.cloudfront.net";
 
 impl Adapter {
     pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Increase];
@@ -98,6 +114,75 @@ impl Adapter {
         match self {
             Self::Stripe | Self::Square => &[],
             Self::Increase => INCREASE,
+        }
+    }
+
+    pub(crate) const fn option_fields(self) -> &'static [OptionField] {
+        match self {
+            Self::Stripe => &OptionField::ALL,
+            Self::Square => &[OptionField::ApiVersion],
+            Self::Increase => &[],
+        }
+    }
+
+    /// The methods that `options.paymentMethods` may name.
+    pub(crate) const fn payment_methods(self) -> &'static [PaymentMethodType] {
+        match self {
+            Self::Stripe => stripe_methods::METHODS,
+            Self::Square | Self::Increase => &[],
+        }
+    }
+
+    pub(crate) const fn version_rule(self) -> VersionRule {
+        match self {
+            // Until then, a hosted payment in the buyer's own currency was reported in that currency.
+            Self::Stripe => {
+                VersionRule { example: "2026-10-28.endive", has_release: true, oldest: "2025-03-31" }
+            }
+            Self::Square | Self::Increase => {
+                VersionRule { example: "2026-09-16", has_release: false, oldest: "" }
+            }
+        }
+    }
+
+    /// The provider's own script for a page that takes cards, for adapters that have one.
+    pub(crate) const fn script(self, environment: ProviderEnvironment) -> Option<BrowserScript> {
+        match (self, environment) {
+            (Self::Stripe, _) => Some(BrowserScript {
+                url: "https://js.stripe.com/v3/",
+                simulated: "v3.js",
+                sources: &[
+                    ("script-src", "https://js.stripe.com https://*.js.stripe.com"),
+                    ("connect-src", "https://api.stripe.com"),
+                    ("frame-src", "https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com"),
+                ],
+            }),
+            (Self::Square, ProviderEnvironment::Sandbox) => Some(BrowserScript {
+                url: "https://sandbox.web.squarecdn.com/v1/square.js",
+                simulated: "web-payments.js",
+                sources: &[
+                    ("script-src", "https://sandbox.web.squarecdn.com"),
+                    ("style-src", "https://sandbox.web.squarecdn.com"),
+                    (
+                        "connect-src",
+                        "https://connect.squareupsandbox.com https://pci-connect.squareupsandbox.com",
+                    ),
+                    ("frame-src", "https://sandbox.web.squarecdn.com https://connect.squareupsandbox.com"),
+                    ("font-src", SQUARE_FONTS),
+                ],
+            }),
+            (Self::Square, ProviderEnvironment::Production) => Some(BrowserScript {
+                url: "https://web.squarecdn.com/v1/square.js",
+                simulated: "web-payments.js",
+                sources: &[
+                    ("script-src", "https://web.squarecdn.com"),
+                    ("style-src", "https://web.squarecdn.com"),
+                    ("connect-src", "https://connect.squareup.com https://pci-connect.squareup.com"),
+                    ("frame-src", "https://web.squarecdn.com https://connect.squareup.com"),
+                    ("font-src", SQUARE_FONTS),
+                ],
+            }),
+            (Self::Increase, _) => None,
         }
     }
 }

@@ -6,16 +6,20 @@
 //! every fault at once, each with the path of the field it is about.
 
 mod adapter;
+mod browser_script;
 mod calendar;
 mod diff;
 mod document;
 mod fees;
 mod mode;
+mod options;
+mod payment_method_type;
 mod provider;
 mod reader;
 mod routing;
 mod settings;
 mod stored;
+mod stripe_methods;
 mod validation_error;
 mod warnings;
 
@@ -27,6 +31,8 @@ pub use calendar::AchCalendar;
 pub use diff::{Change, Difference, diff};
 pub use document::{DocumentError, parse_document};
 pub use fees::Fees;
+pub use options::ProviderOptions;
+pub use payment_method_type::{MethodTiming, PaymentMethodType};
 pub use provider::{Provider, ProviderEnvironment, Providers};
 pub use settings::EnvironmentSettings;
 pub use stored::StoredConfigError;

@@ -7,6 +7,7 @@ use tollgate_vault::{Sealer, Secret};
 
 use crate::{
     adapter::{Adapter, FieldSpec},
+    options::{self, ProviderOptions},
     reader::{NAME_RULE, Node, is_name},
     validation_error::ValidationErrors,
 };
@@ -27,6 +28,8 @@ pub struct Provider {
     pub environment: Option<ProviderEnvironment>,
     credentials: Vec<(&'static str, Credential)>,
     funding: Vec<(&'static str, String)>,
+    /// What it does beyond the ordinary.
+    pub options: ProviderOptions,
 }
 
 /// Which of a provider's two worlds is meant.
@@ -84,7 +87,7 @@ impl Provider {
     /// The id of the account or location that payments belong to, where the configuration names one.
     pub fn account_id(&self) -> Option<&str> {
         match self.adapter {
-            Adapter::Stripe => None,
+            Adapter::Stripe => self.options.account.as_deref(),
             Adapter::Square => self.credential("locationId"),
             Adapter::Increase => self.funding("accountId"),
         }
@@ -102,6 +105,12 @@ impl Provider {
             Adapter::Square => "accessToken",
             Adapter::Increase => "apiKey",
         }
+    }
+
+    /// The same provider with the options it had at another time.
+    #[must_use]
+    pub fn with_options(&self, options: ProviderOptions) -> Self {
+        Self { options, ..self.clone() }
     }
 
     /// What is still missing before the provider can be used, as paths below its entry.
@@ -253,6 +262,7 @@ fn read(
     let base_url = object.optional("baseUrl");
     let environment = object.optional("environment");
     let funding = object.optional("funding");
+    let options = object.optional("options");
     object.finish(errors);
 
     let base_url = base_url.and_then(|node| read_base_url(&node, errors));
@@ -265,6 +275,7 @@ fn read(
         environment,
         credentials: Vec::new(),
         funding: Vec::new(),
+        options: options.map(|node| options::read(&node, adapter, errors)).unwrap_or_default(),
     };
     if let Some(node) = credentials {
         provider.credentials =
@@ -408,6 +419,9 @@ fn write(provider: &Provider, secret_writer: &mut SecretWriter<'_>) -> Value {
     if !provider.adapter.funding_fields().is_empty() {
         let funding = provider.funding.iter().map(|(name, text)| ((*name).to_owned(), text.as_str().into()));
         entry.insert("funding".to_owned(), Value::Object(funding.collect()));
+    }
+    if let Some(options) = options::write(&provider.options) {
+        entry.insert("options".to_owned(), options);
     }
     Value::Object(entry)
 }

@@ -142,8 +142,11 @@ impl<'a> Object<'a> {
     /// Faults for the fields nobody asked for.
     pub(crate) fn finish(self, errors: &mut ValidationErrors) {
         for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
-            let known = self.known.join("`, `");
-            errors.add(join(&self.path, name), format!("is not a known field; known here: `{known}`"));
+            let known = match self.known.as_slice() {
+                [] => "none".to_owned(),
+                known => format!("`{}`", known.join("`, `")),
+            };
+            errors.add(join(&self.path, name), format!("is not a known field; known here: {known}"));
         }
     }
 }

@@ -353,3 +353,68 @@ fn an_operators_sealed_form_is_not_taken_for_a_secret() {
         "string",
     );
 }
+
+#[test]
+fn options_are_those_the_adapter_knows() {
+    let options = json!({"paymentMethods": ["card", "oxxo", "sepa_debit"], "receiptEmail": true,
+        "statementDescriptorSuffix": "TICKETS 24", "apiVersion": "2025-09-30.clover", "account": "acct_1AbC"});
+    let mut document = example();
+    document["providers"]["card_provider_a"]["options"] = options.clone();
+    document["providers"]["card_provider_b"]["options"] = json!({"apiVersion": "2025-08-20"});
+    document["providers"]["ach_provider_a"]["options"] = json!({});
+    let configuration = read(&document);
+    let provider = configuration.providers.get("card_provider_a").unwrap();
+    let methods: Vec<_> = provider.options.payment_methods.iter().map(|method| method.name).collect();
+    assert_eq!(methods, ["card", "oxxo", "sepa_debit"]);
+    assert!(provider.options.may_take_days() && provider.options.receipt_email);
+    assert_eq!(provider.account_id(), Some("acct_1AbC"), "it is part of what identifies the account");
+    let shown = configuration.to_public();
+    assert_eq!(shown["providers"]["card_provider_a"]["options"], options);
+    assert_eq!(shown["providers"]["card_provider_b"]["options"], json!({"apiVersion": "2025-08-20"}));
+    assert_eq!(shown["providers"]["ach_provider_a"].get("options"), None);
+    let stored = configuration.to_stored(environment(1), &sealer()).unwrap();
+    let back = Configuration::from_stored(&stored, environment(1), &sealer()).unwrap();
+    assert_eq!(back.providers, configuration.providers);
+
+    // What is not said, and what is said as it is anyway, is the same document.
+    document = example();
+    document["providers"]["card_provider_a"]["options"] = json!({"paymentMethods": ["card"], "receiptEmail": false,
+        "statementDescriptorSuffix": null, "apiVersion": null, "account": null});
+    assert_eq!(read(&document).to_public(), read(&example()).to_public());
+    assert!(!read(&example()).providers.get("card_provider_a").unwrap().options.may_take_days());
+}
+
+#[test]
+fn faulty_options_are_named() {
+    let path = "providers.card_provider_a.options";
+    for (options, field, words) in [
+        (json!({"recieptEmail": true}), "recieptEmail", "not a known field"),
+        (json!({"receiptEmail": "yes"}), "receiptEmail", "true or false"),
+        (json!({"paymentMethods": []}), "paymentMethods", "at least one"),
+        (json!({"paymentMethods": ["card", "cheque"]}), "paymentMethods[1]", "us_bank_account"),
+        (json!({"paymentMethods": ["card", "card"]}), "paymentMethods[1]", "twice"),
+        (json!({"statementDescriptorSuffix": "12345"}), "statementDescriptorSuffix", "one letter"),
+        (json!({"statementDescriptorSuffix": "IT'S"}), "statementDescriptorSuffix", "without"),
+        (json!({"apiVersion": "latest"}), "apiVersion", "2026-10-28.endive"),
+        (json!({"apiVersion": "2024-06-20"}), "apiVersion", "2025-03-31"),
+        (json!({"account": "ca_1"}), "account", "acct_"),
+    ] {
+        let mut document = example();
+        document["providers"]["card_provider_a"]["options"] = options;
+        let found = errors(&document);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].field, format!("{path}.{field}"));
+        assert!(found[0].message.contains(words), "{}", found[0].message);
+    }
+    for (provider, options, field) in [
+        ("card_provider_b", json!({"receiptEmail": true}), "receiptEmail"),
+        ("card_provider_b", json!({"apiVersion": "2026-09-16.x"}), "apiVersion"),
+        ("ach_provider_a", json!({"apiVersion": "2026-09-16"}), "apiVersion"),
+    ] {
+        let mut document = example();
+        document["providers"][provider]["options"] = options;
+        let found = errors(&document);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].field, format!("providers.{provider}.options.{field}"));
+    }
+}

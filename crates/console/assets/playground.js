@@ -118,7 +118,7 @@ function load(url) {
 // Each draws the provider's component and answers how to pay with it.
 const COMPONENTS = {
   async card_provider_a_payment_element(component) {
-    await load("/simulator/stripe/v3.js");
+    await load(component.scriptUrl);
     const stripe = window.Stripe(component.publishableKey);
     const elements = stripe.elements({ clientSecret: component.clientSecret });
     elements.create("payment").mount("#card");
@@ -129,24 +129,33 @@ const COMPONENTS = {
     };
   },
   async card_provider_b_web_payments(component) {
-    await load("/simulator/square/web-payments.js");
+    await load(component.scriptUrl);
     const payments = window.Square.payments(component.applicationId, component.locationId);
     const card = await payments.card();
     await card.attach("#card");
     return async () => {
-      const { status, token } = await card.tokenize();
+      const { status, token } = await card.tokenize({
+        amount: component.amount, currencyCode: component.currency, intent: "CHARGE",
+        customerInitiated: true, sellerKeyedIn: false, billingContact: { givenName: "Pat", familyName: "Doe" },
+      });
       if (status !== "OK") return { problem: "The card's details are not complete." };
       return { confirm: { sourceId: token } };
     };
   },
 };
 
+// The test numbers that the provider and its simulator both know.
+const CARDS = {
+  card_provider_a_payment_element: "4242 4242 4242 4242 is paid, 4000 0000 0000 0002 is declined.",
+  card_provider_b_web_payments: "4111 1111 1111 1111 is paid, 4000 0000 0000 0002 is declined.",
+};
+
 async function drawComponent(prepared) {
   const problem = element("p", { role: "alert" });
-  const button = element("button", { class: "primary" }, `Pay ${prepared.totalDebitMinor} (minor units) ${prepared.currency}`);
+  const button = element("button", { class: "primary" }, `Pay ${prepared.component.amount} ${prepared.currency}`);
   const form = element("form", { class: "stack pay", novalidate: true }, element("div", { id: "card" }), problem, button);
   $("stage").replaceChildren(
-    element("p", { class: "hint" }, "4242 4242 4242 4242 is paid, 4000 0000 0000 0002 is declined; any later date and any code will do."), form);
+    element("p", { class: "hint" }, `${CARDS[prepared.component.type]} Any later date and any code will do.`), form);
   const pay = await COMPONENTS[prepared.component.type](prepared.component);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

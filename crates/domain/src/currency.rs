@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::LazyLock};
 
+use crate::money::Minor;
+
 /// A currency a payment can be made in.
 ///
 /// Codes without a minor unit (`XAU`, `XDR`, `XTS`, `XXX` …) are refused: an amount in their minor units would mean
@@ -24,6 +26,16 @@ impl Currency {
     pub fn code(&self) -> &str {
         // Only ASCII letters get past `parse`.
         std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// An amount as a decimal number: `12.34`, or `500` in a currency without a smaller unit.
+    pub fn decimal(&self, amount: Minor) -> String {
+        let places = usize::from(self.exponent());
+        let digits = format!("{:0>width$}", amount.get(), width = places.saturating_add(1));
+        match digits.split_at_checked(digits.len().saturating_sub(places)) {
+            Some((whole, part)) if places > 0 => format!("{whole}.{part}"),
+            _ => digits,
+        }
     }
 
     /// How many digits stand behind the decimal point when the currency is written out.
@@ -94,6 +106,21 @@ mod tests {
             "ÜS", "",
         ] {
             assert!(Currency::parse(code).is_none(), "{code}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_written_with_the_digits_of_their_currency() {
+        for (code, amount, written) in [
+            ("USD", 12_875, "128.75"),
+            ("USD", 5, "0.05"),
+            ("USD", 9_007_199_254_740_993, "90071992547409.93"),
+            ("JPY", 500, "500"),
+            ("KWD", 1_230, "1.230"),
+            ("CLF", 1, "0.0001"),
+        ] {
+            let currency = Currency::parse(code).unwrap();
+            assert_eq!(currency.decimal(Minor::new(amount).unwrap()), written);
         }
     }
 

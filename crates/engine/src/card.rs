@@ -6,6 +6,7 @@
 mod at_provider;
 mod charge;
 mod confirm;
+mod domain;
 mod event;
 mod follow_up;
 mod prepare;
@@ -17,12 +18,18 @@ mod schedule;
 mod source;
 mod update;
 
-use tollgate_configuration::{Adapter, Provider};
+use tollgate_configuration::{Adapter, Provider, ProviderOptions};
 use tollgate_domain::card::CardOrder;
 
-use crate::{engine::Engine, ports::Cards, snapshot::EnvironmentView};
+use crate::{
+    directory::opened,
+    engine::Engine,
+    ports::{Cards, StoreError},
+    snapshot::EnvironmentView,
+};
 
 pub use confirm::{ConfirmBody, ConfirmError, Confirmable, Confirmed};
+pub use domain::RegisterDomainError;
 pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
 pub use refund::{RefundCreated, RefundError, RefundRequest};
@@ -67,5 +74,30 @@ impl Engine {
             return Err(vec![format!("providers.{}.adapter", order.provider)]);
         }
         Ok(found)
+    }
+
+    /// The provider with the options that an order was prepared with: a repeated request has to be the same request, and
+    /// what may take days is decided by what was offered then. Where it is reached is decided by the configuration in
+    /// force.
+    async fn provider_as_prepared(
+        &self,
+        view: &EnvironmentView,
+        provider: &Provider,
+        order: &CardOrder,
+    ) -> Result<Provider, StoreError> {
+        if view.config_version == order.config_version {
+            return Ok(provider.clone());
+        }
+        let stored = self.store.config_version(order.environment, order.config_version).await?;
+        let then = stored.and_then(|stored| opened(&stored, order.environment, &self.sealer).ok());
+        let then = then.as_ref().and_then(|configuration| configuration.providers.get(&order.provider));
+        Ok(match then.filter(|then| then.adapter == provider.adapter) {
+            Some(then) => provider.with_options(ProviderOptions {
+                account: provider.options.account.clone(),
+                api_version: provider.options.api_version.clone(),
+                ..then.options.clone()
+            }),
+            None => provider.clone(),
+        })
     }
 }

@@ -40,7 +40,7 @@ pub use ach::{
 };
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
-    PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
+    PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest, RegisterDomainError,
 };
 pub use clock::SystemClock;
 pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};

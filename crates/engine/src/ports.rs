@@ -28,8 +28,9 @@ pub use payments::{
 };
 pub use provider::{
     AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation,
-    InboundWebhook, Prepared, Rejection, RejectionKind, SignatureError, Subject, TransientError, Try,
-    UnreadableEvent, WebhookNotice, WebhookReader,
+    DomainWallet, Identified, InboundWebhook, OrderFault, Prepared, RegisteredDomain, Rejection,
+    RejectionKind, SignatureError, Subject, TransientError, Try, UnreadableEvent, WebhookNotice,
+    WebhookReader,
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
 pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};

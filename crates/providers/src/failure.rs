@@ -28,6 +28,8 @@ pub(crate) enum Code {
     CardTokenUsed,
     CardTokenExpired,
     InvalidCard,
+    BankDeclined,
+    PaymentExpired,
     ProviderRefused,
     ProviderCredentials,
     ProviderObjectMissing,
@@ -76,6 +78,8 @@ impl Code {
                 ("card_token_expired", "The card token has expired. Enter the card again.")
             }
             Self::InvalidCard => ("invalid_card", "The card details are invalid."),
+            Self::BankDeclined => ("bank_declined", "The customer's bank declined the payment."),
+            Self::PaymentExpired => ("payment_expired", "The customer did not pay in time."),
             Self::ProviderRefused => ("provider_refused", "The provider rejected the request."),
             Self::ProviderCredentials => {
                 ("provider_credentials", "The provider rejected the configured credentials.")

@@ -88,7 +88,8 @@ impl Square {
     }
 
     fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
-        ApiClient { provider, version: &self.settings.square_version }
+        let version = provider.options.api_version.as_deref().unwrap_or(&self.settings.square_version);
+        ApiClient { provider, version }
     }
 }
 
@@ -129,6 +130,7 @@ impl Cards for Square {
             application_id: provider.credential("applicationId")?.to_owned(),
             location_id: provider.credential("locationId")?.to_owned(),
             environment: provider.environment().as_str(),
+            script_url: provider.script_url()?,
         })
     }
 

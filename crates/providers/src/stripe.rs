@@ -4,7 +4,9 @@
 
 mod call;
 mod check;
+mod domains;
 mod form;
+mod identify;
 mod refund;
 mod rejection;
 mod request;
@@ -23,20 +25,21 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, InboundWebhook,
-    NewWebhook, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
-    Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, Identified,
+    InboundWebhook, NewWebhook, OrderFault, Prepared, ProviderCheck, ProviderChecks, RegisteredDomain,
+    RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
-    failure::{Code, not_offered, refused},
+    failure::{Code, missing_is_none, not_offered, refused},
     retry::{CallSession, unix_seconds},
     settings::ProviderSettings,
     stripe::{
         call::{ApiClient, interpret},
+        form::Form,
         types::{Intent, Session},
     },
     text::is_id,
@@ -59,7 +62,8 @@ impl Stripe {
     }
 
     fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
-        ApiClient { provider, version: &self.settings.stripe_version }
+        let version = provider.options.api_version.as_deref().unwrap_or(&self.settings.stripe_version);
+        ApiClient { provider, version }
     }
 }
 
@@ -80,6 +84,10 @@ impl Cards for Stripe {
         }
     }
 
+    fn check_order(&self, provider: &Provider, order: &CardOrder) -> Result<(), OrderFault> {
+        request::check(order, &provider.options)
+    }
+
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
         let mut calls = self.calls().hiding(order.customer_email.as_deref());
         let outcome = prepare(&mut calls, self.api(provider), order).await;
@@ -98,6 +106,7 @@ impl Cards for Stripe {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
+            script_url: provider.script_url()?,
         })
     }
 
@@ -122,9 +131,10 @@ impl Cards for Stripe {
         calls.finish(outcome)
     }
 
-    async fn can_access_account(&self, _: &Provider) -> Call<bool> {
-        // The configuration names no account, so there is nothing to compare with.
-        self.calls().finish(Ok(false))
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
+        let mut calls = self.calls();
+        let outcome = can_access_account(&mut calls, self.api(provider)).await;
+        calls.finish(outcome)
     }
 
     async fn refund(
@@ -149,6 +159,18 @@ impl Cards for Stripe {
         let mut calls = self.calls();
         let outcome = withdraw(&mut calls, self.api(provider), order, object).await;
         calls.finish(outcome)
+    }
+
+    async fn identify(&self, provider: &Provider, object: &str) -> Call<Option<Identified>> {
+        let mut calls = self.calls();
+        let outcome = identify::identify(&mut calls, self.api(provider), object).await;
+        calls.finish(outcome)
+    }
+
+    async fn register_domain(&self, provider: &Provider, domain: &str) -> Option<Call<RegisteredDomain>> {
+        let mut calls = self.calls();
+        let outcome = domains::register(&mut calls, self.api(provider), domain).await;
+        Some(calls.finish(outcome))
     }
 }
 
@@ -189,17 +211,23 @@ async fn prepare(
     api: ApiClient<'_>,
     order: &CardOrder,
 ) -> Result<Prepared, CallError> {
-    request::check_currency(order)?;
+    let options = &api.provider.options;
+    request::check(order, options)
+        .map_err(|fault| not_offered(&format!("{} {}.", fault.field, fault.message)))?;
     match order.flow {
         Flow::PaymentComponent => {
-            let call =
-                api.create("payment_intents.create", "payment_intents", request::intent(order), order)?;
+            let call = api.create(
+                "payment_intents.create",
+                "payment_intents",
+                request::intent(order, options),
+                order,
+            )?;
             let made = calls.run(&call, interpret::<types::NewIntent>).await?;
             let client_secret = Some(Secret::new(made.client_secret));
             Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret })
         }
         Flow::HostedCheckout => {
-            let form = request::session(order)?;
+            let form = request::session(order, options)?;
             let call = api.create("checkout.sessions.create", "checkout/sessions", form, order)?;
             let made = calls.run(&call, interpret::<types::NewSession>).await?;
             let checkout_url = Some(made.url);
@@ -257,6 +285,16 @@ async fn with_refunds(
     Ok(ProviderReport { refunds, ..report })
 }
 
+/// Where the configuration names no account there is nothing to compare with.
+async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
+    let Some(named) = api.provider.options.account.as_deref().filter(|id| is_id(id)) else {
+        return Ok(false);
+    };
+    let call = api.get("accounts.retrieve", &format!("accounts/{named}"), Form::new())?;
+    let account = missing_is_none(calls.run(&call, interpret::<types::Account>).await)?;
+    Ok(account.is_some_and(|account| account.id == named))
+}
+
 /// A payment that was contested twice shows its newest dispute.
 async fn dispute(
     calls: &mut CallSession<'_>,
@@ -283,6 +321,13 @@ async fn withdraw(
     order: &CardOrder,
     id: &str,
 ) -> Result<ProviderReport, CallError> {
+    // The wire cancels an intent whose voucher the customer holds. A session that has come so far refuses.
+    if api.provider.options.may_take_days() && !is_session(id) {
+        let seen = read(calls, api, id).await?;
+        if !is_payable(&seen.provider_status) {
+            return Ok(seen);
+        }
+    }
     let key = format!("{}-withdraw", order.id);
     let rejection = match close(calls, api, id, Some(key)).await {
         Err(error) if is_about_state(&error) => error,

@@ -16,6 +16,7 @@ pub(crate) mod organizations;
 mod paging;
 pub(crate) mod payments;
 pub(crate) mod provider_check;
+pub(crate) mod provider_domains;
 pub(crate) mod provider_events;
 pub(crate) mod providers;
 pub(crate) mod refunds;

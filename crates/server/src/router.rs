@@ -10,8 +10,9 @@ use http::Method;
 use crate::{
     admin_api::{
         applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
-        explain, keys, organizations, payments as admin_payments, provider_check, provider_events, providers,
-        refunds as admin_refunds, transactions as admin_transactions, transfers as admin_transfers, wallets,
+        explain, keys, organizations, payments as admin_payments, provider_check, provider_domains,
+        provider_events, providers, refunds as admin_refunds, transactions as admin_transactions,
+        transfers as admin_transfers, wallets,
     },
     app::SharedApp,
     checkout_pages,
@@ -114,6 +115,7 @@ operations! {
     "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list;
     "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
     "provider_test" POST "/admin/v1/environments/{environment}/providers/{provider}/test" post provider_check::run;
+    "provider_domain_register" POST "/admin/v1/environments/{environment}/providers/{provider}/domains" post provider_domains::register;
 
     "openapi" GET "/openapi.json" get reference::openapi;
     "docs" GET "/docs" get reference::docs;

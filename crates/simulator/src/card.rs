@@ -24,8 +24,6 @@ pub(crate) enum Behavior {
     Decline(Reason),
     /// The customer must prove who they are first; then it is approved.
     Authenticate,
-    /// A bank debit: accepted now, settled or failed later by a control call.
-    SettleLater,
     /// Approved, and its refunds stay pending until a control call.
     RefundLater,
     /// Approved, and disputed at once.

@@ -21,6 +21,8 @@ pub(crate) struct Checkout<'a> {
     pub(crate) amount: String,
     pub(crate) items: &'a [String],
     pub(crate) problem: Option<Problem>,
+    /// What else can be paid with: names and what they are called.
+    pub(crate) others: &'a [(&'a str, &'a str)],
     /// Where "Cancel" leads.
     pub(crate) cancel: Option<&'a str>,
     /// Test cards and what becomes of them.
@@ -67,6 +69,14 @@ impl Checkout<'_> {
             }
             _ => "",
         };
+        let others: Vec<_> = self.others.iter().map(|(name, label)| {
+            format!(r#"<button type="submit" name="method" value="{name}" class="quiet">Pay with {label}</button>"#)
+        }).collect();
+        let others = if others.is_empty() {
+            String::new()
+        } else {
+            format!(r#"<form method="post" action="">{}</form>"#, others.concat())
+        };
         let cancel = self.cancel.map_or_else(String::new, |url| {
             format!(r#"<a class="button quiet" href="{}">Cancel and go back</a>"#, escape(url))
         });
@@ -95,6 +105,7 @@ impl Checkout<'_> {
 </div>
 <button type="submit">Pay {amount}</button>
 </form>
+{others}
 {cancel}
 </section>
 <aside class="hints" aria-labelledby="hints">
@@ -286,7 +297,7 @@ pub(crate) async fn allow_any_origin(request: Request, next: Next) -> Response {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE, OPTIONS"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, idempotency-key, stripe-version, square-version",
+            "authorization, content-type, idempotency-key, stripe-version, stripe-account, square-version",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, "300"),
     ] {

@@ -1,23 +1,27 @@
 //! The Stripe API.
 
 mod account;
+mod accounts;
 mod amount;
 mod attempt;
 mod browser;
 mod call;
 mod charges;
 mod disputes;
+mod domains;
 mod drive;
 mod error;
 mod events;
 mod form;
 mod intents;
 mod list;
+mod method_types;
 mod methods;
 mod objects;
 mod refunds;
 mod sessions;
 mod state;
+mod versions;
 mod webhook_endpoints;
 
 use axum::extract::Request;
@@ -43,6 +47,7 @@ pub(crate) fn router(api: Api<Stripe>) -> Router {
     let call = endpoint::<Stripe>;
     let intent = "/v1/payment_intents/{id}";
     let endpoint = "/v1/webhook_endpoints/{id}";
+    let domain = "/v1/payment_method_domains/{id}";
     Router::new()
         .route("/v1/payment_intents", call(POST, "payment_intents.create", intents::create))
         .route("/v1/payment_intents", call(GET, "payment_intents.list", intents::list))
@@ -51,6 +56,14 @@ pub(crate) fn router(api: Api<Stripe>) -> Router {
         .route(&format!("{intent}/confirm"), call(POST, "payment_intents.confirm", intents::confirm))
         .route(&format!("{intent}/cancel"), call(POST, "payment_intents.cancel", intents::cancel))
         .route(&format!("{intent}/capture"), call(POST, "payment_intents.capture", intents::capture))
+        .route("/v1/accounts/{id}", call(GET, "accounts.retrieve", accounts::retrieve))
+        .route("/v1/payment_method_domains", call(POST, "payment_method_domains.create", domains::create))
+        .route("/v1/payment_method_domains", call(GET, "payment_method_domains.list", domains::list))
+        .route(domain, call(GET, "payment_method_domains.retrieve", domains::retrieve))
+        .route(
+            &format!("{domain}/validate"),
+            call(POST, "payment_method_domains.validate", domains::retrieve),
+        )
         .route("/v1/payment_methods", call(POST, "payment_methods.create", methods::create))
         .route("/v1/checkout/sessions", call(POST, "checkout.sessions.create", sessions::create))
         .route("/v1/checkout/sessions", call(GET, "checkout.sessions.list", sessions::list))

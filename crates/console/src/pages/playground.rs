@@ -2,7 +2,7 @@
 //!
 //! Its page holds the sandbox's keys, so it is mounted by the sandbox alone.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use askama::Template;
 use axum::{
@@ -14,6 +14,7 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
+use tollgate_configuration::{Provider, Providers};
 use tollgate_domain::id::{EnvironmentId, EventId};
 use tollgate_engine::{
     Engine, ReadError,
@@ -71,12 +72,44 @@ async fn page(State(playground): State<Arc<Playground>>) -> Response {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let mut response = Html(text).into_response();
-    let policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; \
-                  connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    let Ok(policy) = HeaderValue::from_str(&policy(&provider_sources(&playground))) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+/// What the scripts of the providers that are configured now need.
+fn provider_sources(playground: &Playground) -> Vec<(&'static str, String)> {
+    let snapshot = playground.engine.directory().snapshot();
+    let providers = snapshot.environment(playground.environment).map(|view| &view.configuration.providers);
+    providers.into_iter().flat_map(Providers::iter).flat_map(Provider::script_sources).collect()
+}
+
+/// The page's own files, the simulators beside it, and what the providers need: nothing else.
+fn policy(sources: &[(&'static str, String)]) -> String {
+    let plain =
+        |source: &&str| source.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/.-[]*".contains(&byte));
+    let own = [
+        ("style-src", "'self' 'unsafe-inline'"),
+        ("script-src", "'self'"),
+        ("connect-src", "'self'"),
+        ("frame-src", "'self'"),
+        ("font-src", "'self'"),
+        ("img-src", "'self' data:"),
+    ];
+    let directives = own.map(|(directive, own)| {
+        let theirs = sources.iter().filter(|(of, _)| *of == directive);
+        let theirs: BTreeSet<_> = theirs.flat_map(|(_, hosts)| hosts.split(' ')).filter(plain).collect();
+        let theirs: Vec<_> = theirs.into_iter().collect();
+        format!("{directive} {own} {}", theirs.join(" ")).trim_end().to_owned()
+    });
+    format!(
+        "default-src 'none'; {}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        directives.join("; ")
+    )
 }
 
 /// What happened after the event named, oldest first; without one, the latest few.
@@ -137,4 +170,24 @@ async fn asset(Path(name): Path<String>) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::policy;
+
+    #[test]
+    fn the_page_allows_itself_and_the_configured_providers() {
+        let alone = policy(&[]);
+        assert!(alone.contains("script-src 'self';") && alone.contains("connect-src 'self';"), "{alone}");
+        let both = policy(&[
+            ("script-src", "https://js.stripe.com https://*.js.stripe.com".to_owned()),
+            ("script-src", "https://js.stripe.com".to_owned()),
+            ("connect-src", "https://api.stripe.com".to_owned()),
+            ("script-src", "https://a;default-src".to_owned()),
+        ]);
+        assert!(both.contains("script-src 'self' https://*.js.stripe.com https://js.stripe.com;"), "{both}");
+        assert!(both.contains("connect-src 'self' https://api.stripe.com;"), "{both}");
+        assert!(both.contains("frame-src 'self';") && !both.contains("https://a;"), "{both}");
+    }
 }

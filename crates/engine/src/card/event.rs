@@ -16,7 +16,7 @@ use super::{
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, CardPayment, Confirmation, ProviderEventState, RejectionKind, StoreError,
+        Call, CallError, CallLog, CardPayment, Confirmation, ProviderEventState, RejectionKind, StoreError,
         StoredProviderEvent, Subject, WebhookNotice,
     },
     webhook::{EventOutcome, settled},
@@ -29,18 +29,74 @@ impl Engine {
         notice: &WebhookNotice,
     ) -> Result<EventOutcome, StoreError> {
         let environment = stored.environment;
-        let Some(id) = self.payment_of(environment, &stored.event.provider, notice).await? else {
-            return Ok(EventOutcome::Unmatched);
+        let provider = &stored.event.provider;
+        let known = self.payment_of(environment, provider, notice).await?;
+        let (id, notice, logs) = match (known, &notice.names_only) {
+            (Some(id), _) => (id, notice.clone(), Vec::new()),
+            (None, None) => return Ok(EventOutcome::Unmatched),
+            (None, Some(object)) => {
+                let (notice, logs) = match self.identify(stored, notice, object).await {
+                    Ok(identified) => identified,
+                    Err(outcome) => return Ok(outcome),
+                };
+                let Some(id) = self.payment_of(environment, provider, &notice).await? else {
+                    // Everything that is made here carries our reference.
+                    let is_ours = notice.reference.is_some();
+                    return Ok(if is_ours { EventOutcome::Unmatched } else { EventOutcome::Foreign });
+                };
+                (id, notice, logs)
+            }
         };
         for _ in 0..MAX_ROUNDS {
             let Some(payment) = self.store.payment(environment, id).await? else {
                 return Ok(EventOutcome::Unmatched);
             };
-            if let Some(outcome) = self.apply_to(payment, stored, notice).await? {
+            if let Some(outcome) = self.apply_to(payment, stored, &notice, &logs).await? {
                 return Ok(outcome);
             }
         }
         Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
+    }
+
+    /// Asks the provider which payment an event is about that names an object and nothing else.
+    async fn identify(
+        &self,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
+        object: &str,
+    ) -> Result<(WebhookNotice, Vec<CallLog>), EventOutcome> {
+        let name = &stored.event.provider;
+        let view = self.view(stored.environment);
+        let Some(Ok(provider)) = view.as_deref().map(|view| self.card_provider(view, name)) else {
+            return Err(EventOutcome::Waiting("waiting: the provider is not configured".to_owned()));
+        };
+        let Call { outcome, logs } = provider.cards.identify(provider.provider, object).await;
+        let identified = match outcome {
+            // The configuration may hold another account's key for a while.
+            Ok(identified) => identified.ok_or(EventOutcome::Unmatched)?,
+            Err(error) => {
+                self.provider_watch.note(stored.environment, name, &logs);
+                return Err(match error {
+                    CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials => {
+                        EventOutcome::Unmatched
+                    }
+                    CallError::Rejected(rejection) => {
+                        EventOutcome::Waiting(format!("waiting for the provider: {}", rejection.failure.code))
+                    }
+                    CallError::Unsent(transient) | CallError::Unknown(transient) => {
+                        EventOutcome::Waiting(format!("waiting for the provider: {}", transient.reason))
+                    }
+                });
+            }
+        };
+        let notice = WebhookNotice {
+            objects: identified.payment.iter().cloned().collect(),
+            payment: identified.payment,
+            reference: identified.reference,
+            dispute: identified.dispute,
+            ..notice.clone()
+        };
+        Ok((notice, logs))
     }
 
     /// One round: `None` if the payment changed meanwhile.
@@ -49,18 +105,12 @@ impl Engine {
         payment: CardPayment,
         stored: &StoredProviderEvent,
         notice: &WebhookNotice,
+        logs: &[CallLog],
     ) -> Result<Option<EventOutcome>, StoreError> {
         let waiting = |why: String| Ok(Some(EventOutcome::Waiting(why)));
         let order = payment.order.clone();
-        let claimed =
-            discrepancies(&order, notice.amount, notice.currency.as_deref(), notice.reference.as_deref());
         let mut update = PaymentUpdate::of(self, payment, Some(&stored.event.request));
-        if !claimed.is_empty() {
-            update.record_discrepancies(claimed, &notice.event);
-            return self
-                .finish(update, stored, notice, "does not match the payment; see the exception")
-                .await;
-        }
+        update.record_calls(logs);
         let view = self.view(stored.environment);
         let provider = view.as_deref().map(|view| self.provider_of_order(view, &order));
         let Some(Ok(provider)) = provider else {
@@ -75,6 +125,7 @@ impl Engine {
         };
         update.record_calls(&call.logs);
         match call.outcome {
+            // An event's own amounts may be in the buyer's currency, or a part of the payment's: what is read is compared.
             Ok(report) => {
                 take_in(&mut update, &report, notice, provider.cards.confirmation());
                 if let Some(news) = notice.dispute.clone() {

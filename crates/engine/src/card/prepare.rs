@@ -19,8 +19,8 @@ use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        Call, CallError, CardPayment, Component, Inserted, Prepared, Progress, RejectionKind, StoreError,
-        TransientError,
+        Call, CallError, CardPayment, Component, Inserted, OrderFault, Prepared, Progress, RejectionKind,
+        StoreError, TransientError,
     },
     quote::{QuoteRequest, quote},
     record::RECORD_TIMEOUT,
@@ -81,6 +81,9 @@ pub enum PrepareError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
+    /// The provider picked would not take it, and was not asked.
+    #[error("{}: {}", .0.field, .0.message)]
+    Unacceptable(OrderFault),
     /// The provider's own validation refused it.
     #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
@@ -171,6 +174,7 @@ impl Engine {
         let found = self.card_provider(view, &order.provider);
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
+        provider.cards.check_order(provider.provider, &order).map_err(PrepareError::Unacceptable)?;
         // Nothing is promised to be payable for longer than the provider lets it be paid.
         let longest = provider.cards.max_lifetime(order.flow);
         let expires_at = longest.map_or(order.expires_at, |longest| {

@@ -39,7 +39,7 @@ impl Engine {
         let Some(payment) = self.store.payment(environment, id).await? else { return Ok(()) };
         let view = self.view(environment);
         let found = view.as_deref().map(|view| self.provider_of_order(view, &payment.order));
-        let Some(Ok(provider)) = found else {
+        let (Some(view), Some(Ok(provider))) = (view.as_deref(), found) else {
             let provider = &payment.order.provider;
             let reason = format!("the provider {provider} is not fully configured");
             let mut update = PaymentUpdate::of(self, payment, None);
@@ -51,13 +51,22 @@ impl Engine {
         if check.is_unreachable() {
             return self.hold_payment(payment, &check, &[]).await;
         }
-        if payment.progress.preparation == Preparation::Preparing {
+        let expires = self.clock.now() >= payment.order.expires_at && can_expire(&payment);
+        let is_preparing = payment.progress.preparation == Preparation::Preparing;
+        let as_prepared;
+        let provider = if is_preparing || expires {
+            as_prepared = self.provider_as_prepared(view, provider.provider, &payment.order).await?;
+            CardProvider { provider: &as_prepared, cards: provider.cards }
+        } else {
+            provider
+        };
+        if is_preparing {
             return self.take_back(&provider, payment, &check).await;
         }
         if let Some(attempt) = open_attempt(&payment).cloned() {
             return self.finish_charge(&provider, payment, &attempt, &check).await;
         }
-        if self.clock.now() >= payment.order.expires_at && can_expire(&payment) {
+        if expires {
             return self.expire(&provider, payment, &check).await;
         }
         if open_refunds(&payment).next().is_some() {

@@ -15,6 +15,8 @@ use crate::{
 const MAX_CHECK: Duration = Duration::from_hours(6);
 /// Between checks of anything else that has not come to its end.
 const MAX_RETRY: Duration = Duration::from_mins(10);
+/// Between checks of what has been processing for a day: a bank debit or a voucher takes several.
+const MAX_SLOW_CHECK: Duration = Duration::from_hours(1);
 
 const DAY: Duration = Duration::from_hours(24);
 /// Between follow-ups: as long as the transaction has been as it is, within these bounds.
@@ -75,7 +77,9 @@ pub(super) fn next_check(
         // It is to be closed.
         now.saturating_add(exponential_backoff(options.first_retry, 2, tries, MAX_RETRY))
     } else {
-        now.saturating_add(exponential_backoff(options.first_check.min(MAX_RETRY), 3, tries, MAX_RETRY))
+        let is_slow = status == Some(Status::Processing) && age(payment, now).is_some_and(|age| age >= DAY);
+        let longest = if is_slow { MAX_SLOW_CHECK } else { MAX_RETRY };
+        now.saturating_add(exponential_backoff(options.first_check.min(MAX_RETRY), 3, tries, longest))
     })
 }
 
@@ -103,11 +107,16 @@ pub(super) fn next_follow_up_try(payment: &CardPayment, now: Timestamp) -> Optio
 
 /// How long ago a paid payment last changed, while it is followed up.
 fn age_of_paid(payment: &CardPayment, now: Timestamp) -> Option<Duration> {
-    let transaction = payment.transaction.as_ref()?;
-    let is_paid = matches!(transaction.state.status, Status::Succeeded | Status::Refunded);
-    let millis = now.unix_millis().saturating_sub(transaction.updated_at.unix_millis());
-    let age = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
-    (is_paid && can_be_read(payment) && age < FOLLOWED_UP).then_some(age)
+    let status = payment.transaction.as_ref()?.state.status;
+    let is_paid = matches!(status, Status::Succeeded | Status::Refunded);
+    age(payment, now).filter(|age| is_paid && can_be_read(payment) && *age < FOLLOWED_UP)
+}
+
+/// How long ago the transaction last changed.
+fn age(payment: &CardPayment, now: Timestamp) -> Option<Duration> {
+    let changed_at = payment.transaction.as_ref()?.updated_at;
+    let millis = now.unix_millis().saturating_sub(changed_at.unix_millis());
+    Some(Duration::from_millis(u64::try_from(millis).unwrap_or(0)))
 }
 
 /// Whether the provider has anything to be asked about.
@@ -205,7 +214,9 @@ mod tests {
             (Prepared, None, 24 * HOUR, minutes),
             (Prepared, Some(Status::Pending), 30 * HOUR, minutes),
             (Expired, Some(Status::Pending), 30 * HOUR, minutes),
-            (Expired, Some(Status::Processing), 30 * HOUR, minutes),
+            (Expired, Some(Status::Processing), 23 * HOUR, minutes),
+            (Expired, Some(Status::Processing), 30 * HOUR, Some(HOUR)),
+            (Prepared, Some(Status::Processing), 90 * HOUR, Some(HOUR)),
             (Withdrawn, Some(Status::Processing), HOUR, minutes),
             (Expired, None, 30 * HOUR, None),
             (Expired, Some(Status::Failed), 30 * HOUR, None),

@@ -153,6 +153,8 @@ pub enum Component {
         client_secret: Secret,
         /// The payment intent.
         payment_intent_id: String,
+        /// The script that draws it.
+        script_url: String,
     },
     /// The second variant, `card_provider_b_web_payments`.
     WebPayments {
@@ -160,7 +162,48 @@ pub enum Component {
         location_id: String,
         /// `sandbox` or `production`.
         environment: &'static str,
+        /// The script that draws it.
+        script_url: String,
     },
+}
+
+/// What a provider would not take in an order, by the caller's field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderFault {
+    pub field: &'static str,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// What an object that an event names belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identified {
+    /// The provider's name for the payment.
+    pub payment: Option<String>,
+    /// Our reference; a payment without one was made by somebody else.
+    pub reference: Option<String>,
+    /// The dispute, where the object is one.
+    pub dispute: Option<Dispute>,
+}
+
+/// A web domain registered with a provider, and what can be paid with there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegisteredDomain {
+    /// The provider's name for it.
+    pub id: String,
+    pub domain: String,
+    pub wallets: Vec<DomainWallet>,
+}
+
+/// One wallet on a registered domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainWallet {
+    /// Such as `apple_pay`.
+    pub name: String,
+    /// Whether the provider's component shows it on this domain.
+    pub is_active: bool,
+    /// Why not, in the provider's words.
+    pub problem: Option<String>,
 }
 
 /// How a wire's payments are confirmed.
@@ -215,6 +258,11 @@ pub trait Cards: Send + Sync {
     /// before anything is recorded; a refusal is a [`RejectionKind::Invalid`], and not knowing is no refusal.
     async fn check(&self, _provider: &Provider, _order: &CardOrder) -> Call<()> {
         Call { outcome: Ok(()), logs: Vec::new() }
+    }
+
+    /// What the provider would not take in an order, as far as that is certain without asking it.
+    fn check_order(&self, _provider: &Provider, _order: &CardOrder) -> Result<(), OrderFault> {
+        Ok(())
     }
 
     /// Makes what the customer pays on.
@@ -281,6 +329,17 @@ pub trait Cards: Send + Sync {
     /// Takes back what was made at preparation, so that nobody can pay on it anymore, and says where the payment then
     /// stands: also where it turns out to have been paid.
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport>;
+
+    /// Asks which payment an object belongs to that an event names and nothing here knows; `None` if none.
+    async fn identify(&self, _provider: &Provider, _object: &str) -> Call<Option<Identified>> {
+        Call { outcome: Ok(None), logs: Vec::new() }
+    }
+
+    /// Registers a web domain for the wallets that the provider's component offers. `None` if the provider has no such
+    /// registration, or none that can be made by API.
+    async fn register_domain(&self, _provider: &Provider, _domain: &str) -> Option<Call<RegisteredDomain>> {
+        None
+    }
 }
 
 /// Where money goes. Neither number is ever printed.
@@ -362,12 +421,12 @@ pub struct WebhookNotice {
     pub payment: Option<String>,
     /// Our reference, as the event has it.
     pub reference: Option<String>,
-    /// What the event says the customer is debited.
-    pub amount: Option<Minor>,
-    /// In which currency, in capitals.
-    pub currency: Option<String>,
     /// A dispute's news, which cannot be read elsewhere.
     pub dispute: Option<Dispute>,
+    /// All that the event says it is about, where it says no more: [`Cards::identify`] tells which payment that is.
+    pub names_only: Option<String>,
+    /// The provider only tests whether its events arrive.
+    pub is_ping: bool,
 }
 
 /// An event that is signed and still cannot be read.

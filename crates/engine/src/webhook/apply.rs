@@ -26,6 +26,8 @@ pub(crate) enum EventOutcome {
     Done,
     /// It is about nothing known here, perhaps not yet.
     Unmatched,
+    /// The provider says that it is about a payment that was not made here.
+    Foreign,
     /// The provider could not be asked, and why.
     Waiting(String),
 }
@@ -76,6 +78,9 @@ impl Engine {
             EventOutcome::Waiting(why) => (ProviderEventState::Waiting, why),
             EventOutcome::Unmatched if stored.tries < UNMATCHED_TRIES => {
                 (ProviderEventState::Waiting, "no matching payment yet".to_owned())
+            }
+            EventOutcome::Foreign => {
+                (ProviderEventState::Ignored, "about a payment that was not made here".to_owned())
             }
             EventOutcome::Unmatched => {
                 (ProviderEventState::Ignored, "no matching payment in this environment".to_owned())

@@ -21,9 +21,9 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
         "objects": notice.objects,
         "payment": notice.payment,
         "reference": notice.reference,
-        "amountMinor": notice.amount.map(|amount| amount.to_string()),
-        "currency": notice.currency,
         "dispute": dispute,
+        "namesOnly": notice.names_only,
+        "isPing": notice.is_ping,
     })
     .to_string()
 }
@@ -40,8 +40,6 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
         objects: objects.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
         payment: words(&value, "payment"),
         reference: words(&value, "reference"),
-        amount: minor(&value, "amountMinor"),
-        currency: words(&value, "currency"),
         dispute: match dispute {
             Some(dispute) => Some(Dispute {
                 id: words(dispute, "id")?,
@@ -51,6 +49,8 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
             }),
             None => None,
         },
+        names_only: words(&value, "namesOnly"),
+        is_ping: value.get("isPing").and_then(Value::as_bool).unwrap_or_default(),
     })
 }
 
@@ -75,14 +75,14 @@ mod tests {
             objects: vec!["pi_1".to_owned(), "ch_1".to_owned()],
             payment: Some("pi_1".to_owned()),
             reference: Some("pay_1".to_owned()),
-            amount: Minor::new(9_007_199_254_740_993),
-            currency: Some("USD".to_owned()),
             dispute: Some(Dispute {
                 id: "dp_1".to_owned(),
                 status: "needs_response".to_owned(),
                 reason: None,
-                amount: Minor::new(5),
+                amount: Minor::new(9_007_199_254_740_993),
             }),
+            names_only: Some("dp_1".to_owned()),
+            is_ping: false,
         };
         for notice in [full, WebhookNotice::default()] {
             assert_eq!(read(&write(&notice)), Some(notice));

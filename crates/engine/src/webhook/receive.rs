@@ -46,7 +46,7 @@ pub enum WebhookError {
 /// matches nothing, before and after.
 fn storable(mut notice: WebhookNotice) -> WebhookNotice {
     let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
-    let words = words.chain(&mut notice.currency);
+    let words = words.chain(&mut notice.names_only);
     let dispute = notice
         .dispute
         .iter_mut()
@@ -114,8 +114,12 @@ impl Engine {
             }
             return Ok(());
         }
-        let note = "not relevant here".to_owned();
-        let (state, provider, id) = (ProviderEventState::Ignored, event.provider, event.id);
+        let (state, note) = if notice.is_ping {
+            (ProviderEventState::Applied, "test event: this webhook endpoint works")
+        } else {
+            (ProviderEventState::Ignored, "not relevant here")
+        };
+        let (note, provider, id) = (note.to_owned(), event.provider, event.id);
         self.store
             .settle_provider_event(
                 environment,

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 use tollgate_domain::{
-    Flow, ServiceReference, ach::AchProviderStatus, card::ProviderStatus, transaction::Status,
+    Flow, ServiceReference,
+    ach::AchProviderStatus,
+    card::ProviderStatus,
+    transaction::{Dispute, Status},
 };
 use tollgate_engine::{
     WebhookError,
@@ -13,7 +16,7 @@ use crate::support::{
     config::{BANK, INTENTS, REGISTER, REGISTER_FROM},
     every_step::{UseCase, fails_at_every_step},
     faults::Fault,
-    provider::whole_refund,
+    provider::{Page, whole_refund},
     requests::{card_request, charge_of},
     world::World,
 };
@@ -175,17 +178,21 @@ async fn what_concerns_nothing_here_is_ignored() {
     world.webhook(INTENTS, &event("evt_3", "page_of_somebody")).await.unwrap();
     world.settle().await;
     let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
-    let states: Vec<_> = events.iter().map(|event| event.state).collect();
-    assert_eq!(states, [ProviderEventState::Ignored; 3]);
+    let mut states: Vec<_> = events.iter().map(|event| (event.event.id.as_str(), event.state)).collect();
+    states.sort_by_key(|(id, _)| *id);
+    use ProviderEventState::{Applied, Ignored};
+    assert_eq!(states, [("evt_1", Applied), ("evt_2", Ignored), ("evt_3", Ignored)]);
+    let ping = events.iter().find(|event| event.event.id == "evt_1").unwrap();
+    assert!(ping.note.contains("this webhook endpoint works"), "{}", ping.note);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_that_claims_another_amount_moves_nothing() {
+async fn a_payment_that_the_provider_shows_with_another_amount_moves_nothing() {
     let world = World::new().await;
     let id = world.prepared(Flow::HostedCheckout, 1_000).await.order.id;
     world.providers.records().page().status = ProviderStatus::Succeeded;
-    let claim = json!({ "id": "evt_1", "type": "updated", "object": "page_1", "amount": 1 });
-    world.webhook(INTENTS, &claim).await.unwrap();
+    world.providers.records().page().amount = 1;
+    world.webhook(INTENTS, &event("evt_1", "page_1")).await.unwrap();
     assert_eq!(world.status(ServiceReference::Card(id)).await, None);
     let exceptions = world.engine().exceptions(world.environment, true, None, 10).await.unwrap();
     assert_eq!(exceptions.len(), 1, "{exceptions:?}");
@@ -235,4 +242,45 @@ async fn an_event_that_outruns_our_own_record_is_not_lost() {
     let id = world.payments().await[0].order.id;
     assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Succeeded));
     world.check().await;
+}
+
+fn naming(id: &str, object: &str) -> Value {
+    json!({ "id": id, "type": "updated", "namesOnly": object })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_only_names_its_object_finds_its_payment_at_the_provider() {
+    let world = World::new().await;
+    let id = world.prepared(Flow::HostedCheckout, 1_000).await.order.id;
+    {
+        let mut records = world.providers.records();
+        records.page().status = ProviderStatus::Succeeded;
+        records.page().dispute = Some(Dispute {
+            id: "dispute of page_1".to_owned(),
+            status: "needs_response".to_owned(),
+            reason: None,
+            amount: None,
+        });
+    }
+    world.webhook(INTENTS, &naming("evt_1", "dispute of page_1")).await.unwrap();
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Succeeded));
+    let payment = world.engine().payment_with_timeline(world.environment, id).await.unwrap().payment;
+    let dispute = payment.transaction.unwrap().state.dispute.unwrap();
+    assert_eq!((dispute.id.as_str(), dispute.status.as_str()), ("dispute of page_1", "needs_response"));
+
+    // What somebody else sold on the same account is asked about once.
+    {
+        let mut records = world.providers.records();
+        let (id, reference) = ("page_of_somebody".to_owned(), String::new());
+        let status = ProviderStatus::NotStarted;
+        let theirs = Page { id, reference, status, dispute: None, ..records.page().clone() };
+        records.pages.push(theirs);
+    }
+    world.webhook(INTENTS, &naming("evt_2", "page_of_somebody")).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.providers.records().count("objects.retrieve"), 2);
+    let ignored = Some(ProviderEventState::Ignored);
+    let events = world.engine().provider_events(world.environment, ignored, None, 10).await.unwrap();
+    assert_eq!(events.len(), 1);
+    assert!(events[0].note.contains("not made here"), "{}", events[0].note);
 }

@@ -146,7 +146,6 @@ pub(super) struct EventPayment {
     pub(super) id: String,
     pub(super) order_id: Option<String>,
     pub(super) reference_id: Option<String>,
-    pub(super) amount_money: Option<Money>,
 }
 
 #[derive(Deserialize)]

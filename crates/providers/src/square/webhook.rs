@@ -36,16 +36,11 @@ pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
 
 fn payment(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNotice, UnreadableEvent> {
     let (_, PaymentObject { payment }) = object(data)?;
-    let (amount, currency) = payment.amount_money.map(|money| (money.amount, money.currency)).unzip();
-    // Without our reference it was paid through a link, and may be one of several payments for its order.
-    let amount = amount.filter(|_| payment.reference_id.is_some());
     Ok(WebhookNotice {
         relevant: true,
         objects: [Some(payment.id.clone()), payment.order_id].into_iter().flatten().collect(),
         payment: Some(payment.id),
         reference: payment.reference_id,
-        amount,
-        currency: currency.map(|code| code.to_ascii_uppercase()),
         ..notice
     })
 }

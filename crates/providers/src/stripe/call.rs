@@ -78,6 +78,9 @@ impl ApiClient<'_> {
         if let Ok(version) = HeaderValue::from_str(self.version) {
             headers.insert("stripe-version", version);
         }
+        if let Some(account) = &self.provider.options.account {
+            headers.insert("stripe-account", HeaderValue::from_str(account).map_err(|_| unusable())?);
+        }
         Ok(headers)
     }
 }

@@ -92,6 +92,10 @@ fn decline(error: &Error) -> Code {
 fn card_code(code: &str) -> Code {
     match code {
         "payment_intent_authentication_failure" => Code::AuthenticationFailed,
+        "payment_intent_payment_attempt_expired" => Code::PaymentExpired,
+        "payment_intent_payment_attempt_failed"
+        | "payment_method_bank_account_blocked"
+        | "debit_not_authorized" => Code::BankDeclined,
         // The rest of the names are shared with the bank's.
         other => decline_code(other),
     }

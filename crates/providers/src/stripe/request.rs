@@ -1,9 +1,11 @@
-//! What is sent. Every byte follows from the order alone, so that a repeated request is the same request.
+//! What is sent. Every byte follows from the order and the options it was prepared with, so that a repeated request is the
+//! same request.
 
 use std::time::Duration;
 
+use tollgate_configuration::ProviderOptions;
 use tollgate_domain::card::CardOrder;
-use tollgate_engine::ports::CallError;
+use tollgate_engine::ports::{CallError, OrderFault};
 
 use super::form::Form;
 use crate::{failure::not_offered, text::fit};
@@ -28,27 +30,67 @@ const SESSION_SECONDS_MAX: i64 = (24 * 60 - 1) * 60 + 1;
 /// little.
 const OTHER_UNITS: [&str; 3] = ["ISK", "MGA", "UGX"];
 
-/// Refuses currencies whose amounts mean something else on this API.
-pub(super) fn check_currency(order: &CardOrder) -> Result<(), CallError> {
-    if OTHER_UNITS.contains(&order.currency.code()) {
-        return Err(not_offered("This provider uses different units for this currency; route it elsewhere."));
+/// Three decimals, of which the wire takes only two: the last digit has to be 0.
+const TENS_ONLY: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
+
+/// What the wire would refuse, or would take for another amount.
+pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), OrderFault> {
+    let code = order.currency.code();
+    let fault = |field, message| Err(OrderFault { field, message });
+    if OTHER_UNITS.contains(&code) {
+        let message =
+            format!("{code} is counted in different units by the selected provider; route it elsewhere");
+        return fault("currency", message);
+    }
+    if methods(order, options).next().is_none() {
+        let names: Vec<_> = options.payment_methods.iter().map(|method| method.name).collect();
+        let message = format!(
+            "cannot be paid with any payment method of the selected provider ({}); route {code} elsewhere, or add \
+             `card` to its `options.paymentMethods`",
+            names.join(", ")
+        );
+        return fault("currency", message);
+    }
+    let (total, fee) = (order.fee.total_debit, order.fee.fee);
+    if TENS_ONLY.contains(&code) && !total.get().is_multiple_of(10) {
+        let message = format!(
+            "leads to a total debit of {total} with a fee of {fee}, but the selected provider takes {code} only in \
+             multiples of 10; choose an amount whose totalDebitMinor ends in 0"
+        );
+        return fault("amountMinor", message);
     }
     Ok(())
 }
 
+/// Those of the configured methods that can pay this order.
+fn methods<'a>(order: &CardOrder, options: &'a ProviderOptions) -> impl Iterator<Item = &'static str> + 'a {
+    let code = order.currency.code().to_owned();
+    options.payment_methods.iter().filter(move |method| method.takes(&code)).map(|method| method.name)
+}
+
+/// Without a list the wire offers every method that is switched on in the account's dashboard.
+fn with_methods(form: Form, order: &CardOrder, options: &ProviderOptions) -> Form {
+    methods(order, options).fold(form, |form, name| form.with("payment_method_types[]", name))
+}
+
+/// The wire mails a receipt to this address whatever the account's own e-mail settings say.
+fn receipt_email<'a>(order: &'a CardOrder, options: &ProviderOptions) -> Option<&'a str> {
+    order.customer_email.as_deref().filter(|_| options.receipt_email)
+}
+
 /// An intent for the embedded component.
-pub(super) fn intent(order: &CardOrder) -> Form {
-    Form::new()
-        .with("amount", &order.fee.total_debit.to_string())
-        .with("currency", &currency(order))
-        .with("automatic_payment_methods[enabled]", "true")
+pub(super) fn intent(order: &CardOrder, options: &ProviderOptions) -> Form {
+    let form =
+        Form::new().with("amount", &order.fee.total_debit.to_string()).with("currency", &currency(order));
+    with_methods(form, order, options)
         .with_some("description", order.description.as_deref())
-        .with_some("receipt_email", order.customer_email.as_deref())
+        .with_some("receipt_email", receipt_email(order, options))
+        .with_some("statement_descriptor_suffix", options.statement_descriptor_suffix.as_deref())
         .with_all("metadata", &metadata(order))
 }
 
 /// A session for the hosted page.
-pub(super) fn session(order: &CardOrder) -> Result<Form, CallError> {
+pub(super) fn session(order: &CardOrder, options: &ProviderOptions) -> Result<Form, CallError> {
     let Some(success_url) = &order.success_url else {
         return Err(not_offered("A hosted checkout needs a successUrl."));
     };
@@ -60,8 +102,7 @@ pub(super) fn session(order: &CardOrder) -> Result<Form, CallError> {
         ("price_data][product_data][name", name),
         ("quantity", "1".to_owned()),
     ];
-    let form = Form::new()
-        .with("mode", "payment")
+    let form = with_methods(Form::new().with("mode", "payment"), order, options)
         .with("success_url", success_url)
         .with_some("cancel_url", order.cancel_url.as_deref())
         .with("client_reference_id", &order.id.to_string())
@@ -69,6 +110,11 @@ pub(super) fn session(order: &CardOrder) -> Result<Form, CallError> {
         .with_all("line_items[0]", &item)
         .with_all("metadata", &metadata(order))
         .with_some("payment_intent_data[description]", order.description.as_deref())
+        .with_some("payment_intent_data[receipt_email]", receipt_email(order, options))
+        .with_some(
+            "payment_intent_data[statement_descriptor_suffix]",
+            options.statement_descriptor_suffix.as_deref(),
+        )
         // A session's metadata is not its intent's unless told.
         .with_all("payment_intent_data[metadata]", &metadata(order))
         .with("expires_at", &session_end(order).to_string());
@@ -91,6 +137,21 @@ pub(super) fn session_query() -> Form {
         .with("expand[]", "payment_intent")
         .with("expand[]", "payment_intent.latest_charge")
         .with("expand[]", "payment_intent.latest_charge.refunds")
+}
+
+/// Whichever payment an object belongs to.
+pub(super) fn owner_query() -> Form {
+    Form::new().with("expand[]", "payment_intent")
+}
+
+/// A domain by its name.
+pub(super) fn domain_query(domain: &str) -> Form {
+    Form::new().with("domain_name", domain).with("limit", "1")
+}
+
+/// A domain to register.
+pub(super) fn domain(domain: &str) -> Form {
+    Form::new().with("domain_name", domain)
 }
 
 fn currency(order: &CardOrder) -> String {

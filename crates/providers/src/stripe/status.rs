@@ -7,15 +7,27 @@ use tollgate_domain::{
 
 use super::{
     rejection,
-    types::{Intent, Metadata, Session},
+    types::{Intent, Metadata, NextAction, Session},
 };
+
+/// The customer holds something to pay by, a voucher or the like, and has days to do it. What is not paid in time comes back
+/// as failed.
+const PAID_LATER: [&str; 7] = [
+    "boleto_display_details",
+    "display_bank_transfer_instructions",
+    "konbini_display_details",
+    "multibanco_display_details",
+    "oxxo_display_details",
+    "pix_display_qr_code",
+    "verify_with_microdeposits",
+];
 
 /// An intent as the domain sees it, without its refunds.
 pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
     let failure = intent.last_payment_error.as_ref().map(rejection::failure);
     ProviderReport {
         payment: Some(intent.id.clone()),
-        provider_status: intent_status(&intent.status, failure),
+        provider_status: intent_status(&intent.status, failure, intent.next_action.as_ref()),
         amount: Some(intent.amount),
         currency: Some(intent.currency.to_ascii_uppercase()),
         reference: reference(intent.metadata.as_ref()),
@@ -48,10 +60,12 @@ pub(super) fn session_report(session: &Session) -> ProviderReport {
 }
 
 /// Payment intents. `failure` is why the last try failed, where one did.
-fn intent_status(status: &str, failure: Option<Failure>) -> ProviderStatus {
+fn intent_status(status: &str, failure: Option<Failure>, next: Option<&NextAction>) -> ProviderStatus {
+    let is_paid_later = next.is_some_and(|next| PAID_LATER.contains(&next.kind.as_str()));
     match (status, failure) {
         ("requires_payment_method", None) | ("requires_confirmation", _) => ProviderStatus::NotStarted,
         ("requires_payment_method", Some(failure)) => ProviderStatus::Failed(failure),
+        ("requires_action", _) if is_paid_later => ProviderStatus::Processing,
         ("requires_action", _) => ProviderStatus::ActionRequired,
         // Authorised only happens to intents that are captured by hand, which are none of ours.
         ("processing" | "requires_capture", _) => ProviderStatus::Processing,
@@ -113,7 +127,22 @@ mod tests {
             ("requires_a_dance", None, ProviderStatus::Unrecognized("requires_a_dance".to_owned())),
             ("", None, ProviderStatus::Unrecognized(String::new())),
         ] {
-            assert_eq!(intent_status(status, failure), expected, "{status}");
+            assert_eq!(intent_status(status, failure, None), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_voucher_is_on_its_way_and_proof_of_identity_is_not() {
+        for (next, expected) in [
+            ("oxxo_display_details", ProviderStatus::Processing),
+            ("multibanco_display_details", ProviderStatus::Processing),
+            ("redirect_to_url", ProviderStatus::ActionRequired),
+            ("use_stripe_sdk", ProviderStatus::ActionRequired),
+            ("something_new", ProviderStatus::ActionRequired),
+        ] {
+            let next = NextAction { kind: next.to_owned() };
+            assert_eq!(intent_status("requires_action", None, Some(&next)), expected, "{}", next.kind);
+            assert_eq!(intent_status("canceled", None, Some(&next)), ProviderStatus::Canceled);
         }
     }
 

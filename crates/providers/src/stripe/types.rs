@@ -31,7 +31,15 @@ pub(super) struct Intent {
     pub(super) currency: String,
     pub(super) last_payment_error: Option<Error>,
     pub(super) latest_charge: Option<Charge>,
+    pub(super) next_action: Option<NextAction>,
     pub(super) metadata: Option<Metadata>,
+}
+
+/// What the customer has to do next.
+#[derive(Deserialize)]
+pub(super) struct NextAction {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
 }
 
 /// A charge inside its intent.
@@ -112,18 +120,45 @@ pub(super) struct ErrorBody {
     pub(super) error: Error,
 }
 
-/// A webhook's body.
+/// An account of the provider's.
+#[derive(Deserialize)]
+pub(super) struct Account {
+    pub(super) id: String,
+}
+
+/// Registered domains.
+#[derive(Deserialize)]
+pub(super) struct DomainList {
+    pub(super) data: Vec<Domain>,
+}
+
+/// A registered domain. Each wallet is a field of its own.
+#[derive(Deserialize)]
+pub(super) struct Domain {
+    pub(super) id: String,
+    pub(super) domain_name: String,
+    #[serde(flatten)]
+    pub(super) fields: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A webhook's body: with its object as it was (a snapshot event), or with nothing but its name (a thin event).
 #[derive(Deserialize)]
 pub(super) struct Event {
     pub(super) id: String,
     #[serde(rename = "type")]
     pub(super) kind: String,
-    pub(super) data: EventData,
+    pub(super) data: Option<EventData>,
+    pub(super) related_object: Option<RelatedObject>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct EventData {
-    pub(super) object: serde_json::Value,
+    pub(super) object: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RelatedObject {
+    pub(super) id: String,
 }
 
 /// The object of an event we know: an intent, a session, a charge, a refund or a dispute.
@@ -132,9 +167,6 @@ pub(super) struct EventObject {
     pub(super) id: String,
     #[serde(default, deserialize_with = "maybe_minor")]
     pub(super) amount: Option<Minor>,
-    #[serde(default, deserialize_with = "maybe_minor")]
-    pub(super) amount_total: Option<Minor>,
-    pub(super) currency: Option<String>,
     pub(super) status: Option<String>,
     pub(super) reason: Option<String>,
     pub(super) client_reference_id: Option<String>,
@@ -148,13 +180,21 @@ pub(super) struct EventObject {
 #[serde(untagged)]
 pub(super) enum Named {
     Id(String),
-    Whole { id: String },
+    Whole { id: String, metadata: Option<Metadata> },
 }
 
 impl Named {
     pub(super) fn into_id(self) -> String {
         match self {
-            Self::Id(id) | Self::Whole { id } => id,
+            Self::Id(id) | Self::Whole { id, .. } => id,
+        }
+    }
+
+    /// Our reference on it, where it is whole.
+    pub(super) fn reference(&self) -> Option<&str> {
+        match self {
+            Self::Whole { metadata: Some(metadata), .. } => metadata.tollgate_reference.as_deref(),
+            Self::Whole { metadata: None, .. } | Self::Id(_) => None,
         }
     }
 }

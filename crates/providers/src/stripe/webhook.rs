@@ -1,4 +1,4 @@
-//! The provider's webhooks: `Stripe-Signature` over time and body, and events that carry their object.
+//! The provider's webhooks: `Stripe-Signature` over time and body, and events that carry their object or only name it.
 
 use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
@@ -47,7 +47,7 @@ fn parts(header: &str) -> Option<(&str, Vec<Vec<u8>>)> {
 
 /// What an event's object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Subject {
+pub(super) enum Kind {
     Intent,
     Session,
     Charge,
@@ -55,28 +55,29 @@ enum Subject {
     Dispute,
 }
 
-/// Every event that can change anything here.
-fn subject(kind: &str) -> Option<Subject> {
-    match kind {
+/// Sent to try an endpoint, about nothing.
+const PING: &str = "v2.core.event_destination.ping";
+
+/// Every event that can change anything here, by its name without a version.
+fn kind_of(event: &str) -> Option<Kind> {
+    match event {
         "payment_intent.succeeded"
         | "payment_intent.processing"
         | "payment_intent.requires_action"
         | "payment_intent.amount_capturable_updated"
         | "payment_intent.payment_failed"
-        | "payment_intent.canceled" => Some(Subject::Intent),
+        | "payment_intent.canceled" => Some(Kind::Intent),
         "checkout.session.completed"
         | "checkout.session.async_payment_succeeded"
         | "checkout.session.async_payment_failed"
-        | "checkout.session.expired" => Some(Subject::Session),
-        "charge.refunded" => Some(Subject::Charge),
-        "refund.created" | "refund.updated" | "refund.failed" | "charge.refund.updated" => {
-            Some(Subject::Refund)
-        }
+        | "checkout.session.expired" => Some(Kind::Session),
+        "charge.refunded" => Some(Kind::Charge),
+        "refund.created" | "refund.updated" | "refund.failed" | "charge.refund.updated" => Some(Kind::Refund),
         "charge.dispute.created"
         | "charge.dispute.updated"
         | "charge.dispute.closed"
         | "charge.dispute.funds_withdrawn"
-        | "charge.dispute.funds_reinstated" => Some(Subject::Dispute),
+        | "charge.dispute.funds_reinstated" => Some(Kind::Dispute),
         _ => None,
     }
 }
@@ -85,52 +86,67 @@ fn subject(kind: &str) -> Option<Subject> {
 pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
     let unreadable = |error: serde_json::Error| UnreadableEvent(error.to_string());
     let event: Event = serde_json::from_slice(body).map_err(unreadable)?;
-    let notice = WebhookNotice { event: event.id, kind: event.kind, ..WebhookNotice::default() };
-    let Some(subject) = subject(&notice.kind) else { return Ok(notice) };
-    let object: EventObject = serde_json::from_value(event.data.object).map_err(unreadable)?;
-    Ok(told(notice, subject, object))
+    let is_ping = event.kind == PING;
+    let notice = WebhookNotice { event: event.id, kind: event.kind, is_ping, ..WebhookNotice::default() };
+    // A thin event's type has the version of the API in front that its object belongs to.
+    let Some(kind) = kind_of(notice.kind.strip_prefix("v1.").unwrap_or(&notice.kind)) else {
+        return Ok(notice);
+    };
+    let notice = WebhookNotice { relevant: true, ..notice };
+    match (event.data.and_then(|data| data.object), event.related_object) {
+        (Some(object), _) => {
+            Ok(about(notice, kind, serde_json::from_value::<EventObject>(object).map_err(unreadable)?))
+        }
+        (None, Some(related)) => Ok(named(notice, kind, related.id)),
+        (None, None) => Err(UnreadableEvent("it names no object".to_owned())),
+    }
 }
 
-fn told(notice: WebhookNotice, subject: Subject, object: EventObject) -> WebhookNotice {
-    let intent = object.payment_intent.map(Named::into_id);
+/// An event that says what its object is called and no more.
+fn named(notice: WebhookNotice, kind: Kind, id: String) -> WebhookNotice {
+    let is_known_here = matches!(kind, Kind::Intent | Kind::Session);
+    WebhookNotice {
+        objects: Some(id.clone()).filter(|_| is_known_here).into_iter().collect(),
+        payment: Some(id.clone()).filter(|_| kind == Kind::Intent),
+        names_only: Some(id),
+        ..notice
+    }
+}
+
+/// What an object says about the payment it belongs to. Its amounts are not looked at: they may be in the buyer's currency,
+/// and are read from the provider anyway.
+pub(super) fn about(notice: WebhookNotice, kind: Kind, object: EventObject) -> WebhookNotice {
+    let of_intent = object.payment_intent.as_ref().and_then(Named::reference).map(str::to_owned);
     let reference = object.metadata.and_then(|metadata| metadata.tollgate_reference);
-    let currency = object.currency.map(|code| code.to_ascii_uppercase());
-    let notice = WebhookNotice { relevant: true, ..notice };
-    match subject {
-        Subject::Intent => WebhookNotice {
-            objects: vec![object.id.clone()],
-            payment: Some(object.id),
-            reference,
-            amount: object.amount,
-            currency,
-            ..notice
-        },
-        Subject::Session => WebhookNotice {
-            objects: [Some(object.id), intent.clone()].into_iter().flatten().collect(),
-            payment: intent,
-            reference: object.client_reference_id.or(reference),
-            amount: object.amount_total,
-            currency,
-            ..notice
-        },
-        Subject::Charge => WebhookNotice {
-            objects: [intent.clone(), Some(object.id)].into_iter().flatten().collect(),
-            payment: intent,
-            reference,
-            amount: object.amount,
-            currency,
-            ..notice
-        },
-        // A refund's and a dispute's amounts are their own, not the payment's.
-        Subject::Refund | Subject::Dispute => {
-            let charge = object.charge.map(Named::into_id);
-            let dispute = (subject == Subject::Dispute).then(|| Dispute {
+    let reference = object.client_reference_id.or(reference).or(of_intent);
+    let intent = object.payment_intent.map(Named::into_id);
+    let charge = object.charge.map(Named::into_id);
+    let names =
+        |first: Option<String>, second: Option<String>| [first, second].into_iter().flatten().collect();
+    match kind {
+        Kind::Intent => {
+            WebhookNotice { objects: vec![object.id.clone()], payment: Some(object.id), reference, ..notice }
+        }
+        Kind::Session => {
+            let objects = names(Some(object.id), intent.clone());
+            WebhookNotice { objects, payment: intent, reference, ..notice }
+        }
+        Kind::Charge => {
+            let objects = names(intent.clone(), Some(object.id));
+            WebhookNotice { objects, payment: intent, reference, ..notice }
+        }
+        Kind::Refund => {
+            let objects = names(intent.clone(), charge);
+            WebhookNotice { objects, payment: intent, reference, ..notice }
+        }
+        Kind::Dispute => {
+            let dispute = Some(Dispute {
                 id: object.id,
                 status: object.status.unwrap_or_default(),
                 reason: object.reason,
                 amount: object.amount,
             });
-            let objects = [intent.clone(), charge].into_iter().flatten().collect();
+            let objects = names(intent.clone(), charge);
             WebhookNotice { objects, payment: intent, reference, dispute, ..notice }
         }
     }

@@ -79,8 +79,7 @@ async fn what_the_simulator_sends_on_the_stripe_wire_is_believed_and_understood(
     let notices = inbox.until(reader, &world.stripe, &url, "checkout.session.completed").await;
     let reference = Some(order.id.to_string());
     for one in notices.iter().filter(|one| one.relevant) {
-        assert_eq!((&one.reference, one.amount), (&reference, Some(minor(2_000))), "{one:?}");
-        assert_eq!(one.currency.as_deref(), Some("USD"));
+        assert_eq!(one.reference, reference, "{one:?}");
     }
     let completed = notices.last().unwrap();
     assert!(completed.relevant, "{completed:?}");

@@ -40,7 +40,6 @@ fn every_stripe_event() {
     let providers = providers();
     let translate = |body: &[u8]| providers.webhooks(Adapter::Stripe).unwrap().translate(body).unwrap();
     let metadata = json!({ "tollgate_reference": "pay_1", "other": "x" });
-    let (amount, currency) = (Some(minor(2_000)), Some("USD".to_owned()));
 
     let intent = json!({ "id": "pi_1", "object": "payment_intent", "amount": 2000, "currency": "usd",
         "metadata": metadata, "status": "x", "latest_charge": "ch_1", "payment_intent": null });
@@ -57,8 +56,6 @@ fn every_stripe_event() {
             objects: names(&["pi_1"]),
             payment: Some("pi_1".to_owned()),
             reference: Some("pay_1".to_owned()),
-            amount,
-            currency: currency.clone(),
             ..notice("evt_1", &kind)
         };
         assert_eq!(translate(&stripe_event(&kind, &intent)), expected);
@@ -73,8 +70,6 @@ fn every_stripe_event() {
                 objects: names(objects),
                 payment: intent.as_str().map(str::to_owned),
                 reference: Some("pay_1".to_owned()),
-                amount,
-                currency: currency.clone(),
                 ..notice("evt_1", &kind)
             };
             assert_eq!(translate(&stripe_event(&kind, &session)), expected);
@@ -90,8 +85,6 @@ fn every_stripe_event() {
         objects: names(&["pi_1", "ch_1"]),
         payment: Some("pi_1".to_owned()),
         reference: Some("pay_1".to_owned()),
-        amount,
-        currency,
         ..notice("evt_1", "charge.refunded")
     };
     assert_eq!(translate(&stripe_event("charge.refunded", &charge)), expected);
@@ -136,7 +129,48 @@ fn every_stripe_event() {
         assert_eq!(translate(&stripe_event(kind, &json!("anything"))), expected);
     }
     let told = translate(STRIPE_VECTOR.as_bytes());
-    assert_eq!((told.event.as_str(), told.amount), ("evt_test_000001", Some(minor(1_999))));
+    assert_eq!((told.event.as_str(), told.relevant), ("evt_test_000001", true));
+}
+
+#[test]
+fn every_thin_stripe_event() {
+    let providers = providers();
+    let reader = providers.webhooks(Adapter::Stripe).unwrap();
+    let thin = |kind: &str, related: Value| {
+        json!({ "id": "evt_test_1", "object": "v2.core.event", "type": kind, "livemode": false,
+            "created": "2026-11-15T06:20:52.246Z", "related_object": related })
+        .to_string()
+    };
+    let related =
+        |id: &str, kind: &str| json!({ "id": id, "type": kind, "url": format!("/v1/{kind}s/{id}") });
+    for (name, id, kind, objects, payment) in [
+        ("payment_intent.succeeded", "pi_1", "payment_intent", &["pi_1"][..], Some("pi_1")),
+        ("payment_intent.payment_failed", "pi_1", "payment_intent", &["pi_1"], Some("pi_1")),
+        ("checkout.session.completed", "cs_1", "checkout.session", &["cs_1"], None),
+        ("checkout.session.async_payment_failed", "cs_1", "checkout.session", &["cs_1"], None),
+        ("charge.refunded", "ch_1", "charge", &[], None),
+        ("refund.failed", "re_1", "refund", &[], None),
+        ("charge.dispute.updated", "dp_1", "dispute", &[], None),
+        ("charge.dispute.funds_reinstated", "dp_1", "dispute", &[], None),
+    ] {
+        let kind_of_event = format!("v1.{name}");
+        let expected = WebhookNotice {
+            objects: names(objects),
+            payment: payment.map(str::to_owned),
+            names_only: Some(id.to_owned()),
+            ..notice("evt_test_1", &kind_of_event)
+        };
+        assert_eq!(reader.translate(thin(&kind_of_event, related(id, kind)).as_bytes()), Ok(expected));
+    }
+    // An event about nothing of ours, and one that is about nothing at all.
+    let other = thin("v1.billing.meter.error_report_triggered", related("mtr_1", "billing.meter"));
+    assert!(!reader.translate(other.as_bytes()).unwrap().relevant);
+    let ping = "v2.core.event_destination.ping";
+    for related in [related("ed_1", "event_destination"), Value::Null] {
+        let told = reader.translate(thin(ping, related).as_bytes()).unwrap();
+        assert_eq!(told, WebhookNotice { relevant: false, is_ping: true, ..notice("evt_test_1", ping) });
+    }
+    assert!(reader.translate(thin("v1.payment_intent.succeeded", Value::Null).as_bytes()).is_err());
 }
 
 #[test]
@@ -150,8 +184,6 @@ fn every_square_event() {
             objects: names(&["p1", "o1"]),
             payment: Some("p1".to_owned()),
             reference: Some("pay_1".to_owned()),
-            amount: Some(minor(2_000)),
-            currency: Some("USD".to_owned()),
             ..notice("e1", kind)
         };
         assert_eq!(translate(&square_event(kind, "payment", &payment)), expected);

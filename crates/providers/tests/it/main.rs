@@ -23,5 +23,6 @@ mod retry;
 mod signatures;
 mod square;
 mod stripe;
+mod stripe_options;
 mod support;
 mod validators;

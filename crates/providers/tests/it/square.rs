@@ -32,7 +32,7 @@ async fn a_component_payment_from_charge_to_refund() {
             && cards.prepares_at_provider(Flow::HostedCheckout)
     );
     refused(cards.prepare(&world.square, &order).await, RejectionKind::Invalid);
-    let Some(Component::WebPayments { application_id, location_id, environment }) =
+    let Some(Component::WebPayments { application_id, location_id, environment, script_url }) =
         cards.component(&world.square, None)
     else {
         panic!("web payments were expected");
@@ -41,6 +41,7 @@ async fn a_component_payment_from_charge_to_refund() {
         (application_id.as_str(), location_id.as_str(), environment),
         ("sandbox-sq0idb-simulator", LOCATION, "sandbox")
     );
+    assert_eq!(script_url, format!("{}/square/web-payments.js", world.origin));
 
     let call = cards.charge(&world.square, &order, &charge(1, OK)).await;
     assert_eq!(asked(&call), [("payments.create", 1)]);

@@ -8,7 +8,7 @@ use tollgate_domain::{Currency, Flow};
 use tollgate_engine::ports::{Component, Confirmation, RejectionKind, Subject};
 
 use crate::support::{
-    World, asked, charge, failed_code, given_back, minor, now, order, provider, refused, start,
+    World, asked, charge, failed_code, given_back, minor, now, order, provider, refused, start, stripe_with,
 };
 
 const GOOD: &str = "4242424242424242";
@@ -46,11 +46,12 @@ async fn a_component_payment_from_preparation_to_refund() {
         made[0]["metadata"],
         json!({ "tollgate_reference": order.id.to_string(), "tollgate_environment": order.environment.to_string() })
     );
-    let Some(Component::PaymentElement { publishable_key, client_secret, payment_intent_id }) =
+    let Some(Component::PaymentElement { publishable_key, client_secret, payment_intent_id, script_url }) =
         cards.component(&world.stripe, Some(&prepared))
     else {
         panic!("a payment element was expected");
     };
+    assert_eq!(script_url, format!("{}/stripe/v3.js", world.origin));
     assert_eq!((publishable_key.as_str(), &payment_intent_id), ("pk_test_simulator", &prepared.object));
     assert_eq!(client_secret, secret);
     assert!(cards.component(&world.stripe, None).is_none());
@@ -100,23 +101,6 @@ async fn declines_are_told_in_our_words() {
     ] {
         world.confirm(&prepared.object, method).await.expect(402);
         assert_eq!(failed_code(&look(&world, &prepared.object).await), code);
-    }
-}
-
-#[tokio::test]
-async fn a_bank_debit_is_processing_until_it_comes_through() {
-    let world = start().await;
-    for (action, paid) in [("settle", true), ("fail", false)] {
-        let order = order(Flow::PaymentComponent);
-        let id = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap().object;
-        world.confirm(&id, "pm_usBankAccount_success").await.expect(200);
-        assert_eq!(look(&world, &id).await.provider_status, ProviderStatus::Processing);
-        world.control("POST", &format!("stripe/payment_intents/{id}/{action}"), json!({})).await;
-        let seen = look(&world, &id).await;
-        assert_eq!(seen.provider_status == ProviderStatus::Succeeded, paid, "{seen:?}");
-        let withdrawn = world.stripe_cards().withdraw(&world.stripe, &order, &id).await.outcome.unwrap();
-        let expected = if paid { ProviderStatus::Succeeded } else { ProviderStatus::Canceled };
-        assert_eq!(withdrawn.provider_status, expected);
     }
 }
 
@@ -258,7 +242,8 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     let world = start().await;
     let mut order = order(Flow::PaymentComponent);
     order.customer_email = Some("not-an-address".to_owned());
-    let call = world.stripe_cards().prepare(&world.stripe, &order).await;
+    let mailing = stripe_with(&format!("{}/stripe", world.origin), &json!({ "receiptEmail": true }));
+    let call = world.stripe_cards().prepare(&mailing, &order).await;
     assert_eq!(call.logs[0].tries[0].outcome, "email_invalid");
     let Err(tollgate_engine::ports::CallError::Rejected(rejection)) = call.outcome else { panic!() };
     assert!(rejection.failure.message.starts_with("The provider rejected the request. It says: "));

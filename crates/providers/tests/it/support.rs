@@ -93,6 +93,16 @@ pub(crate) fn stripe_at(base_url: &str) -> Provider {
     }))
 }
 
+/// The same with options.
+pub(crate) fn stripe_with(base_url: &str, options: &Value) -> Provider {
+    provider(&json!({
+        "adapter": "stripe",
+        "baseUrl": base_url,
+        "credentials": { "secretKey": "sk_test_simulator", "publishableKey": "pk_test_simulator" },
+        "options": options,
+    }))
+}
+
 pub(crate) fn square_at(base_url: &str) -> Provider {
     provider(&json!({
         "adapter": "square",
@@ -270,6 +280,23 @@ impl World {
             ("content-type", "application/x-www-form-urlencoded"),
         ];
         send("POST", &url, &headers, format!("payment_method={method}")).await.unwrap()
+    }
+
+    /// The same with a method that the browser describes rather than names.
+    pub(crate) async fn confirm_with(&self, intent: &str, kind: &str) -> Reply {
+        let url = format!("{}/stripe/v1/payment_intents/{intent}/confirm", self.origin);
+        let headers = [
+            ("authorization", "Bearer sk_test_simulator"),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        send("POST", &url, &headers, format!("payment_method_data[type]={kind}")).await.unwrap()
+    }
+
+    /// Reads an object of the Stripe API as it stands.
+    pub(crate) async fn stripe_object(&self, path: &str) -> Value {
+        let url = format!("{}/stripe/v1/{path}", self.origin);
+        let headers = [("authorization", "Bearer sk_test_simulator")];
+        send("GET", &url, &headers, String::new()).await.unwrap().expect(200)
     }
 
     /// Plays a customer at a hosted page.

@@ -30,7 +30,7 @@ use tollgate_providers::ProviderSettings;
 use tollgate_vault::Secret;
 
 use crate::child::{Running, installed, place, run};
-use crate::support::{charge, now, order, refused, send, square_at, start_with, stripe_at};
+use crate::support::{charge, now, order, refused, send, square_at, start_with, stripe_at, stripe_with};
 
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validators/package.json");
 const GOOD: &str = "4242424242424242";
@@ -189,17 +189,20 @@ async fn every_stripe_request_fits_the_published_document() {
     let world = start_with(patient()).await;
     let (judge, address) = Judge::sit(validator.origin(), format!("{}/stripe", world.origin)).await;
     let (cards, provider) = (world.stripe_cards(), stripe_at(&address));
+    let options = json!({ "paymentMethods": ["card", "link", "klarna"], "receiptEmail": true,
+        "statementDescriptorSuffix": "TICKETS", "apiVersion": "2025-09-30.clover", "account": "acct_1SimulatedShop" });
+    let full = stripe_with(&address, &options);
 
     // The least and the most that can be in an order.
     for flow in Flow::ALL {
         let mut bare = order(flow);
         (bare.description, bare.customer_email, bare.cancel_url) = (None, None, None);
-        for order in [order(flow), bare] {
-            let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
+        for (order, provider) in [(order(flow), &full), (bare, &provider)] {
+            let prepared = cards.prepare(provider, &order).await.outcome.unwrap();
             let subject = Subject::Object(&prepared.object);
-            let seen = cards.read(&provider, &order, subject).await.outcome.unwrap();
+            let seen = cards.read(provider, &order, subject).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::NotStarted);
-            let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+            let withdrawn = cards.withdraw(provider, &order, &prepared.object).await.outcome.unwrap();
             assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
         }
     }

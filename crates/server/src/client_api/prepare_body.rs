@@ -6,7 +6,10 @@ use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_configuration::EnvironmentSettings;
 use tollgate_domain::{Flow, PaymentMethod};
-use tollgate_engine::{PrepareError, PrepareRequest, QuoteRequest, ports::StoreError};
+use tollgate_engine::{
+    PrepareError, PrepareRequest, QuoteRequest,
+    ports::{OrderFault, StoreError},
+};
 use utoipa::ToSchema;
 
 use crate::{
@@ -18,7 +21,7 @@ use crate::{
         idempotency_key,
         metadata_field::{self, metadata_text},
     },
-    response::error::ApiError,
+    response::error::{ApiError, Detail},
 };
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;
@@ -143,6 +146,11 @@ impl From<PrepareError> for ApiError {
             PrepareError::Unroutable(why) => why.into(),
             PrepareError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
+            }
+            PrepareError::Unacceptable(fault) => {
+                let OrderFault { field, message } = fault;
+                Self::provider_rejected(format!("{field} {message}. Nothing was recorded."))
+                    .with_details(vec![Detail { field: field.into(), message: message.into() }])
             }
             PrepareError::Rejected(failure) => {
                 Self::provider_rejected(format!("The provider rejected the payment: {}", failure.message))

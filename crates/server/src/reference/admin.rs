@@ -23,6 +23,7 @@ use crate::{
         organizations::{NameBody, OrganizationResponse},
         payments::{AccountDecided, PaymentDetail, PaymentSummary},
         provider_check::{TestBody, TestResponse},
+        provider_domains::{DomainBody, DomainResponse},
         provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
         providers::ProviderResponse,
         transfers::{RevealedResponse, TransferRead, TransferSummary},
@@ -104,7 +105,7 @@ fn keys(schemas: &mut Schemas) -> [Described; 4] {
     ]
 }
 
-fn configuration(schemas: &mut Schemas) -> [Described; 8] {
+fn configuration(schemas: &mut Schemas) -> [Described; 9] {
     [
         operation("config_read", CONFIGURATION, AdminToken, "Read the configuration")
             .says("Secrets are masked; sending back a masked secret keeps the stored value.")
@@ -147,6 +148,20 @@ fn configuration(schemas: &mut Schemas) -> [Described; 8] {
             .with_actor()
             .may_take::<TestBody<'_>>(schemas, json!({"registerWebhook": false}))
             .answers::<TestResponse>(schemas, StatusCode::OK),
+        operation("provider_domain_register", CONFIGURATION, AdminToken, "Register a domain for wallets")
+            .says(
+                "Registers a page's domain with the provider, so that its component shows Apple Pay, Google Pay and the \
+                 like there. A domain that is registered already is validated again.",
+            )
+            .with_actor()
+            .takes::<DomainBody<'_>>(schemas, json!({"domain": "shop.example.com"}))
+            .answers::<DomainResponse>(schemas, StatusCode::OK)
+            .without_store()
+            .fails(&[
+                ErrorCode::ProviderRejected,
+                ErrorCode::ProviderNotConfigured,
+                ErrorCode::ProviderUnavailable,
+            ]),
     ]
 }
 

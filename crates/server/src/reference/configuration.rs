@@ -125,6 +125,36 @@ fn provider() -> Value {
             "baseUrl": {"type": "string", "maxLength": 2000, "description": "The base URL, if not the default."},
             "environment": {"type": "string", "enum": ["sandbox", "production"]},
             "funding": fields,
+            "options": options(),
+        }),
+    )
+}
+
+fn options() -> Value {
+    object(
+        &[],
+        json!({
+            "paymentMethods": {
+                "type": "array", "minItems": 1, "maxItems": 40, "default": ["card"],
+                "items": {"type": "string", "maxLength": 64},
+                "description": "What customers may pay with, by the provider's names.",
+            },
+            "receiptEmail": {
+                "type": "boolean", "default": false,
+                "description": "Whether the provider mails its own receipt to `customer.email`.",
+            },
+            "statementDescriptorSuffix": {
+                "type": "string", "maxLength": 22,
+                "description": "What follows the account's own name on the customer's card statement.",
+            },
+            "apiVersion": {
+                "type": "string", "maxLength": 64,
+                "description": "The version of the provider's API, if not the one this service was written for.",
+            },
+            "account": {
+                "type": "string", "maxLength": 255, "pattern": "^acct_",
+                "description": "The connected account that payments are made for.",
+            },
         }),
     )
 }

@@ -57,15 +57,33 @@ impl RoutingResponse {
 pub(crate) enum ComponentResponse<'a> {
     #[serde(rename = "card_provider_a_payment_element", rename_all = "camelCase")]
     #[schema(title = "PaymentElement")]
-    PaymentElement { publishable_key: &'a str, client_secret: &'a str, payment_intent_id: &'a str },
+    PaymentElement {
+        publishable_key: &'a str,
+        client_secret: &'a str,
+        payment_intent_id: &'a str,
+        /// The provider's script that draws the component.
+        script_url: &'a str,
+        #[schema(value_type = scalars::MinorUnits)]
+        amount_minor: String,
+        /// The total debit as a decimal number, with as many digits behind the point as the currency has.
+        #[schema(pattern = r"^[0-9]+(\.[0-9]+)?$", example = "128.75")]
+        amount: String,
+        #[schema(value_type = scalars::CurrencyCode)]
+        currency: String,
+    },
     #[serde(rename = "card_provider_b_web_payments", rename_all = "camelCase")]
     #[schema(title = "WebPayments")]
     WebPayments {
         application_id: &'a str,
         location_id: &'a str,
         environment: &'static str,
+        /// The provider's script that draws the component.
+        script_url: &'a str,
         #[schema(value_type = scalars::MinorUnits)]
         amount_minor: String,
+        /// The total debit as a decimal number, with as many digits behind the point as the currency has.
+        #[schema(pattern = r"^[0-9]+(\.[0-9]+)?$", example = "128.75")]
+        amount: String,
         #[schema(value_type = scalars::CurrencyCode)]
         currency: String,
     },
@@ -157,20 +175,27 @@ fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
 }
 
 fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> ComponentResponse<'a> {
+    let total = order.fee.total_debit;
     match component {
-        Component::PaymentElement { publishable_key, client_secret, payment_intent_id } => {
+        Component::PaymentElement { publishable_key, client_secret, payment_intent_id, script_url } => {
             ComponentResponse::PaymentElement {
                 publishable_key,
                 client_secret: client_secret.expose(),
                 payment_intent_id,
+                script_url,
+                amount_minor: total.to_string(),
+                amount: order.currency.decimal(total),
+                currency: order.currency.to_string(),
             }
         }
-        Component::WebPayments { application_id, location_id, environment } => {
+        Component::WebPayments { application_id, location_id, environment, script_url } => {
             ComponentResponse::WebPayments {
                 application_id,
                 location_id,
                 environment,
-                amount_minor: order.fee.total_debit.to_string(),
+                script_url,
+                amount_minor: total.to_string(),
+                amount: order.currency.decimal(total),
                 currency: order.currency.to_string(),
             }
         }

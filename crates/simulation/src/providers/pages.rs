@@ -132,6 +132,7 @@ impl Cards for Pages {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
+            script_url: String::new(),
         })
     }
 

@@ -94,6 +94,7 @@ impl Cards for Register {
             application_id: provider.credential("applicationId")?.to_owned(),
             location_id: provider.credential("locationId")?.to_owned(),
             environment: "sandbox",
+            script_url: String::new(),
         })
     }
 

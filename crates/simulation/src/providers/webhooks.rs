@@ -7,7 +7,7 @@ use http::Request;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use tollgate_configuration::Provider;
-use tollgate_domain::{Minor, Timestamp};
+use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, WebhookReader};
 
 use super::{Account, configured_name};
@@ -144,9 +144,7 @@ impl WebhookReader for Reader {
             objects: objects.filter_map(|object| object.as_str().map(str::to_owned)).collect(),
             payment: text("payment"),
             reference: text("reference"),
-            amount: body["amount"].as_u64().and_then(Minor::new),
-            currency: None,
-            dispute: None,
+            ..WebhookNotice::default()
         })
     }
 }

@@ -87,6 +87,7 @@ fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
             amount: amount_text(order.due(), &order.total.currency),
             items: &names.collect::<Vec<_>>(),
             problem,
+            others: &[],
             cancel: Some(&format!("{}/cancel", link.id)),
             cards: &CARDS,
         }

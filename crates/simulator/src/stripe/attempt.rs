@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::disputes;
 use super::error::StripeError;
+use super::method_types::{self, Timing};
 use super::objects::{Charge, Intent, Method, Status};
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Reason};
@@ -15,9 +16,37 @@ pub(super) fn attempt(
     mut intent: Intent,
     method: &Method,
 ) -> Result<Intent, StripeError> {
+    if !intent.method_types.iter().any(|name| name == method.kind()) {
+        let message = format!(
+            "The PaymentMethod provided ({}) is not allowed for this PaymentIntent. Please attach a PaymentMethod of \
+             one of the following types: {}.",
+            method.kind(),
+            intent.method_types.join(", ")
+        );
+        return Err(StripeError::invalid(message).code("payment_intent_incompatible_payment_method"));
+    }
     intent.method = Some(method.id.clone());
     intent.next_action = None;
     intent.last_payment_error = None;
+    match method.kind.timing {
+        Timing::Now => {}
+        Timing::Debit => {
+            intent.status = Status::Processing;
+            let charge = new_charge(context, &intent, method, "pending");
+            intent.latest_charge = Some(charge.id.clone());
+            state.charges.put(&charge.id.clone(), charge);
+            let intent = keep(state, context, intent, "payment_intent.processing");
+            complete(state, context, &intent);
+            return Ok(intent);
+        }
+        Timing::Voucher(days) => {
+            intent.next_action = Some(method_types::voucher(context, method.kind, days));
+            intent.status = Status::RequiresAction;
+            let intent = keep(state, context, intent, "payment_intent.requires_action");
+            complete(state, context, &intent);
+            return Ok(intent);
+        }
+    }
     match method.card.behavior {
         Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
         Behavior::Dispute => {
@@ -36,13 +65,6 @@ pub(super) fn attempt(
             }));
             intent.status = Status::RequiresAction;
             Ok(keep(state, context, intent, "payment_intent.requires_action"))
-        }
-        Behavior::SettleLater => {
-            intent.status = Status::Processing;
-            let charge = new_charge(context, &intent, method, "pending");
-            intent.latest_charge = Some(charge.id.clone());
-            state.charges.put(&charge.id.clone(), charge);
-            Ok(keep(state, context, intent, "payment_intent.processing"))
         }
     }
 }
@@ -81,16 +103,23 @@ fn succeed(state: &mut StripeState, context: &Context, mut intent: Intent) -> In
     intent
 }
 
-/// The session an intent belongs to is complete once the intent is paid.
+/// The session an intent belongs to is complete once the customer has nothing more to do on its page. Where the money came
+/// later, or did not, that is another event.
 pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Intent) {
     let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() else {
         return;
     };
+    let was_open = session.is_open();
     session.status = "complete";
     session.paid = intent.status == Status::Succeeded;
+    let event = match (was_open, session.paid) {
+        (true, _) => "checkout.session.completed",
+        (false, true) => "checkout.session.async_payment_succeeded",
+        (false, false) => "checkout.session.async_payment_failed",
+    };
     state.expiries.remove(&(session.expires_at, session.id.clone()));
     state.sessions.put(&session.id, session.clone());
-    state.emit(context, "checkout.session.completed", session.json());
+    state.emit(context, event, session.json());
 }
 
 pub(super) fn decline(
@@ -128,7 +157,7 @@ pub(super) fn authenticated(
     id: &str,
     proven: bool,
 ) -> Result<Intent, StripeError> {
-    let (intent, method) = waiting(state, id, Status::RequiresAction)?;
+    let (intent, method) = waiting(state, id, Status::RequiresAction, |timing| timing == Timing::Now)?;
     if proven {
         return Ok(approve(state, context, intent, &method));
     }
@@ -137,14 +166,16 @@ pub(super) fn authenticated(
     Ok(fail(state, context, intent, error.with("payment_method", method.json()).fields.into()))
 }
 
-/// A bank debit came through, or did not.
+/// A bank debit came through, or did not; a voucher was paid, or has expired.
 pub(super) fn settled(
     state: &mut StripeState,
     context: &Context,
     id: &str,
     paid: bool,
 ) -> Result<Intent, StripeError> {
-    let (intent, method) = waiting(state, id, Status::Processing)?;
+    let is_voucher = |timing| matches!(timing, Timing::Voucher(_));
+    let (intent, method) = waiting(state, id, Status::RequiresAction, is_voucher)
+        .or_else(|_| waiting(state, id, Status::Processing, |timing| timing == Timing::Debit))?;
     let charge = intent.latest_charge.as_ref().and_then(|charge| state.charges.get(charge)).cloned();
     let mut charge = charge.unwrap_or_else(|| new_charge(context, &intent, &method, "pending"));
     if paid {
@@ -153,18 +184,34 @@ pub(super) fn settled(
         state.charges.put(&charge.id.clone(), charge);
         return Ok(succeed(state, context, intent));
     }
-    charge.status = "failed";
-    state.emit(context, "charge.failed", charge.json());
-    state.charges.put(&charge.id.clone(), charge);
-    Ok(fail(state, context, intent, StripeError::declined(Reason::Generic).fields.into()))
+    let error = if is_voucher(method.kind.timing) {
+        let message = "The payment attempt expired: the customer did not pay the voucher in time.";
+        StripeError::invalid(message).code("payment_intent_payment_attempt_expired")
+    } else {
+        charge.status = "failed";
+        state.emit(context, "charge.failed", charge.json());
+        state.charges.put(&charge.id.clone(), charge);
+        let message = "The customer's bank returned the payment.";
+        StripeError::invalid(message).code("payment_intent_payment_attempt_failed")
+    };
+    let intent = fail(state, context, intent, error.fields.into());
+    complete(state, context, &intent);
+    Ok(intent)
 }
 
-fn waiting(state: &StripeState, id: &str, status: Status) -> Result<(Intent, Method), StripeError> {
+fn waiting(
+    state: &StripeState,
+    id: &str,
+    status: Status,
+    fits: impl Fn(Timing) -> bool,
+) -> Result<(Intent, Method), StripeError> {
     let intent =
         state.intents.get(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
     let method = intent.method.as_ref().and_then(|method| state.methods.get(method));
     match method {
-        Some(method) if intent.status == status => Ok((intent.clone(), method.clone())),
+        Some(method) if intent.status == status && fits(method.kind.timing) => {
+            Ok((intent.clone(), method.clone()))
+        }
         _ => Err(StripeError::unexpected_state(format!(
             "The PaymentIntent has a status of {}, not {}.",
             intent.status.word(),

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use super::attempt::authenticated;
 use super::call::Stripe;
 use super::error::StripeError;
+use super::method_types::{self, Timing};
 use super::objects::{Intent, Session, Status};
-use super::sessions::{find, pay};
+use super::sessions::{PaidWith, find, pay};
 use super::state::{Context, StripeState};
 use crate::api::Api;
 use crate::call_handler::read_body;
@@ -59,16 +60,19 @@ async fn show_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>) -
 }
 
 async fn pay_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>, request: Request) -> Response {
-    let typed = typed_card(&read_body(request.into_body()).await);
+    let body = read_body(request.into_body()).await;
+    let typed = typed_card(&body);
+    let other = form_urlencoded::parse(&body).find(|(name, value)| name == "method" && value != "card");
     let context = &Context::without_call(api.services());
     api.change_by_page("checkout.pay", |state| {
-        let paid = pay(state, context, &id, &typed);
+        let with = other.as_ref().map_or(PaidWith::Card(&typed), |(_, method)| PaidWith::Other(method));
+        let paid = pay(state, context, &id, &with);
         let session = match find(state, &id) {
             Ok(session) => session,
             Err(error) => return not_there(&error),
         };
         match paid {
-            Ok(intent) if intent.status == Status::RequiresAction => {
+            Ok(intent) if intent.status == Status::RequiresAction && session.is_open() => {
                 redirect(&format!("../authenticate/{}", intent.id))
             }
             Ok(_) => checkout(&session, None),
@@ -131,12 +135,19 @@ fn checkout(session: &Session, problem: Option<Problem>) -> Response {
             amount: amount_text(session.amount, &session.currency),
             items: &session.items,
             problem,
+            others: &others(session),
             cancel: session.cancel_url.as_deref(),
             cards: &CARDS,
         }
         .response(),
         _ => message(StatusCode::GONE, PROVIDER, "This checkout has expired", "Nothing was paid."),
     }
+}
+
+/// The methods beside cards that a session can be paid with here: their names and what they are called.
+fn others(session: &Session) -> Vec<(&'static str, &'static str)> {
+    let offered = session.method_types.iter().filter_map(|name| method_types::played(name));
+    offered.filter(|kind| kind.timing != Timing::Now).map(|kind| (kind.name, kind.label)).collect()
 }
 
 /// An error of the provider, for the customer.

@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq as _;
 
 use super::error::StripeError;
 use super::form::Params;
-use super::list;
 use super::state::{Context, DEFAULT_VERSION, StripeState};
+use super::{list, versions};
 use crate::api::{Api, ApiRequest, Provider, ReadCall};
 use crate::calendar;
 use crate::config::{StripeKeys, Wire};
@@ -18,6 +18,9 @@ use crate::config::{StripeKeys, Wire};
 /// What the browser's key may do.
 const BROWSER_OPERATIONS: [&str; 3] =
     ["payment_intents.retrieve", "payment_intents.confirm", "payment_methods.create"];
+
+/// The account connected to this platform.
+pub(super) const CONNECTED_ACCOUNT: &str = "acct_1SimulatedShop";
 
 /// A call as its endpoint sees it.
 #[derive(Debug)]
@@ -70,6 +73,22 @@ fn idempotency_key(request: &ApiRequest) -> Option<&str> {
     request.header("idempotency-key").filter(|_| request.parts.method == Method::POST)
 }
 
+/// The connected account that a call is for. There is one.
+fn account(request: &ApiRequest) -> Result<Option<String>, StripeError> {
+    match request.header("stripe-account") {
+        None => Ok(None),
+        Some(CONNECTED_ACCOUNT) => Ok(Some(CONNECTED_ACCOUNT.to_owned())),
+        Some(other) => {
+            let message = format!(
+                "The provided key does not have access to account '{other}' (or that account does not exist). \
+                 Application access may have been revoked."
+            );
+            Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
+                .code("account_invalid"))
+        }
+    }
+}
+
 fn version(request: &ApiRequest) -> &str {
     request.header("stripe-version").unwrap_or(DEFAULT_VERSION)
 }
@@ -117,6 +136,7 @@ impl Provider for Stripe {
             request_id: Some(request.request_id.clone()),
             idempotency_key: key.clone(),
             version: version(request).to_owned(),
+            account: account(request)?,
         };
         Ok(ReadCall {
             call: Call { id: request.id.clone(), params, from_browser, is_live, context },
@@ -127,6 +147,7 @@ impl Provider for Stripe {
 
     fn finish(state: &StripeState, call: &Call, answer: &mut Value) {
         list::expand(state, &call.params, answer);
+        versions::show_as_of(&call.context.version, answer);
     }
 
     fn add_headers(request: &ApiRequest, replay_of: Option<&str>, headers: &mut HeaderMap) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::error::StripeError;
-use super::state::{Context, StripeState};
-use super::{attempt, disputes, refunds};
+use super::state::{Context, Destination, StripeState};
+use super::{attempt, disputes, refunds, sessions};
 use crate::services::Services;
 
 /// Does `action` to the object; `body` holds what the action takes.
@@ -39,6 +39,24 @@ pub(crate) fn drive(
         }
         ("payment_intents", "dispute") => {
             disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
+        }
+        ("checkout_sessions", "present") => {
+            let amount = body.get("amount").and_then(Value::as_i64).unwrap_or_default();
+            let currency = word("currency").unwrap_or("eur").to_owned();
+            let mut session = sessions::find(state, id)?;
+            session.presentment = Some((amount, currency));
+            state.sessions.put(&session.id, session.clone());
+            Ok(session.json())
+        }
+        ("event_destinations", "configure") => {
+            let is_thin = word("payload") == Some("thin");
+            state.destination = Destination { is_thin, version: word("api_version").map(str::to_owned) };
+            Ok(json!({ "id": id, "payload": if is_thin { "thin" } else { "snapshot" } }))
+        }
+        ("event_destinations", "ping") => {
+            let destination = json!({ "id": id, "object": "v2.core.event_destination" });
+            state.emit_thin(&context, "v2.core.event_destination.ping", &destination);
+            Ok(destination)
         }
         ("disputes", "review") => disputes::review(state, &context, id),
         ("disputes", "close") => disputes::close(state, &context, id, word("status") == Some("won")),

@@ -9,7 +9,7 @@ use super::error::StripeError;
 use super::form::Params;
 use super::objects::{Intent, Session, Status};
 use super::state::{Context, StripeState};
-use super::{list, methods};
+use super::{list, method_types, methods};
 
 /// Documented parameters of create and confirm that change nothing here.
 const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_session \
@@ -66,7 +66,7 @@ pub(super) fn new_intent(
             let redirects = params.text("automatic_payment_methods[allow_redirects]").unwrap_or("always");
             json!({ "allow_redirects": redirects, "enabled": true })
         });
-    let types: Vec<String> = params.list("payment_method_types").into_iter().map(str::to_owned).collect();
+    let method_types = method_types::taken(params, &currency)?;
     let capture_method = params.word("capture_method", &CAPTURE_METHODS)?;
     let capture_method = capture_method.unwrap_or_else(|| "automatic_async".to_owned());
     let id = context.id("pi_");
@@ -92,13 +92,14 @@ pub(super) fn new_intent(
         latest_charge: None,
         next_action: None,
         method: None,
-        method_types: if types.is_empty() { vec!["card".to_owned()] } else { types },
+        method_types,
         receipt_email: params.owned("receipt_email"),
         setup_future_usage: params.word("setup_future_usage", &["on_session", "off_session"])?,
         statement_descriptor: params.owned("statement_descriptor"),
         statement_descriptor_suffix: params.owned("statement_descriptor_suffix"),
         return_url: params.owned("return_url"),
         session: None,
+        account: context.account.clone(),
     })
 }
 
@@ -219,7 +220,8 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
 /// The intent in the path. The browser's key must come with its client secret.
 fn find(state: &StripeState, call: &Call) -> Result<Intent, StripeError> {
     let missing = || StripeError::not_found("payment_intent", &call.id, "intent");
-    let intent = state.intents.get(&call.id).ok_or_else(missing)?;
+    let is_its = |intent: &&Intent| call.from_browser || intent.account == call.context.account;
+    let intent = state.intents.get(&call.id).filter(is_its).ok_or_else(missing)?;
     match call.params.text("client_secret") {
         Some(secret) if secret != intent.client_secret => {
             let message = "The client_secret provided does not match any associated PaymentIntent.";

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::call::Call;
 use super::error::StripeError;
 use super::form::Params;
+use super::method_types::{CARD, MethodType, Timing, US_BANK_ACCOUNT, played};
 use super::objects::Method;
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Brand, Card, Reason, Typed};
@@ -12,7 +13,7 @@ use crate::card::{Behavior, Brand, Card, Reason, Typed};
 pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&[
         "type card[number] card[exp_month] card[exp_year] card[cvc] billing_details[**] metadata[*]",
-        "expand[#]",
+        "us_bank_account[**] sepa_debit[**] boleto[**] expand[#]",
     ])?;
     Ok(read(state, &call.context, &call.params, "")?.json())
 }
@@ -39,7 +40,7 @@ fn named(name: &str) -> Option<Card> {
         }
         "pm_card_pendingRefund" => Card::named("7726", Behavior::RefundLater),
         "pm_card_createDispute" => Card::named("0259", Behavior::Dispute),
-        "pm_usBankAccount_success" => Card::named("6789", Behavior::SettleLater),
+        "pm_usBankAccount_success" => Card::named("6789", Behavior::Approve),
         _ => return None,
     })
 }
@@ -58,7 +59,8 @@ pub(super) fn of_call(
             (None, Some(card)) => card,
             (None, None) => return Err(StripeError::not_found("PaymentMethod", name, "payment_method")),
         };
-        return Ok(Some(add(state, context, card)));
+        let kind = if name.starts_with("pm_usBankAccount") { US_BANK_ACCOUNT } else { CARD };
+        return Ok(Some(add(state, context, kind, card)));
     }
     if params.has("payment_method_data") {
         return read(state, context, params, "payment_method_data").map(Some);
@@ -78,8 +80,15 @@ fn read(
         _ => format!("{prefix}[{first}]{rest}"),
     };
     let kind = name("type", "");
-    if params.required(&kind)? != "card" {
-        return Err(StripeError::invalid("The simulator supports only cards here.").param(&kind));
+    let asked = params.required(&kind)?;
+    let unknown =
+        || StripeError::invalid(format!("The simulator does not support {asked} here.")).param(&kind);
+    let method = played(asked).ok_or_else(unknown)?;
+    if method.timing != Timing::Now {
+        return Ok(add(state, context, method, Card::named("0000", Behavior::Approve)));
+    }
+    if method != CARD {
+        return Err(unknown());
     }
     let field = |field: &str| params.owned(&name("card", &format!("[{field}]"))).unwrap_or_default();
     let typed = Typed {
@@ -89,11 +98,11 @@ fn read(
         cvc: params.owned(&name("card", "[cvc]")).unwrap_or_else(|| "000".to_owned()),
     };
     let card = Card::read(&typed).map_err(StripeError::mistake)?;
-    Ok(add(state, context, card))
+    Ok(add(state, context, CARD, card))
 }
 
-pub(super) fn add(state: &mut StripeState, context: &Context, card: Card) -> Method {
-    let method = Method { id: context.id("pm_"), card, created: context.now };
+pub(super) fn add(state: &mut StripeState, context: &Context, kind: MethodType, card: Card) -> Method {
+    let method = Method { id: context.id("pm_"), kind, card, created: context.now };
     state.methods.put(&method.id, method.clone());
     method
 }

@@ -2,6 +2,7 @@
 
 mod charge;
 mod dispute;
+mod domain;
 mod event;
 mod intent;
 mod method;
@@ -10,6 +11,7 @@ mod session;
 
 pub(crate) use charge::Charge;
 pub(crate) use dispute::Dispute;
+pub(crate) use domain::Domain;
 pub(crate) use event::Event;
 pub(crate) use intent::{Intent, Status};
 pub(crate) use method::Method;

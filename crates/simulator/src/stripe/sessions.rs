@@ -8,12 +8,13 @@ use super::call::{Call, Stripe};
 use super::error::StripeError;
 use super::form::Params;
 use super::intents::{cancel_intent, new_intent};
+use super::method_types::{self, Timing};
 use super::objects::{Intent, Session, Status};
 use super::state::{Context, StripeState};
 use super::{list, methods};
 use crate::api::Api;
 use crate::calendar;
-use crate::card::{Card, Typed};
+use crate::card::{Behavior, Card, Typed};
 
 const CREATE: &str = "mode success_url cancel_url client_reference_id customer_email customer \
     customer_creation currency expires_at line_items[#][quantity] line_items[#][price_data][currency] \
@@ -57,10 +58,14 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
         expires_at,
         intent_params: params.inside("payment_intent_data"),
         paid: false,
+        method_types: Vec::new(),
+        presentment: None,
+        account: context.account.clone(),
     };
     params.merge_metadata("metadata", &mut session.metadata)?;
     // Read now, so that what cannot become an intent is refused here rather than at the page.
     new_intent(context, &session.intent_params, amount, session.currency.clone())?;
+    session.method_types = method_types::taken(params, &session.currency)?;
     state.remember_expiry(expires_at, &session.id);
     state.sessions.put(&session.id, session.clone());
     Ok(session.json())
@@ -111,7 +116,16 @@ fn web_address(params: &Params, name: &str) -> Result<Option<String>, StripeErro
 
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    find(state, &call.id).map(|session| session.json())
+    find_for(state, call).map(|session| session.json())
+}
+
+/// The session in the path, if it belongs to the account the call is for.
+fn find_for(state: &StripeState, call: &Call) -> Result<Session, StripeError> {
+    let session = find(state, &call.id)?;
+    if session.account == call.context.account {
+        return Ok(session);
+    }
+    Err(StripeError::not_found("checkout.session", &call.id, "session"))
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
@@ -126,7 +140,7 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
 
 pub(super) fn expire(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    let session = find(state, &call.id)?;
+    let session = find_for(state, call)?;
     if !session.is_open() {
         let message = format!(
             "Only Checkout Sessions with a status in [\"open\"] can be expired. This one has a status of {}.",
@@ -168,18 +182,34 @@ pub(crate) async fn expire_sessions_forever(api: Api<Stripe>) {
     }
 }
 
+/// What a customer pays with on the page.
+pub(super) enum PaidWith<'a> {
+    Card(&'a Typed),
+    /// Another kind of method, by its name.
+    Other(&'a str),
+}
+
 /// The customer presses "Pay". The first time makes the session's intent; a decline leaves it for another try.
 pub(super) fn pay(
     state: &mut StripeState,
     context: &Context,
     id: &str,
-    typed: &Typed,
+    with: &PaidWith<'_>,
 ) -> Result<Intent, StripeError> {
     let session = find(state, id)?;
+    let context = &Context { account: session.account.clone(), ..context.clone() };
     if !session.is_open() || session.expires_at <= calendar::unix_seconds() {
         return Err(StripeError::invalid(format!("This checkout is {}.", session.status)));
     }
-    let card = Card::read(typed).map_err(StripeError::mistake)?;
+    let (kind, card) = match with {
+        PaidWith::Card(typed) => (method_types::CARD, Card::read(typed).map_err(StripeError::mistake)?),
+        PaidWith::Other(name) => {
+            let offered = session.method_types.iter().any(|offered| offered == name);
+            let kind = method_types::played(name).filter(|kind| offered && kind.timing != Timing::Now);
+            let kind = kind.ok_or_else(|| StripeError::invalid(format!("{name} is not offered here.")))?;
+            (kind, Card::named("0000", Behavior::Approve))
+        }
+    };
     let begun = session.intent.as_ref().and_then(|id| state.intents.get(id)).cloned();
     let intent = match begun {
         Some(intent) => intent,
@@ -188,7 +218,7 @@ pub(super) fn pay(
     if !matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresAction) {
         return Ok(intent);
     }
-    let method = methods::add(state, context, card);
+    let method = methods::add(state, context, kind, card);
     let intent = attempt(state, context, intent, &method)?;
     if intent.status == Status::RequiresCapture {
         complete(state, context, &intent);
@@ -201,6 +231,7 @@ fn begin(state: &mut StripeState, context: &Context, mut session: Session) -> Re
     let mut intent = new_intent(context, &session.intent_params, session.amount, session.currency.clone())?;
     session.intent_params.merge_metadata("metadata", &mut intent.metadata)?;
     intent.session = Some(session.id.clone());
+    intent.method_types.clone_from(&session.method_types);
     let intent = keep(state, context, intent, "payment_intent.created");
     session.intent = Some(intent.id.clone());
     state.sessions.put(&session.id.clone(), session);

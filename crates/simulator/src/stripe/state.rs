@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::objects::{Charge, Dispute, Event, Intent, Method, Refund, Session};
+use super::objects::{Charge, Dispute, Domain, Event, Intent, Method, Refund, Session};
+use super::versions;
 use crate::api::ApiState;
 use crate::calendar;
 use crate::collection::Collection;
@@ -27,6 +28,8 @@ pub(crate) struct StripeState {
     pub(super) disputes: Collection<Dispute>,
     pub(super) methods: Collection<Method>,
     pub(super) events: Collection<Event>,
+    pub(super) domains: Collection<Domain>,
+    pub(super) destination: Destination,
     /// Open sessions by the second they expire at.
     pub(super) expiries: BTreeSet<(i64, String)>,
     objects_max: usize,
@@ -41,6 +44,17 @@ pub(crate) struct Context {
     pub(crate) request_id: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) version: String,
+    /// The connected account the call is for.
+    pub(crate) account: Option<String>,
+}
+
+/// How events are sent: as the webhook endpoint was set up.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Destination {
+    /// Whether events only name their object.
+    pub(super) is_thin: bool,
+    /// The version that whole objects are shown in; without one, that of the call.
+    pub(super) version: Option<String>,
 }
 
 impl Context {
@@ -52,6 +66,7 @@ impl Context {
             request_id: None,
             idempotency_key: None,
             version: DEFAULT_VERSION.to_owned(),
+            account: None,
         }
     }
 
@@ -72,6 +87,8 @@ impl ApiState for StripeState {
             methods: Collection::new(objects_max),
             // Each is a copy of a whole object, several to a payment.
             events: Collection::new(objects_max / 2),
+            domains: Collection::new(objects_max),
+            destination: Destination::default(),
             expiries: BTreeSet::new(),
             objects_max,
             outbox: Vec::new(),
@@ -97,7 +114,14 @@ impl StripeState {
         object: Value,
         before: Option<Map<String, Value>>,
     ) {
+        if self.destination.is_thin {
+            self.emit_thin(context, &format!("v1.{kind}"), &object);
+            return;
+        }
         let id = context.id("evt_");
+        let version = self.destination.version.as_ref().unwrap_or(&context.version);
+        let mut object = object;
+        versions::show_as_of(version, &mut object);
         let mut data = Map::new();
         data.insert("object".to_owned(), object);
         if let Some(before) = before {
@@ -107,7 +131,7 @@ impl StripeState {
         let event = json!({
             "id": id,
             "object": "event",
-            "api_version": context.version,
+            "api_version": version,
             "created": context.now,
             "data": data,
             "livemode": false,
@@ -119,6 +143,30 @@ impl StripeState {
         let (kind, created) = (kind.to_owned(), context.now);
         self.outbox.push(WebhookEvent { kind: kind.clone(), event_id: id.clone(), body: text.clone() });
         self.events.put(&id, Event { kind, created, text });
+    }
+
+    /// An event that names its object and tells nothing of it.
+    pub(super) fn emit_thin(&mut self, context: &Context, kind: &str, object: &Value) {
+        let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (id, name, called) = (context.id("evt_test_"), text("object"), text("id"));
+        let (version, folder) = match name.strip_prefix("v2.") {
+            Some(rest) => ("v2", rest),
+            None => ("v1", name),
+        };
+        let event = json!({
+            "id": id,
+            "object": "v2.core.event",
+            "type": kind,
+            "livemode": false,
+            "created": calendar::rfc3339(),
+            "related_object": {
+                "id": called,
+                "type": name,
+                "url": format!("/{version}/{}s/{called}", folder.replace('.', "/")),
+            },
+        });
+        let body: Arc<str> = event.to_string().into();
+        self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id: id, body });
     }
 
     /// Remembers when a session expires. Bounded like the sessions themselves, which live equally long as a rule.

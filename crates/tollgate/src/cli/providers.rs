@@ -50,6 +50,13 @@ enum Action {
         /// The event's id at the provider.
         event: String,
     },
+    /// Register a web domain at a provider, so that its component shows Apple Pay, Google Pay and the like there.
+    RegisterDomain {
+        /// The provider's name in the configuration.
+        provider: String,
+        /// The host name of the page, such as shop.example.com.
+        domain: String,
+    },
 }
 
 pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Failure> {
@@ -92,6 +99,28 @@ pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Fa
                 })
             })?;
             session.output.show(&retried, |_| format!("{event} is being retried."))
+        }
+        Some(Action::RegisterDomain { provider, domain }) => {
+            let path = session.path(&format!("/providers/{}/domains", segment(&provider))).await?;
+            let body = serde_json::json!({ "domain": domain });
+            let registered = session.client.post(&path, &body).await.map_err(|failure| {
+                failure.if_missing(|| {
+                    format!("no provider {provider} is configured; `tollgate providers` lists them")
+                })
+            })?;
+            session.output.show(&registered, |style| {
+                let mut table = Table::new(&["WALLET", "ACTIVE", "PROBLEM"]);
+                for wallet in registered.list("wallets") {
+                    let active = if wallet.flag("active") { "yes" } else { "no" };
+                    table.row([
+                        wallet.word("name").into(),
+                        Cell::painted(active, paint_of(active)),
+                        wallet.word("problem").into(),
+                    ]);
+                }
+                let name = registered.word("domain");
+                format!("{name} is registered at {provider}.\n") + &table.draw(style, "No wallets.")
+            })
         }
     }
 }

@@ -1,11 +1,4 @@
-// A shop's page. All it knows of the payment is the `component` its backend passes on, and where each kind of
-// component has its script.
-
-const simulator = document.querySelector("meta[name=simulator]").content;
-const SCRIPTS = {
-  card_provider_a_payment_element: `${simulator}/stripe/v3.js`,
-  card_provider_b_web_payments: `${simulator}/square/web-payments.js`,
-};
+// A shop's page. All it knows of the payment is the `component` its backend passes on.
 
 const form = document.querySelector("#pay");
 const button = form.querySelector("button");
@@ -89,7 +82,7 @@ async function start() {
   [item.textContent, price.textContent] = [order.item, total];
   document.querySelector("#order").replaceChildren(item, price);
   button.textContent = `Pay ${total}`;
-  await load(SCRIPTS[order.component.type]);
+  await load(order.component.scriptUrl);
   const pay = await DRAW[order.component.type](order.component, order);
   button.disabled = false;
   form.addEventListener("submit", async (event) => {

@@ -48,8 +48,7 @@ export class Shop {
     };
     if (FILES[pathname]) {
       const [file, kind] = FILES[pathname];
-      const text = readFileSync(new URL(file, import.meta.url), "utf8");
-      return send(kind, text.replaceAll("{SIMULATOR}", this.simulator));
+      return send(kind, readFileSync(new URL(file, import.meta.url), "utf8"));
     }
     if (LANDINGS[pathname]) {
       const heading = LANDINGS[pathname];

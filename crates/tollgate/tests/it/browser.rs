@@ -37,13 +37,18 @@ fn operators_find_their_way_in_a_real_browser() {
 
 /// Runs a script of cases in the browser; its screenshots go into a folder of their own.
 pub fn drive(script: &str, server: &Server, screenshots: &str) {
+    drive_with(script, server, screenshots, &[]);
+}
+
+/// The same with more for the script to know.
+pub fn drive_with(script: &str, server: &Server, screenshots: &str, variables: &[(&str, &str)]) {
     let started = Instant::now();
     let modules = modules();
     let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join(screenshots);
     // Pictures of an earlier run would only mislead.
     drop(fs::remove_dir_all(&screenshots));
     println!("screenshots of every page: {}", screenshots.display());
-    let driver = Driver::start(script, server, &modules, &screenshots);
+    let driver = Driver::start(script, server, &modules, &screenshots, variables);
 
     let (mut passed, mut failed, mut sum) = (0, Vec::new(), Value::Null);
     while let Some(line) = driver.next_line(started + WHOLE_RUN_MAX) {
@@ -76,7 +81,13 @@ struct Driver {
 }
 
 impl Driver {
-    fn start(script: &str, server: &Server, modules: &Path, screenshots: &Path) -> Self {
+    fn start(
+        script: &str,
+        server: &Server,
+        modules: &Path,
+        screenshots: &Path,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut child = Command::new("node")
             .arg(format!("{SCRIPTS}/{script}"))
@@ -84,6 +95,7 @@ impl Driver {
             .env("MODULES", modules)
             .env("SCREENSHOTS", screenshots)
             .env("TOLLGATE_NOTES", server.data_dir.join("sandbox.json"))
+            .envs(variables.iter().copied())
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("XDG_CACHE_HOME")
             .env("HOME", home.path())

@@ -4,6 +4,7 @@
 mod belief;
 mod closing;
 mod forgery;
+mod kinds;
 mod orders;
 mod poison;
 

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::Start;
+use crate::support::{Start, alone};
 
 const GUIDES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
@@ -19,6 +19,10 @@ const EXPECTED: [(&str, &[&str]); 3] = [
     ("hosted-checkout", &["/simulator/stripe/", "prepared"]),
     ("bank-transfer", &["processing"]),
 ];
+
+/// Guides that are a page and its backend: what each pays with, and how the browser's part of it is played.
+const PAGES: [(&str, &str); 2] =
+    [("stripe-elements", "4242424242424242"), ("square-web-payments", "4111111111111111")];
 
 /// The one block of a language in a guide.
 fn block(guide: &str, language: &str) -> String {
@@ -38,9 +42,26 @@ fn every_guide_is_run() {
         .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    let mut known: Vec<&str> = EXPECTED.iter().map(|(name, _)| *name).collect();
+    let known = EXPECTED.iter().map(|(name, _)| *name).chain(PAGES.map(|(name, _)| name));
+    let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
     assert_eq!(names, known);
+}
+
+#[test]
+fn the_guides_pages_are_paid_on_in_a_real_browser() {
+    let _turn = alone();
+    let server = Start::sandbox().run();
+    let folder = tempfile::tempdir().unwrap();
+    for (guide, _) in PAGES {
+        let place = folder.path().join(guide);
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("page.html"), block(guide, "html")).unwrap();
+        fs::write(place.join("server.mjs"), block(guide, "javascript")).unwrap();
+    }
+    let pages = PAGES.map(|(guide, card)| format!("{guide}={card}")).join(",");
+    let variables = [("GUIDES", folder.path().to_str().unwrap()), ("PAGES", pages.as_str())];
+    crate::browser::drive_with("guides.mjs", &server, "guide-screenshots", &variables);
 }
 
 #[test]

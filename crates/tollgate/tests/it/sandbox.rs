@@ -102,6 +102,40 @@ fn both_card_providers_and_two_ach_channels_are_reached_without_editing() {
 }
 
 #[test]
+fn the_playground_allows_exactly_the_configured_providers() {
+    let server = Start::sandbox().run();
+    let notes = server.sandbox_json();
+    let policy = || {
+        let page = server.client("").send("GET", "/playground", &[], b"");
+        page.headers["content-security-policy"].clone()
+    };
+    let origin = notes["baseUrl"].as_str().unwrap();
+    let simulated = policy();
+    assert!(simulated.contains(&format!("script-src 'self' {origin};")), "{simulated}");
+    assert!(!simulated.contains("https://"), "{simulated}");
+
+    // Real test keys: the provider's own address, so the provider's own script.
+    let mut admin = server.sandbox_client("adminToken");
+    let path = format!("/admin/v1/environments/{}/config", notes["environmentId"].as_str().unwrap());
+    let mut document = admin.get(&path).data(200);
+    for provider in ["card_provider_a", "card_provider_b"] {
+        document["providers"][provider].as_object_mut().unwrap().remove("baseUrl");
+    }
+    admin
+        .send("PUT", &path, &[("content-type", "application/json")], document.to_string().as_bytes())
+        .data(200);
+    let real = policy();
+    for part in [
+        "script-src 'self' https://*.js.stripe.com https://js.stripe.com https://sandbox.web.squarecdn.com;",
+        "frame-src 'self' https://*.js.stripe.com https://connect.squareupsandbox.com https://hooks.stripe.com",
+        "connect-src 'self' https://api.stripe.com https://connect.squareupsandbox.com",
+    ] {
+        assert!(real.contains(part), "{part} in {real}");
+    }
+    assert!(!real.contains("http://") && !real.contains("//web.squarecdn.com"), "{real}");
+}
+
+#[test]
 fn a_start_that_was_cut_off_is_finished_by_the_next() {
     for pause_millis in [5, 20, 40, 80, 120, 200] {
         let mut cut_off = Start::sandbox().spawn();

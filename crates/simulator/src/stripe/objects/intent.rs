@@ -62,6 +62,8 @@ pub(crate) struct Intent {
     pub(crate) return_url: Option<String>,
     /// The checkout session it belongs to.
     pub(crate) session: Option<String>,
+    /// The connected account it was made for.
+    pub(crate) account: Option<String>,
 }
 
 impl Intent {

@@ -2,12 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::card::{Behavior, Brand, Card};
+use crate::card::{Brand, Card};
+use crate::stripe::method_types::MethodType;
 
-/// A card (or bank account) that can be charged.
+/// A card, a bank account or a voucher that can be paid with.
 #[derive(Debug, Clone)]
 pub(crate) struct Method {
     pub(crate) id: String,
+    pub(crate) kind: MethodType,
+    /// What it is paid with; for anything but a card only its last digits mean something.
     pub(crate) card: Card,
     pub(crate) created: i64,
 }
@@ -23,11 +26,14 @@ fn brand(card: &Card) -> &'static str {
 
 impl Method {
     pub(crate) fn kind(&self) -> &'static str {
-        if self.card.behavior == Behavior::SettleLater { "us_bank_account" } else { "card" }
+        self.kind.name
     }
 
     /// The part a charge shows as `payment_method_details`, and the method under its kind's name.
     pub(crate) fn details(&self) -> Value {
+        if self.kind() != "card" && self.kind() != "us_bank_account" {
+            return json!({});
+        }
         if self.kind() != "card" {
             return json!({
                 "account_holder_type": "individual",

@@ -25,6 +25,11 @@ pub(crate) struct Session {
     pub(crate) intent_params: Params,
     pub(crate) paid: bool,
     pub(crate) url: String,
+    pub(crate) method_types: Vec<String>,
+    /// What the buyer is shown in a currency of their own: amount and currency.
+    pub(crate) presentment: Option<(i64, String)>,
+    /// The connected account it was made for.
+    pub(crate) account: Option<String>,
 }
 
 impl Session {
@@ -78,9 +83,13 @@ impl Session {
             "payment_link": null,
             "payment_method_collection": "if_required",
             "payment_method_options": {},
-            "payment_method_types": ["card"],
+            "payment_method_types": self.method_types,
             "payment_status": if self.paid { "paid" } else { "unpaid" },
             "phone_number_collection": { "enabled": false },
+            "presentment_details": self.presentment.as_ref().map(|(amount, currency)| json!({
+                "presentment_amount": amount,
+                "presentment_currency": currency,
+            })),
             "recovered_from": null,
             "setup_intent": null,
             "shipping_address_collection": null,

@@ -8,6 +8,7 @@ use crate::support::{Flow, StoreKind, WAIT_TIMEOUT, Wire, World, on_both_stores,
 on_both_stores! {
     a_charge_in_doubt_is_not_given_up_because_the_credentials_changed
     a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed
+    a_preparation_in_doubt_is_repeated_with_the_options_it_had
 }
 
 impl Stage {
@@ -117,5 +118,28 @@ fn a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed(kind: 
         shop.configure(&good);
         shop.wait_preparation(&reference, "withdrawn");
         assert_eq!(simulator.truth(&reference).payable, 0);
+    }
+}
+
+/// The same key for a request that differs in an option would be refused, as if nothing had been made.
+fn a_preparation_in_doubt_is_repeated_with_the_options_it_had(kind: StoreKind) {
+    let world = World::start(kind);
+    let World { simulator, shop, .. } = &world;
+    simulator.send_no_webhooks();
+    for (flow, create) in
+        [(Flow::Component, "payment_intents.create"), (Flow::Hosted, "checkout.sessions.create")]
+    {
+        shop.configure(&shop.document(simulator.address()));
+        simulator.fault(Wire::Stripe, create, "error_after", 1_000, 0);
+        assert_eq!(shop.try_prepare(flow, Wire::Stripe).failure(503), "provider_unavailable");
+        let reference = shop.listed("payments")[0]["serviceReference"].as_str().unwrap().to_owned();
+        assert_eq!(simulator.truth(&reference).payable, 1);
+        let mut document = shop.document(simulator.address());
+        document["providers"]["card_provider_a"]["options"] =
+            json!({"paymentMethods": ["link", "card"], "statementDescriptorSuffix": "TICKETS"});
+        shop.configure(&document);
+        simulator.clear_faults();
+        shop.wait(&reference, "taken back", || shop.story(&reference)["status"] == "withdrawn");
+        assert_eq!(simulator.truth(&reference).payable, 0, "{flow:?}");
     }
 }

@@ -192,10 +192,27 @@ fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {
             assert_eq!(world.shop.read_payment(reference).failure(404), "not_found");
         }
     }
-    // A currency that the provider counts in other units than ISO 4217 is not sent at all.
-    let body = json!({"amountMinor": "1000", "currency": "ISK"});
-    assert_eq!(world.shop.client().post(Flow::Component.path(), &body).failure(422), "provider_rejected");
+    // What it would take for another amount, or refuse for its last digit, is told before anything is made.
+    let before = world.shop.listed("payments").len();
+    for (amount, currency, field, words) in [
+        ("1000", "ISK", "currency", "different units"),
+        ("12345", "KWD", "amountMinor", "multiples of 10"),
+        ("12345", "TND", "amountMinor", "total debit of 12345"),
+    ] {
+        for flow in Flow::BOTH {
+            let body = json!({"amountMinor": amount, "currency": currency});
+            let answer = world.shop.client().post(flow.path(), &body);
+            assert_eq!(answer.failure(422), "provider_rejected", "{currency}");
+            let fault = answer.json()["error"]["details"][0].clone();
+            assert_eq!(fault["field"], field, "{currency}");
+            assert!(fault["message"].as_str().unwrap().contains(words), "{fault}");
+        }
+    }
+    assert_eq!(world.shop.listed("payments").len(), before);
     assert_eq!(world.simulator.calls(Wire::Stripe, "payment_intents.create"), 2);
+    let body = json!({"amountMinor": "12340", "currency": "KWD"});
+    let made = world.shop.client().post(Flow::Component.path(), &body).data(201);
+    assert_eq!(made["component"]["amount"], "12.340");
 }
 
 fn customers_return_only_to_origins_the_environment_allows(kind: StoreKind) {

@@ -15,6 +15,7 @@ on_both_stores! {
     a_provider_that_is_away_is_waited_for
     what_the_provider_closes_expires_here
     money_on_its_way_does_not_expire
+    a_voucher_in_the_customers_hand_does_not_expire
     the_lifetime_is_what_the_environment_says
     the_clock_decides_before_anything_is_closed
     a_card_that_waited_for_another_is_not_charged_too_late
@@ -213,6 +214,7 @@ fn what_the_provider_closes_expires_here(kind: StoreKind) {
 
 fn money_on_its_way_does_not_expire(kind: StoreKind) {
     let mut world = World::start_without_looks(kind);
+    take_slow_methods(&world);
     let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
     world.simulator.confirm_intent(prepared.component(), "pm_usBankAccount_success");
     world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
@@ -225,6 +227,33 @@ fn money_on_its_way_does_not_expire(kind: StoreKind) {
     assert_eq!(world.shop.status(&prepared.reference).as_deref(), Some("processing"));
     let intent = prepared.component()["paymentIntentId"].as_str().unwrap();
     world.simulator.drive(&format!("stripe/payment_intents/{intent}/settle"), &json!({}));
+    world.shop.wait_status(&prepared.reference, "succeeded");
+}
+
+fn take_slow_methods(world: &World) {
+    let mut document = world.shop.document(world.simulator.address());
+    document["providers"]["card_provider_a"]["options"] =
+        json!({"paymentMethods": ["card", "us_bank_account", "oxxo"]});
+    world.shop.configure(&document);
+}
+
+/// The customer has a voucher in hand and may be paying it at this moment; nobody has told us.
+fn a_voucher_in_the_customers_hand_does_not_expire(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    world.simulator.send_no_webhooks();
+    take_slow_methods(&world);
+    let body = json!({"amountMinor": "20000", "currency": "MXN"});
+    let prepared = crate::support::Prepared::of(&world.shop.client().post(Flow::Component.path(), &body));
+    let taken = world.simulator.confirm_intent_by(prepared.component(), "payment_method_data[type]=oxxo");
+    assert_eq!(taken.json()["status"], "requires_action");
+    // By now vouchers are not taken anymore; this one was.
+    world.shop.configure(&world.shop.document(world.simulator.address()));
+    long_after(&mut world, |_| {});
+    world.shop.wait_status(&prepared.reference, "processing");
+    assert_eq!(world.simulator.calls(Wire::Stripe, "payment_intents.cancel"), 0);
+    let intent = prepared.component()["paymentIntentId"].as_str().unwrap();
+    world.simulator.drive(&format!("stripe/payment_intents/{intent}/settle"), &json!({}));
+    world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
     world.shop.wait_status(&prepared.reference, "succeeded");
 }
 

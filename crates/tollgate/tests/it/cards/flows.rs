@@ -36,6 +36,8 @@ fn an_element_is_paid_in_the_browser_and_confirmed(kind: StoreKind) {
     let expected = json!({
         "type": "card_provider_a_payment_element", "publishableKey": "pk_test_simulator",
         "clientSecret": component["clientSecret"], "paymentIntentId": intent,
+        "scriptUrl": format!("{}/v3.js", world.simulator.base_url(Wire::Stripe)),
+        "amountMinor": "10375", "amount": "103.75", "currency": "USD",
     });
     check_prepared(&prepared, Wire::Stripe, &json!({ "component": expected }));
 
@@ -69,7 +71,9 @@ fn a_card_token_is_charged_at_confirm(kind: StoreKind) {
     let prepared = world.shop.prepare(Flow::Component, Wire::Square);
     let component = json!({
         "type": "card_provider_b_web_payments", "applicationId": "sandbox-sq0idb-simulator",
-        "locationId": "LSIMULATOR001", "environment": "sandbox", "amountMinor": "10375", "currency": "USD",
+        "locationId": "LSIMULATOR001", "environment": "sandbox",
+        "scriptUrl": format!("{}/web-payments.js", world.simulator.base_url(Wire::Square)),
+        "amountMinor": "10375", "amount": "103.75", "currency": "USD",
     });
     check_prepared(&prepared, Wire::Square, &json!({ "component": component }));
     let reference = prepared.reference.as_str();
@@ -194,7 +198,11 @@ fn a_customer_who_proves_who_they_are_later_is_waited_for(kind: StoreKind) {
     world.simulator.drive(&format!("stripe/payment_intents/{intent}/authenticate"), &json!({}));
     world.shop.wait_status(reference, "succeeded");
 
-    // A method that settles later is processing, then paid or not.
+    // A method that settles later is processing, then paid or not; it is taken where it is configured.
+    let mut document = world.shop.document(world.simulator.address());
+    document["providers"]["card_provider_a"]["options"] =
+        json!({"paymentMethods": ["card", "us_bank_account"]});
+    world.shop.configure(&document);
     for (action, end) in [("settle", "succeeded"), ("fail", "failed")] {
         let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
         world.simulator.confirm_intent(prepared.component(), "pm_usBankAccount_success");

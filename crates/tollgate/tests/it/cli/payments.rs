@@ -42,6 +42,17 @@ fn quotes_are_shown_with_their_amounts_and_explained_rule_by_rule() {
     let providers = terminal.shows(&["providers"]);
     assert!(providers.contains("ach_provider_a") && providers.contains("/webhooks/v1/"), "{providers}");
     assert_eq!(terminal.json(&["providers"])["items"].as_array().unwrap().len(), 3);
+
+    // A shop's domain, for Apple Pay and Google Pay.
+    let domain = terminal.shows(&["providers", "register-domain", "card_provider_a", "shop.example.com"]);
+    assert!(domain.contains("shop.example.com is registered") && domain.contains("apple_pay"), "{domain}");
+    let said = terminal.fails(&["providers", "register-domain", "card_provider_b", "shop.example.com"]);
+    assert!(said.contains("dashboard"), "{said}");
+    let said =
+        terminal.fails(&["providers", "register-domain", "card_provider_a", "https://shop.example.com"]);
+    assert!(said.contains("host name"), "{said}");
+    let said = terminal.fails(&["providers", "register-domain", "nobody", "shop.example.com"]);
+    assert!(said.contains("tollgate providers"), "{said}");
 }
 
 #[test]
@@ -112,16 +123,10 @@ fn what_waits_and_what_disagrees_is_listed() {
     shop.confirm(&prepared.reference, &json!({"sourceId": simulator.card_token("4111111111111111")}))
         .data(200);
     simulator.clear_faults();
-    // A webhook that tells another amount than was prepared.
-    let payment =
-        shop.story(&prepared.reference)["transaction"]["providerReference"].as_str().unwrap().to_owned();
-    let body = json!({
-        "merchant_id": "M", "type": "payment.updated", "event_id": "evt-amount", "created_at": "2026-11-15T00:00:00Z",
-        "data": {"type": "payment", "id": payment, "object": {"payment": {
-            "id": payment, "status": "COMPLETED", "amount_money": {"amount": 1, "currency": "USD"},
-            "reference_id": prepared.reference, "order_id": "o", "location_id": "l"}}},
-    });
-    shop.deliver(Wire::Square, body.to_string().as_bytes()).data(200);
+    // A payment of another amount than was prepared.
+    let prepared = shop.prepare(Flow::Component, Wire::Stripe);
+    simulator.change_intent(prepared.component(), "amount=20000");
+    simulator.pay_intent(prepared.component());
     shop.wait(&prepared.reference, "at odds", || !shop.listed("exceptions?open=true").is_empty());
 
     let open = terminal.json(&["exceptions", "list"]);

@@ -154,11 +154,24 @@ impl Simulator {
 
     /// Confirms an intent as the browser's component does, with the publishable key and the client secret.
     pub fn confirm_intent(&self, component: &Value, method: &str) -> Answer {
+        self.confirm_intent_by(component, &format!("payment_method={method}"))
+    }
+
+    /// The same with whatever the component says of the method.
+    pub fn confirm_intent_by(&self, component: &Value, method: &str) -> Answer {
         let (intent, secret) = (&component["paymentIntentId"], &component["clientSecret"]);
         let path = format!("/stripe/v1/payment_intents/{}/confirm", intent.as_str().unwrap());
-        let form = format!("client_secret={}&payment_method={method}", secret.as_str().unwrap());
+        let form = format!("client_secret={}&{method}", secret.as_str().unwrap());
         let key = component["publishableKey"].as_str().unwrap();
         self.client(key).send("POST", &path, &[FORM], form.as_bytes())
+    }
+
+    /// Changes an intent as somebody with the secret key could, unknown to us.
+    #[track_caller]
+    pub fn change_intent(&self, component: &Value, form: &str) {
+        let path = format!("/stripe/v1/payment_intents/{}", component["paymentIntentId"].as_str().unwrap());
+        let answer = self.client(STRIPE_KEY).send("POST", &path, &[FORM], form.as_bytes());
+        assert_eq!(answer.status, 200, "{}", shown(&answer));
     }
 
     /// Pays an intent in the browser.

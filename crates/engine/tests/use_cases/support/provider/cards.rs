@@ -9,7 +9,7 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RejectionKind, Subject,
+    Call, CallError, Cards, Charge, Component, Confirmation, Identified, Prepared, RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
 
@@ -61,11 +61,13 @@ impl Cards for ModelCards {
                 publishable_key: provider.credential("publishableKey")?.to_owned(),
                 client_secret: prepared.client_secret.clone()?,
                 payment_intent_id: prepared.object.clone(),
+                script_url: "https://provider.example/script.js".to_owned(),
             },
             None => Component::WebPayments {
                 application_id: provider.credential("applicationId")?.to_owned(),
                 location_id: provider.credential("locationId")?.to_owned(),
                 environment: "sandbox",
+                script_url: "https://provider.example/script.js".to_owned(),
             },
         })
     }
@@ -153,6 +155,18 @@ impl Cards for ModelCards {
             Ok(page_report(page))
         };
         self.line.ask("pages.close", CallKind::Command, provider, close).await
+    }
+
+    /// A dispute is about the page it is called after.
+    async fn identify(&self, provider: &Provider, object: &str) -> Call<Option<Identified>> {
+        let identify = |records: &mut Records, account| {
+            let page = object.strip_prefix("dispute of ").unwrap_or(object);
+            let page = records.pages.iter().find(|known| known.account == account && known.id == page);
+            let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
+            let reference = Some(page.reference.clone()).filter(|reference| !reference.is_empty());
+            Ok(Some(Identified { payment: Some(page.id.clone()), reference, dispute: page.dispute.clone() }))
+        };
+        self.line.ask("objects.retrieve", CallKind::ProviderRead, provider, identify).await
     }
 }
 

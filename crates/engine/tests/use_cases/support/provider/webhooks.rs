@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tollgate_configuration::Provider;
-use tollgate_domain::{Minor, Timestamp};
+use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, WebhookReader};
 
 pub(crate) const WEBHOOK_SECRET: &str = "the webhooks' secret";
@@ -39,7 +39,8 @@ impl WebhookReader for Reader {
             relevant: body["type"] != "ping",
             objects: text("object").into_iter().collect(),
             reference: text("reference"),
-            amount: body["amount"].as_u64().and_then(Minor::new),
+            names_only: text("namesOnly"),
+            is_ping: body["type"] == "ping",
             ..WebhookNotice::default()
         })
     }

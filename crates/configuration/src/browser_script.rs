@@ -1,0 +1,112 @@
+//! The provider's script on a page that takes cards, and what such a page must allow.
+
+use crate::provider::{Provider, ProviderEnvironment};
+
+/// A provider's script for browsers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BrowserScript {
+    pub(crate) url: &'static str,
+    /// Where a simulator of the provider has its own, below its base URL.
+    pub(crate) simulated: &'static str,
+    /// Sources by directive of a Content-Security-Policy.
+    pub(crate) sources: &'static [(&'static str, &'static str)],
+}
+
+impl Provider {
+    /// The script that a page loads to take cards, where the adapter has one: the provider's own for its environment, or
+    /// the simulator's where the base URL does not lead to the provider.
+    pub fn script_url(&self) -> Option<String> {
+        let script = self.adapter.script(self.environment())?;
+        Some(match self.own_environment().and_then(|environment| self.adapter.script(environment)) {
+            Some(own) => own.url.to_owned(),
+            None => format!("{}/{}", self.address(), script.simulated),
+        })
+    }
+
+    /// What a page with that script must allow, by directive of its Content-Security-Policy.
+    pub fn script_sources(&self) -> Vec<(&'static str, String)> {
+        if self.adapter.script(self.environment()).is_none() {
+            return Vec::new();
+        }
+        if let Some(own) = self.own_environment().and_then(|environment| self.adapter.script(environment)) {
+            return own.sources.iter().map(|(directive, hosts)| (*directive, (*hosts).to_owned())).collect();
+        }
+        let mut parts = self.address().splitn(4, '/');
+        let origin = [parts.next(), parts.next(), parts.next()].map(Option::unwrap_or_default).join("/");
+        ["script-src", "connect-src", "frame-src"].map(|directive| (directive, origin.clone())).into()
+    }
+
+    /// Which of the provider's own environments the base URL leads to; `None` if it leads elsewhere.
+    fn own_environment(&self) -> Option<ProviderEnvironment> {
+        let is_there =
+            |environment: &ProviderEnvironment| self.adapter.address(*environment) == self.address();
+        let here = Some(self.environment()).filter(is_there);
+        here.or_else(|| {
+            [ProviderEnvironment::Sandbox, ProviderEnvironment::Production].into_iter().find(is_there)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::Configuration;
+
+    fn script(entry: &Value) -> (Option<String>, String) {
+        let document = json!({ "providers": { "one": entry } });
+        let configuration = Configuration::read(&document, &Configuration::default()).unwrap();
+        let provider = configuration.providers.get("one").unwrap();
+        let sources = provider.script_sources().into_iter();
+        let scripts = sources.filter(|(directive, _)| *directive == "script-src").map(|(_, hosts)| hosts);
+        (provider.script_url(), scripts.collect())
+    }
+
+    #[test]
+    fn the_script_is_that_of_the_environment() {
+        let sandbox = "https://sandbox.web.squarecdn.com";
+        for (entry, url, host) in [
+            (json!({"adapter": "stripe"}), "https://js.stripe.com/v3/", "https://js.stripe.com"),
+            (
+                json!({"adapter": "stripe", "baseUrl": "https://api.stripe.com/"}),
+                "https://js.stripe.com/v3/",
+                "https://js.stripe.com",
+            ),
+            (
+                json!({"adapter": "stripe", "baseUrl": "http://127.0.0.1:8080/simulator/stripe"}),
+                "http://127.0.0.1:8080/simulator/stripe/v3.js",
+                "http://127.0.0.1:8080",
+            ),
+            (
+                json!({"adapter": "square"}),
+                "https://web.squarecdn.com/v1/square.js",
+                "https://web.squarecdn.com",
+            ),
+            (
+                json!({"adapter": "square", "environment": "sandbox"}),
+                "https://sandbox.web.squarecdn.com/v1/square.js",
+                sandbox,
+            ),
+            (
+                json!({"adapter": "square", "credentials": {"applicationId": "sandbox-sq0idb-x"}}),
+                "https://sandbox.web.squarecdn.com/v1/square.js",
+                sandbox,
+            ),
+            (
+                json!({"adapter": "square", "baseUrl": "https://connect.squareupsandbox.com"}),
+                "https://sandbox.web.squarecdn.com/v1/square.js",
+                sandbox,
+            ),
+            (
+                json!({"adapter": "square", "baseUrl": "http://[::1]:9/square"}),
+                "http://[::1]:9/square/web-payments.js",
+                "http://[::1]:9",
+            ),
+        ] {
+            let (found, hosts) = script(&entry);
+            assert_eq!(found.as_deref(), Some(url), "{entry}");
+            assert_eq!(hosts.split(' ').next(), Some(host), "{entry}");
+        }
+        assert_eq!(script(&json!({"adapter": "increase"})), (None, String::new()));
+    }
+}

@@ -1,0 +1,231 @@
+//! What the Stripe adapter does by its options, against the simulator.
+
+use serde_json::{Value, json};
+use tollgate_configuration::Provider;
+use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
+use tollgate_domain::fee::FeeEntry;
+use tollgate_domain::{Currency, Flow, Principal};
+use tollgate_engine::ports::{RejectionKind, Subject};
+
+use crate::support::{EMAIL, World, asked, failed_code, minor, order, refused, start, stripe_with};
+
+fn with(world: &World, options: &Value) -> Provider {
+    stripe_with(&format!("{}/stripe", world.origin), options)
+}
+
+fn in_currency(flow: Flow, code: &str, amount: u64) -> CardOrder {
+    let fee = FeeEntry::default().assess(Principal::new(amount).unwrap());
+    CardOrder { currency: Currency::parse(code).unwrap(), fee, ..order(flow) }
+}
+
+async fn look(world: &World, provider: &Provider, id: &str) -> ProviderReport {
+    let order = order(Flow::PaymentComponent);
+    world.stripe_cards().read(provider, &order, Subject::Object(id)).await.outcome.unwrap()
+}
+
+#[tokio::test]
+async fn only_cards_are_taken_unless_an_option_says_otherwise() {
+    let world = start().await;
+    let (cards, provider) = (world.stripe_cards(), &world.stripe);
+    let intent = cards.prepare(provider, &order(Flow::PaymentComponent)).await.outcome.unwrap().object;
+    let refusal = world.confirm(&intent, "pm_usBankAccount_success").await.expect(400);
+    assert_eq!(refusal["error"]["code"], "payment_intent_incompatible_payment_method");
+    assert_eq!(look(&world, provider, &intent).await.provider_status, ProviderStatus::NotStarted);
+    world.confirm(&intent, "pm_card_visa").await.expect(200);
+
+    let hosted = cards.prepare(provider, &order(Flow::HostedCheckout)).await.outcome.unwrap();
+    let page = hosted.checkout_url.unwrap();
+    let shown = crate::support::send("GET", &page, &[], String::new()).await.unwrap();
+    assert!(!shown.text.contains("bank account"), "{}", shown.text);
+    let session = world.stripe_object(&format!("checkout/sessions/{}", hosted.object)).await;
+    assert_eq!(session["payment_method_types"], json!(["card"]));
+
+    // A method that does not take the payment's currency is left out; where none is left, nothing is asked.
+    let provider = with(&world, &json!({ "paymentMethods": ["oxxo", "card"] }));
+    let intent = cards.prepare(&provider, &order(Flow::PaymentComponent)).await.outcome.unwrap().object;
+    let intent = world.stripe_object(&format!("payment_intents/{intent}")).await;
+    assert_eq!(intent["payment_method_types"], json!(["card"]));
+    let provider = with(&world, &json!({ "paymentMethods": ["oxxo"] }));
+    let order = order(Flow::PaymentComponent);
+    let fault = cards.check_order(&provider, &order).unwrap_err();
+    assert_eq!(fault.field, "currency");
+    assert!(fault.message.contains("oxxo"), "{}", fault.message);
+    let call = cards.prepare(&provider, &order).await;
+    assert!(call.logs.is_empty());
+    refused(call, RejectionKind::Invalid);
+}
+
+#[tokio::test]
+async fn a_bank_debit_is_processing_until_it_comes_through() {
+    let world = start().await;
+    let provider = with(&world, &json!({ "paymentMethods": ["card", "us_bank_account"] }));
+    for (action, paid) in [("settle", true), ("fail", false)] {
+        let order = order(Flow::PaymentComponent);
+        let id = world.stripe_cards().prepare(&provider, &order).await.outcome.unwrap().object;
+        world.confirm(&id, "pm_usBankAccount_success").await.expect(200);
+        assert_eq!(look(&world, &provider, &id).await.provider_status, ProviderStatus::Processing);
+        world.control("POST", &format!("stripe/payment_intents/{id}/{action}"), json!({})).await;
+        let seen = look(&world, &provider, &id).await;
+        assert_eq!(seen.provider_status == ProviderStatus::Succeeded, paid, "{seen:?}");
+        if !paid {
+            assert_eq!(failed_code(&seen), "bank_declined");
+        }
+        let withdrawn = world.stripe_cards().withdraw(&provider, &order, &id).await.outcome.unwrap();
+        let expected = if paid { ProviderStatus::Succeeded } else { ProviderStatus::Canceled };
+        assert_eq!(withdrawn.provider_status, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_voucher_that_a_customer_holds_is_not_taken_back() {
+    let world = start().await;
+    let (cards, provider) =
+        (world.stripe_cards(), with(&world, &json!({ "paymentMethods": ["card", "oxxo"] })));
+    for (flow, action, paid) in [
+        (Flow::PaymentComponent, "settle", true),
+        (Flow::PaymentComponent, "fail", false),
+        (Flow::HostedCheckout, "settle", true),
+        (Flow::HostedCheckout, "fail", false),
+    ] {
+        let order = in_currency(flow, "MXN", 20_000);
+        let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
+        let id = prepared.object.as_str();
+        match &prepared.checkout_url {
+            None => {
+                world.confirm_with(id, "oxxo").await.expect(200);
+            }
+            Some(page) => {
+                let headers = [("content-type", "application/x-www-form-urlencoded")];
+                let reply = crate::support::send("POST", page, &headers, "method=oxxo".to_owned()).await;
+                assert_eq!(reply.unwrap().status, 303);
+            }
+        }
+        assert_eq!(look(&world, &provider, id).await.provider_status, ProviderStatus::Processing);
+        let withdrawn = cards.withdraw(&provider, &order, id).await.outcome.unwrap();
+        assert_eq!(withdrawn.provider_status, ProviderStatus::Processing, "{flow:?}");
+        let intent = withdrawn.payment.unwrap();
+        world.control("POST", &format!("stripe/payment_intents/{intent}/{action}"), json!({})).await;
+        let seen = look(&world, &provider, id).await;
+        if paid {
+            assert_eq!(seen.provider_status, ProviderStatus::Succeeded);
+        } else {
+            assert_eq!(failed_code(&seen), "payment_expired");
+        }
+    }
+}
+
+#[tokio::test]
+async fn receipts_and_statements_are_the_same_in_both_flows() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    let receipt = json!({ "receiptEmail": true, "statementDescriptorSuffix": "TICKETS" });
+    for (options, email, suffix) in
+        [(json!({}), Value::Null, Value::Null), (receipt, json!(EMAIL), json!("TICKETS"))]
+    {
+        let provider = with(&world, &options);
+        let intent = cards.prepare(&provider, &order(Flow::PaymentComponent)).await.outcome.unwrap().object;
+        let hosted = cards.prepare(&provider, &order(Flow::HostedCheckout)).await.outcome.unwrap();
+        world.pay_page(&hosted.checkout_url.unwrap(), "4242424242424242").await;
+        let session = world.stripe_object(&format!("checkout/sessions/{}", hosted.object)).await;
+        let paid = session["payment_intent"].as_str().unwrap().to_owned();
+        for id in [intent, paid] {
+            let intent = world.stripe_object(&format!("payment_intents/{id}")).await;
+            assert_eq!((&intent["receipt_email"], &intent["statement_descriptor_suffix"]), (&email, &suffix));
+        }
+    }
+}
+
+#[tokio::test]
+async fn three_decimals_end_in_zero() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    for code in ["BHD", "JOD", "KWD", "OMR", "TND"] {
+        let odd = in_currency(Flow::PaymentComponent, code, 12_345);
+        let fault = cards.check_order(&world.stripe, &odd).unwrap_err();
+        assert_eq!(fault.field, "amountMinor");
+        assert!(fault.message.contains("12345") && fault.message.contains(code), "{}", fault.message);
+        let even = in_currency(Flow::PaymentComponent, code, 12_340);
+        assert_eq!(cards.check_order(&world.stripe, &even), Ok(()));
+        cards.prepare(&world.stripe, &even).await.outcome.unwrap();
+        // The total counts, not the principal.
+        let mut with_fee = even;
+        with_fee.fee.total_debit = minor(12_345);
+        assert_eq!(cards.check_order(&world.stripe, &with_fee).unwrap_err().field, "amountMinor");
+        // And the provider itself says no.
+        let body = format!("amount=12345&currency={}&payment_method_types[]=card", code.to_lowercase());
+        let url = format!("{}/stripe/v1/payment_intents", world.origin);
+        let headers = [
+            ("authorization", "Bearer sk_test_simulator"),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        let refusal = crate::support::send("POST", &url, &headers, body).await.unwrap().expect(400);
+        assert_eq!(refusal["error"]["param"], "amount");
+    }
+}
+
+#[tokio::test]
+async fn payments_for_a_connected_account_are_its_own() {
+    let world = start().await;
+    let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
+    let shop = with(&world, &json!({ "account": "acct_1SimulatedShop" }));
+    let id = cards.prepare(&shop, &order).await.outcome.unwrap().object;
+    assert_eq!(look(&world, &shop, &id).await.provider_status, ProviderStatus::NotStarted);
+    let elsewhere = cards.read(&world.stripe, &order, Subject::Object(&id)).await;
+    assert_eq!(refused(elsewhere, RejectionKind::Missing), "provider_object_missing");
+
+    let access = cards.can_access_account(&shop).await;
+    assert_eq!(asked(&access), [("accounts.retrieve", 1)]);
+    assert_eq!(access.outcome, Ok(true));
+    assert_eq!(cards.can_access_account(&world.stripe).await.outcome, Ok(false));
+    let stranger = with(&world, &json!({ "account": "acct_1Stranger" }));
+    let call = cards.prepare(&stranger, &crate::support::order(Flow::PaymentComponent)).await;
+    assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
+}
+
+#[tokio::test]
+async fn what_an_event_only_names_is_found_at_the_provider() {
+    let world = start().await;
+    let (cards, order) = (world.stripe_cards(), order(Flow::HostedCheckout));
+    let hosted = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+    world.pay_page(&hosted.checkout_url.unwrap(), "4242424242424242").await;
+    let session = world.stripe_object(&format!("checkout/sessions/{}", hosted.object)).await;
+    let intent = session["payment_intent"].as_str().unwrap();
+    let path = format!("stripe/payment_intents/{intent}");
+    let refund = world.control("POST", &format!("{path}/refund"), json!({ "amount": 5 })).await;
+    let dispute = world.control("POST", &format!("{path}/dispute"), json!({})).await;
+    let charge = refund["charge"].as_str().unwrap();
+    for (id, operation) in [
+        (hosted.object.as_str(), "checkout.sessions.retrieve"),
+        (intent, "payment_intents.retrieve"),
+        (charge, "charges.retrieve"),
+        (refund["id"].as_str().unwrap(), "refunds.retrieve"),
+        (dispute["id"].as_str().unwrap(), "disputes.retrieve"),
+    ] {
+        let call = cards.identify(&world.stripe, id).await;
+        assert_eq!(asked(&call), [(operation, 1)]);
+        let found = call.outcome.unwrap().unwrap();
+        assert_eq!((found.payment.as_deref(), found.reference), (Some(intent), Some(order.id.to_string())));
+        assert_eq!(found.dispute.is_some(), id == dispute["id"]);
+    }
+    for nothing in ["pi_nobody", "mtr_1", "../../v1/account", ""] {
+        assert_eq!(cards.identify(&world.stripe, nothing).await.outcome, Ok(None), "{nothing}");
+    }
+}
+
+#[tokio::test]
+async fn a_domain_is_registered_once_and_validated_again() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    let first = cards.register_domain(&world.stripe, "shop.example.com").await.unwrap();
+    assert_eq!(asked(&first), [("payment_method_domains.list", 1), ("payment_method_domains.create", 1)]);
+    let first = first.outcome.unwrap();
+    let apple = first.wallets.iter().find(|wallet| wallet.name == "apple_pay").unwrap();
+    assert!(apple.is_active && apple.problem.is_none());
+    let again = cards.register_domain(&world.stripe, "shop.example.com").await.unwrap();
+    assert_eq!(asked(&again), [("payment_method_domains.list", 1), ("payment_method_domains.validate", 1)]);
+    assert_eq!(again.outcome, Ok(first));
+    let lost = cards.register_domain(&world.stripe, "shop.invalid").await.unwrap().outcome.unwrap();
+    let apple = lost.wallets.iter().find(|wallet| wallet.name == "apple_pay").unwrap();
+    assert!(!apple.is_active && apple.problem.as_ref().unwrap().contains("HTTPS"), "{apple:?}");
+    assert!(world.square_cards().register_domain(&world.square, "shop.example.com").await.is_none());
+}

@@ -1,0 +1,124 @@
+//! Kinds of payment methods: which there are, in which currencies, and when each says whether it was paid.
+
+use serde_json::{Value, json};
+
+use super::error::StripeError;
+use super::form::Params;
+use super::state::Context;
+
+/// When a method tells whether it was paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timing {
+    Now,
+    /// Days after the customer agreed: the payment is processing meanwhile.
+    Debit,
+    /// When the customer has paid the voucher, within the days it is good for.
+    Voucher(i64),
+}
+
+/// A kind of payment method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MethodType {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) timing: Timing,
+    /// The only currency it pays in.
+    currency: Option<&'static str>,
+}
+
+pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, None);
+pub(super) const US_BANK_ACCOUNT: MethodType =
+    of("us_bank_account", "US bank account", Timing::Debit, Some("usd"));
+
+/// What can be played here. All of it is switched on in this account's dashboard.
+const PLAYED: [MethodType; 10] = [
+    CARD,
+    of("link", "Link", Timing::Now, None),
+    US_BANK_ACCOUNT,
+    of("sepa_debit", "SEPA direct debit", Timing::Debit, Some("eur")),
+    of("bacs_debit", "Bacs direct debit", Timing::Debit, Some("gbp")),
+    of("au_becs_debit", "BECS direct debit", Timing::Debit, Some("aud")),
+    of("oxxo", "OXXO", Timing::Voucher(3), Some("mxn")),
+    of("boleto", "Boleto", Timing::Voucher(3), Some("brl")),
+    of("konbini", "Konbini", Timing::Voucher(3), Some("jpy")),
+    of("multibanco", "Multibanco", Timing::Voucher(7), Some("eur")),
+];
+
+/// What can be asked for, and not paid with here.
+const NOT_PLAYED: [&str; 21] = [
+    "affirm",
+    "afterpay_clearpay",
+    "alipay",
+    "amazon_pay",
+    "bancontact",
+    "blik",
+    "cashapp",
+    "eps",
+    "fpx",
+    "grabpay",
+    "ideal",
+    "klarna",
+    "mobilepay",
+    "p24",
+    "paynow",
+    "pix",
+    "promptpay",
+    "revolut_pay",
+    "swish",
+    "twint",
+    "zip",
+];
+
+const fn of(
+    name: &'static str,
+    label: &'static str,
+    timing: Timing,
+    currency: Option<&'static str>,
+) -> MethodType {
+    MethodType { name, label, timing, currency }
+}
+
+/// The kind of this name, if it can be played.
+pub(super) fn played(name: &str) -> Option<MethodType> {
+    PLAYED.into_iter().find(|kind| kind.name == name)
+}
+
+/// The kinds that an intent or a session takes: those asked for, or all that the dashboard has for the currency.
+pub(super) fn taken(params: &Params, currency: &str) -> Result<Vec<String>, StripeError> {
+    let asked = params.list("payment_method_types");
+    let fits = |kind: &MethodType| kind.currency.is_none_or(|only| only == currency);
+    if asked.is_empty() {
+        return Ok(PLAYED.into_iter().filter(fits).map(|kind| kind.name.to_owned()).collect());
+    }
+    for name in &asked {
+        let refused = match played(name) {
+            Some(kind) if fits(&kind) => continue,
+            Some(_) => format!(
+                "The payment method type provided: {name} cannot be used with the currency {currency}."
+            ),
+            None if NOT_PLAYED.contains(name) => continue,
+            None => format!(
+                "The payment method type provided: {name} is invalid. Please ensure the provided type is activated in \
+                 your dashboard and your account is enabled for any preview features that you are trying to use."
+            ),
+        };
+        return Err(StripeError::invalid(refused).param("payment_method_types"));
+    }
+    Ok(asked.into_iter().map(str::to_owned).collect())
+}
+
+/// What a customer with a voucher is shown.
+pub(super) fn voucher(context: &Context, kind: MethodType, days: i64) -> Value {
+    let name = format!("{}_display_details", kind.name);
+    let details = json!({
+        "expires_after": context.now + days * 86_400,
+        "expires_at": context.now + days * 86_400,
+        "hosted_voucher_url": format!("{}/stripe/vouchers/{}", context.services.public_url(), context.id("")),
+        "number": context.services.ids.letters(14),
+    });
+    let mut action = json!({ "type": name });
+    if let Some(fields) = action.as_object_mut() {
+        fields.insert(name, details);
+    }
+    action
+}
