@@ -115,7 +115,7 @@ fn read_methods(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors
         let Some(name) = item.text(64, errors) else { continue };
         match offered.iter().find(|method| method.name == name) {
             Some(_) if methods.iter().any(|known| known.name == name) => {
-                item.fault(errors, "is listed twice")
+                item.fault(errors, "is listed twice");
             }
             Some(method) => methods.push(*method),
             None => {

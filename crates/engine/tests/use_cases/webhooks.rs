@@ -180,8 +180,8 @@ async fn what_concerns_nothing_here_is_ignored() {
     let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
     let mut states: Vec<_> = events.iter().map(|event| (event.event.id.as_str(), event.state)).collect();
     states.sort_by_key(|(id, _)| *id);
-    use ProviderEventState::{Applied, Ignored};
-    assert_eq!(states, [("evt_1", Applied), ("evt_2", Ignored), ("evt_3", Ignored)]);
+    let (applied, ignored) = (ProviderEventState::Applied, ProviderEventState::Ignored);
+    assert_eq!(states, [("evt_1", applied), ("evt_2", ignored), ("evt_3", ignored)]);
     let ping = events.iter().find(|event| event.event.id == "evt_1").unwrap();
     assert!(ping.note.contains("this webhook endpoint works"), "{}", ping.note);
 }

@@ -45,5 +45,5 @@ fn registered(domain: Domain) -> RegisteredDomain {
         let problem = value.pointer("/status_details/error_message").and_then(Value::as_str).map(quote);
         Some(DomainWallet { name, is_active: status == "active", problem })
     });
-    RegisteredDomain { id: domain.id, domain: domain.domain_name, wallets: wallets.collect() }
+    RegisteredDomain { id: domain.id, domain: domain.name, wallets: wallets.collect() }
 }

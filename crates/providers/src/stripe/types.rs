@@ -136,7 +136,8 @@ pub(super) struct DomainList {
 #[derive(Deserialize)]
 pub(super) struct Domain {
     pub(super) id: String,
-    pub(super) domain_name: String,
+    #[serde(rename = "domain_name")]
+    pub(super) name: String,
     #[serde(flatten)]
     pub(super) fields: serde_json::Map<String, serde_json::Value>,
 }
