@@ -253,6 +253,7 @@ impl Refundable {
 
     /// The parts of principal and fee that a request for a refund gives back; `None` if that is more than is left, or
     /// nothing.
+    #[must_use]
     pub fn share(self, fee: &FeeSnapshot, amount: Option<Minor>, fee_refund: FeeRefund) -> Option<Self> {
         let principal = amount.unwrap_or(self.principal);
         if principal > self.principal {
@@ -272,6 +273,7 @@ impl Refundable {
 
     /// How an amount that was refunded at the provider divides into principal and fee: in proportion, rounded half up, as
     /// far as both are left. What exceeds everything that is left counts as principal.
+    #[must_use]
     pub fn divide(self, fee: &FeeSnapshot, total: Minor) -> Self {
         let wanted = portion_rounded_half_up(fee.fee, total, fee.total_debit).min(self.fee);
         // The last of the principal takes the last of the fee with it.

@@ -22,6 +22,10 @@ use super::{
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
 pub const UNDO: &str = "DROP TABLE provider_checks;
+     DROP TABLE refunds;
+     DROP INDEX card_payments_by_key;
+     ALTER TABLE card_payments DROP COLUMN key_digest;
+     DROP INDEX provider_objects_by_payment;
      DROP INDEX card_payments_follow_ups;
      ALTER TABLE card_payments DROP COLUMN follow_up_at;
      ALTER TABLE card_payments DROP COLUMN account;
