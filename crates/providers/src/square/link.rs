@@ -55,7 +55,7 @@ pub(super) async fn read_payment(
     let payment = get_payment(calls, api, id).await?;
     let Some(order) = payment.order_id.clone() else { return Ok(status::report(&payment)) };
     let sold = get_order(calls, api, &order).await?;
-    let alone = ProviderReport { reference: reference(&sold), ..status::report(&payment) };
+    let alone = ProviderReport { reference: Some(reference(&sold)), ..status::report(&payment) };
     // One that was declined pays for nothing: it is told of as long as no other does.
     paid_for(calls, api, &sold, Some(payment)).await.map(|paid| paid.unwrap_or(alone))
 }
@@ -141,7 +141,7 @@ async fn paid_for(
     }
     let total = order.total_money.as_ref().map(|money| money.amount);
     let paid = status::order_report(total, &payments);
-    Ok(paid.map(|paid| ProviderReport { reference: reference(order), ..paid }))
+    Ok(paid.map(|paid| ProviderReport { reference: Some(reference(order)), ..paid }))
 }
 
 /// An order without a payment.
@@ -152,7 +152,7 @@ fn unpaid(order: &Order) -> ProviderReport {
         provider_status: status::order_status(&order.state),
         amount: total.map(|money| money.amount),
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
-        reference: reference(order),
+        reference: Some(reference(order)),
         refunded: Minor::ZERO,
         disputed: false,
     }
@@ -164,8 +164,8 @@ fn closed(order: &Order) -> ProviderReport {
 }
 
 /// Every order of ours has our reference, so that one without is another's.
-fn reference(order: &Order) -> Option<String> {
-    Some(order.reference_id.clone().unwrap_or_default())
+fn reference(order: &Order) -> String {
+    order.reference_id.clone().unwrap_or_default()
 }
 
 fn is_missing(error: &CallError) -> bool {
