@@ -42,7 +42,7 @@ use crate::{
     settings::ProviderSettings,
     square::{
         call::{ApiClient, interpret, interpret_charge},
-        locations::Locations,
+        locations::{Known, Locations},
         types::{DisputeObject, Location, LocationBody, Payment, PaymentBody, PaymentLinkBody},
     },
     text::is_id,
@@ -79,11 +79,11 @@ impl Square {
     async fn currency(&self, calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Option<String> {
         let (address, location) = (api.provider.address(), api.location().ok()?);
         if let Some(known) = self.locations.get(address, location, Instant::now()) {
-            return known;
+            return known.currency;
         }
         let read = read_location(calls, api).await.ok().flatten();
         let currency = read.and_then(|location| location.currency).map(|code| code.to_ascii_uppercase());
-        self.locations.put(address, location, currency.clone(), Instant::now());
+        self.locations.put(address, location, Known { currency: currency.clone() }, Instant::now());
         currency
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
-    ach::{Correction, TransferOrder},
+    ach::{CorrectedNumber, Correction, TransferOrder},
     id::{EnvironmentId, TransferId},
 };
 use tollgate_vault::{SealError, Secret};
@@ -114,7 +114,7 @@ fn fields(correction: &Correction) -> Value {
     let fields = [
         ("change_code", correction.code.clone()),
         ("corrected_account_funding", correction.account_funding.clone()),
-        ("corrected_account_number", correction.account_number.as_ref().map(|number| number.masked())),
+        ("corrected_account_number", correction.account_number.as_ref().map(CorrectedNumber::masked)),
         ("corrected_individual_id", correction.individual_id.clone()),
         ("corrected_routing_number", correction.routing_number.clone()),
         ("created_at", correction.created_at.clone()),

@@ -201,12 +201,11 @@ impl<'e> PaymentUpdate<'e> {
     pub(super) fn refund(&mut self, refund: Refund) {
         self.line("refund", timeline::refund(&refund));
         let refunds = &mut self.payment.refunds;
-        let before = match refunds.iter_mut().find(|known| known.id == refund.id) {
-            Some(known) => Some(std::mem::replace(known, refund.clone()).status),
-            None => {
-                refunds.push(refund.clone());
-                None
-            }
+        let before = if let Some(known) = refunds.iter_mut().find(|known| known.id == refund.id) {
+            Some(std::mem::replace(known, refund.clone()).status)
+        } else {
+            refunds.push(refund.clone());
+            None
         };
         match self.refunds.iter_mut().find(|(_, changed)| changed.id == refund.id) {
             Some((_, changed)) => *changed = refund,

@@ -89,11 +89,12 @@ async fn a_correction_is_reported_sealed_and_shown_on_request() {
     assert_eq!(lines(&world, id, "account_revealed").await, [json!({ "actor": "ann" })]);
 
     // Another one later, with the transfer's own news: both are reported.
-    let mut record = world.providers.records();
-    let at_bank = record.transfer();
-    at_bank.corrections.push(correction(None));
-    at_bank.status = AchProviderStatus::Settled;
-    drop(record);
+    {
+        let mut records = world.providers.records();
+        let at_bank = records.transfer();
+        at_bank.corrections.push(correction(None));
+        at_bank.status = AchProviderStatus::Settled;
+    }
     world.webhook(BANK, &event("evt_3", "transfer_1")).await.unwrap();
     let all = world.event_kinds(reference).await;
     assert_eq!(all[..3], told);

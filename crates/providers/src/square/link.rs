@@ -52,7 +52,7 @@ pub(super) async fn read_payment(
     let payment = get_payment(calls, api, id).await?;
     let Some(order) = payment.order_id.clone() else { return Ok(status::report(&payment)) };
     let sold = get_order(calls, api, &order).await?;
-    let alone = ProviderReport { reference: reference(&sold), ..status::report(&payment) };
+    let alone = ProviderReport { reference: Some(reference(&sold)), ..status::report(&payment) };
     // One that was declined pays for nothing: it is told of as long as no other does.
     paid_for(calls, api, &sold, Some(payment)).await.map(|paid| paid.unwrap_or(alone))
 }
@@ -139,7 +139,7 @@ async fn paid_for(
     let total = order.total_money.as_ref().map(|money| money.amount);
     let Some(paid) = status::order_report(total, &payments) else { return Ok(None) };
     let refunds = refund::of_payments(calls, api, &payments).await?;
-    Ok(Some(ProviderReport { reference: reference(order), refunds, ..paid }))
+    Ok(Some(ProviderReport { reference: Some(reference(order)), refunds, ..paid }))
 }
 
 /// An order without a payment.
@@ -150,7 +150,7 @@ fn unpaid(order: &Order) -> ProviderReport {
         provider_status: status::order_status(&order.state),
         amount: total.map(|money| money.amount),
         currency: total.map(|money| money.currency.to_ascii_uppercase()),
-        reference: reference(order),
+        reference: Some(reference(order)),
         refunds: Vec::new(),
         disputed: false,
     }
@@ -162,8 +162,8 @@ fn closed(order: &Order) -> ProviderReport {
 }
 
 /// Every order of ours has our reference, so that one without is another's.
-fn reference(order: &Order) -> Option<String> {
-    Some(order.reference_id.clone().unwrap_or_default())
+fn reference(order: &Order) -> String {
+    order.reference_id.clone().unwrap_or_default()
 }
 
 fn is_missing(error: &CallError) -> bool {

@@ -19,21 +19,27 @@ pub(super) struct Locations(Mutex<HashMap<(String, String), Entry>>);
 
 #[derive(Debug)]
 struct Entry {
-    /// `None` where it could not be read.
-    currency: Option<String>,
+    known: Known,
     until: Instant,
 }
 
+/// What was found out about a location.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    /// `None` where it could not be read.
+    pub(super) currency: Option<String>,
+}
+
 impl Locations {
-    /// The location's currency, or that it could not be read a moment ago; `None` if it has to be read.
-    pub(super) fn get(&self, address: &str, location: &str, now: Instant) -> Option<Option<String>> {
+    /// What was found out a while ago; `None` if the location has to be read.
+    pub(super) fn get(&self, address: &str, location: &str, now: Instant) -> Option<Known> {
         let entries = self.lock();
         let entry = entries.get(&key(address, location)).filter(|entry| now < entry.until)?;
-        Some(entry.currency.clone())
+        Some(entry.known.clone())
     }
 
-    pub(super) fn put(&self, address: &str, location: &str, currency: Option<String>, now: Instant) {
-        let kept_for = if currency.is_some() { KNOWN_FOR } else { UNKNOWN_FOR };
+    pub(super) fn put(&self, address: &str, location: &str, known: Known, now: Instant) {
+        let kept_for = if known.currency.is_some() { KNOWN_FOR } else { UNKNOWN_FOR };
         let mut entries = self.lock();
         if entries.len() >= LOCATIONS_MAX {
             entries.retain(|_, entry| now < entry.until);
@@ -42,7 +48,7 @@ impl Locations {
         if entries.len() >= LOCATIONS_MAX {
             entries.clear();
         }
-        entries.insert(key(address, location), Entry { currency, until: now + kept_for });
+        entries.insert(key(address, location), Entry { known, until: now + kept_for });
     }
 
     /// A panic elsewhere leaves whole entries behind.
@@ -59,16 +65,21 @@ fn key(address: &str, location: &str) -> (String, String) {
 mod tests {
     use super::*;
 
+    fn usd() -> Known {
+        Known { currency: Some("USD".to_owned()) }
+    }
+
+    const UNREADABLE: Known = Known { currency: None };
+
     #[test]
     fn a_currency_is_known_for_a_while_and_not_knowing_it_is_shorter() {
         let (locations, now) = (Locations::default(), Instant::now());
-        let usd = || Some("USD".to_owned());
         assert_eq!(locations.get("a", "L1", now), None);
         locations.put("a", "L1", usd(), now);
-        locations.put("a", "L2", None, now);
+        locations.put("a", "L2", UNREADABLE, now);
         assert_eq!(locations.get("a", "L1", now), Some(usd()));
         assert_eq!(locations.get("b", "L1", now), None);
-        assert_eq!(locations.get("a", "L2", now), Some(None));
+        assert_eq!(locations.get("a", "L2", now), Some(UNREADABLE));
         assert_eq!(locations.get("a", "L2", now + UNKNOWN_FOR), None);
         assert_eq!(locations.get("a", "L1", now + UNKNOWN_FOR), Some(usd()));
         assert_eq!(locations.get("a", "L1", now + KNOWN_FOR), None);
@@ -78,13 +89,13 @@ mod tests {
     fn no_more_are_kept_than_fit() {
         let (locations, now) = (Locations::default(), Instant::now());
         for number in 0..3 * LOCATIONS_MAX {
-            locations.put("a", &number.to_string(), None, now);
+            locations.put("a", &number.to_string(), UNREADABLE, now);
             assert!(locations.lock().len() <= LOCATIONS_MAX);
         }
-        locations.put("a", "L1", Some("USD".to_owned()), now);
+        locations.put("a", "L1", usd(), now);
         for number in 1..LOCATIONS_MAX {
-            locations.put("b", &number.to_string(), None, now + UNKNOWN_FOR);
+            locations.put("b", &number.to_string(), UNREADABLE, now + UNKNOWN_FOR);
         }
-        assert_eq!(locations.get("a", "L1", now + UNKNOWN_FOR).flatten().as_deref(), Some("USD"));
+        assert_eq!(locations.get("a", "L1", now + UNKNOWN_FOR), Some(usd()));
     }
 }

@@ -135,7 +135,9 @@ fn a_webhook_is_a_hint_and_the_provider_has_the_word(kind: StoreKind) {
     assert_eq!(shop.listed("exceptions")[0]["kind"], "reference_mismatch");
     // And the truth is taken as it comes.
     for (_, prepared) in &paid {
-        about(&world, &letters, &prepared.reference).into_iter().for_each(|it| shop.forward(it));
+        for it in about(&world, &letters, &prepared.reference) {
+            shop.forward(it);
+        }
         shop.wait_status(&prepared.reference, "succeeded");
     }
 }
