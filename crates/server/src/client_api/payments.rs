@@ -29,7 +29,7 @@ pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiR
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let request = prepare_body::read(&body, &caller.headers, flow, &caller.view.configuration.settings)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
-    let preparing = Box::pin(async move { engine.prepare(&caller.view, request, &caller.request).await });
+    let preparing = async move { Box::pin(engine.prepare(&caller.view, request, &caller.request)).await };
     let prepared = run_to_completion(&app.engine, preparing).await??;
     let response = payment_response::prepared(&prepared);
     if prepared.replayed {

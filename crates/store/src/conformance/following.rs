@@ -142,7 +142,7 @@ pub async fn an_event_that_commits_late_is_behind_all_others(nodes: &Nodes) {
     assert_eq!(follower.read, [late, early[0].id]);
 
     // What follows from something comes after it.
-    let id = insert(&[first.clone()]).await;
+    let id = insert(std::slice::from_ref(&first)).await;
     let mut change = nodes.change_to(0, preparing());
     change.transaction = Some((nodes.new_transaction_id(), in_status(Status::Processing)));
     change.new_events = vec![second.clone()];

@@ -62,7 +62,8 @@ pub async fn refunds_go_round(nodes: &Nodes) {
         let mut change = nodes.change_to(revision, preparing());
         change.refunds = vec![changed];
         let payment = nodes.change(environment, id, &change).await;
-        (revision, _) = (payment.revision, assert_eq!(payment.refunds, refunds));
+        assert_eq!(payment.refunds, refunds);
+        revision = payment.revision;
     }
     for refund in &refunds {
         assert_eq!(nodes.two.payment_of_refund(environment, refund.id).await.unwrap(), Some(id));
