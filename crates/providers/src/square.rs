@@ -220,13 +220,14 @@ impl Cards for Square {
 #[async_trait]
 impl ProviderChecks for Square {
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+        let version = self.api(subject.provider).version;
         let mut checkup = Checkup::new(self.calls(), subject);
-        check::check(&mut checkup, &self.settings.square_version).await;
+        check::check(&mut checkup, version).await;
         checkup.finish()
     }
 
     async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
-        check::register(self.calls(), provider, &self.settings.square_version, new).await
+        check::register(self.calls(), provider, self.api(provider).version, new).await
     }
 }
 

@@ -177,13 +177,14 @@ impl Cards for Stripe {
 #[async_trait]
 impl ProviderChecks for Stripe {
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+        let version = self.api(subject.provider).version;
         let mut checkup = Checkup::new(self.calls(), subject);
-        check::check(&mut checkup, &self.settings.stripe_version).await;
+        check::check(&mut checkup, version).await;
         checkup.finish()
     }
 
     async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
-        check::register(self.calls(), provider, &self.settings.stripe_version, new, unix_seconds()).await
+        check::register(self.calls(), provider, self.api(provider).version, new, unix_seconds()).await
     }
 }
 
