@@ -134,7 +134,6 @@ impl Engine {
             }
             update.refund(refund.clone());
             update.lease();
-            failpoint!("refund.before_record");
             match update.commit().await {
                 Ok(Some(begun)) => {
                     failpoint!("refund.before_send");

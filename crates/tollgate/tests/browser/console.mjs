@@ -291,6 +291,36 @@ const cases = {
     return page;
   },
 
+  async "a part of a payment is refunded, with its share of the fee"() {
+    for (const window of [WINDOWS.desktop, WINDOWS.phone]) {
+      const reference = await pay({ amountMinor: "125000" });
+      const page = await open(window);
+      await signIn(page);
+      await page.goto(`${base}/payments/${reference}`);
+      await page.getByRole("link", { name: "Refund…" }).click();
+      await page.getByLabel("Principal in USD").fill("5.00");
+      await page.getByLabel("Reason").selectOption("requested_by_customer");
+      await page.getByRole("button", { name: "Review" }).click();
+      const { feeMinor } = await quoted("125000");
+      const share = (Math.floor((Number(feeMinor) * 500 * 2 + 125000) / (2 * 125000)) / 100).toFixed(2);
+      assert.equal(await page.locator("#fee-share").innerText(), `${share} USD`);
+      const total = await page.locator("#total-refund").innerText();
+      assert.equal(total, `${(5 + Number(share)).toFixed(2)} USD`);
+      await page.getByRole("button", { name: `Refund ${total}` }).click();
+      await page.getByRole("status").filter({ hasText: `Refund of ${total}` }).waitFor();
+      await page.getByRole("region", { name: "Refunds" }).waitFor();
+      // More than is left is refused in words.
+      await page.goto(`${base}/payments/${reference}/refund`);
+      await page.getByLabel("Principal in USD").fill("1249.00");
+      await page.getByRole("button", { name: "Review" }).click();
+      await page.getByRole("alert").filter({ hasText: "are left to refund" }).waitFor();
+      await page.close();
+    }
+    const page = await open();
+    await signIn(page);
+    return page;
+  },
+
   async "paid on the hosted page, and the overview changes"() {
     const page = await open();
     await signIn(page);
@@ -403,11 +433,12 @@ const cases = {
 
   async "every page is sound in light and dark, on a desktop and a phone"() {
     const reference = await pay({ sourceId: "cnon:card-nonce-declined" });
+    const paid = await pay();
     const { items } = await backend.data(200, "GET", `/admin/v1/environments/${notes.environmentId}/events?limit=1`);
-    const pages = ["", "/payments", `/payments/${reference}`, "/routing", "/fees/edit?fee=0", "/config", "/config/history",
+    const pages = ["", "/payments", `/payments/${reference}`, `/payments/${paid}/refund`, "/routing", "/fees/edit?fee=0", "/config", "/config/history",
       "/config/history/1", "/try?amount=1250&currency=USD", "/wallets", "/wallets/USD", "/providers", "/events",
       `/events/${items[0].id}`, "/endpoints", "/deliveries", "/exceptions", "/waiting", "/keys"]
-      .map((path) => [path.split("?")[0].replace(reference, "one").replace(/evt_\w+/, "one") || "/overview", base + path]);
+      .map((path) => [path.split("?")[0].replace(reference, "one").replace(paid, "one").replace(/evt_\w+/, "one") || "/overview", base + path]);
     pages.push(["environments", `${notes.baseUrl}/console/environments`], ["playground", `${notes.baseUrl}/playground`]);
     let page;
     const found = [];

@@ -110,6 +110,41 @@ fn what_is_due_is_done_by_one_node_once() {
     );
 }
 
+/// A hundred callers at two nodes each want a tenth of a payment back: ten of them get it.
+#[test]
+fn refunds_at_both_nodes_never_exceed_the_payment() {
+    let nodes = Nodes::start();
+    for wire in Wire::BOTH {
+        let prepared = nodes.at_a.prepare(Flow::Component, wire);
+        let reference = prepared.reference.as_str();
+        if wire == Wire::Stripe {
+            nodes.simulator.pay_intent(prepared.component());
+        }
+        nodes.at_a.confirm(reference, &prepared.confirm_body()).data(200);
+        nodes.at_a.wait_status(reference, "succeeded");
+        let path = format!("/client/v1/transactions/{reference}/refunds");
+        let answers: Vec<_> = thread::scope(|scope| {
+            let asking: Vec<_> = (0..100)
+                .map(|number| {
+                    let (shop, path) = (nodes.shop(number), &path);
+                    let key = format!("tenth-{reference}-{number}");
+                    let body = json!({"idempotencyKey": key, "amountMinor": "1000"});
+                    scope.spawn(move || shop.client().post(path, &body))
+                })
+                .collect();
+            asking.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        let made = answers.iter().filter(|answer| answer.status == 201).count();
+        let refused = answers
+            .iter()
+            .filter(|answer| answer.status == 409 && answer.failure(409) == "refund_exceeds_remaining")
+            .count();
+        assert_eq!((made, refused), (10, 90), "{wire:?}");
+        nodes.at_b.wait_status(reference, "refunded");
+        assert_eq!(nodes.simulator.truth(reference).refunded, 10_375, "{wire:?}");
+    }
+}
+
 /// Each event is delivered to both nodes, and each confirm is sent to both.
 #[test]
 fn both_nodes_told_at_once_record_once() {

@@ -15,13 +15,15 @@ use serde_json::{Value, json};
 use super::{RESOLVED_WITHIN, impatient};
 use crate::support::{BankWorld, Client, Desk, On, on_each_store, wait_until};
 
-pub(super) const PLACES: [&str; 6] = [
+pub(super) const PLACES: [&str; 8] = [
     "payment.before_prepare",
     "payment.after_prepare",
     "payment.before_charge",
     "payment.after_charge",
     "payment.before_change",
     "payment.after_change",
+    "refund.before_send",
+    "refund.after_send",
 ];
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -30,6 +32,8 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 struct Told {
     prepared: BTreeSet<String>,
     paid: BTreeSet<String>,
+    /// A refund was asked for, and whether it was acknowledged.
+    refunds: BTreeMap<String, bool>,
     /// Prepared, and not known to be paid yet.
     to_confirm: Vec<String>,
 }
@@ -83,11 +87,22 @@ fn buy(desk: &Desk, told: &Mutex<Told>, turns: &AtomicU64, over: &AtomicBool) {
         let path = format!("/client/v1/payments/component/{next}/confirm");
         match call(&mut client, &path, &json!({"sourceId": "cnon:card-nonce-ok"}), 200) {
             Some(data) if data["transaction"]["status"] == "succeeded" => {
-                told.lock().unwrap().paid.insert(next);
+                told.lock().unwrap().paid.insert(next.clone());
+                refund(&mut client, told, &next);
             }
             // Not known yet, or never answered: asked again later, with the same token.
             _ => told.lock().unwrap().to_confirm.push(next),
         }
+    }
+}
+
+/// Refunds a part of what was paid, once.
+fn refund(client: &mut Client, told: &Mutex<Told>, reference: &str) {
+    told.lock().unwrap().refunds.insert(reference.to_owned(), false);
+    let body = json!({"idempotencyKey": format!("refund-{reference}"), "amountMinor": "100"});
+    let path = format!("/client/v1/transactions/{reference}/refunds");
+    if call(client, &path, &body, 201).is_some() {
+        told.lock().unwrap().refunds.insert(reference.to_owned(), true);
     }
 }
 
@@ -148,9 +163,31 @@ fn check(desk: &Desk, world: &BankWorld, told: &Told, trigger: &str) {
         assert_eq!(desk.status(reference), "succeeded", "{trigger}: {reference}");
         assert!(charges.contains_key(reference), "{trigger}: {reference} was never charged");
     }
+    check_refunds(desk, told, &rows("square", "refunds"), &rows("square", "payments"), trigger);
     for transaction in succeeded {
         let reference = transaction["serviceReference"].as_str().unwrap();
         assert!(charges.contains_key(reference), "{trigger}: {reference} was never charged");
+    }
+}
+
+/// Every refund that was acknowledged is at the provider, and every one that is there is in the books, once.
+#[track_caller]
+fn check_refunds(desk: &Desk, told: &Told, refunds: &[Value], payments: &[Value], trigger: &str) {
+    for (reference, is_acknowledged) in &told.refunds {
+        let ours = payments.iter().find(|payment| payment["reference_id"] == reference.as_str());
+        let id = &ours.unwrap()["id"];
+        let count = refunds.iter().filter(|refund| refund["payment_id"] == *id).count();
+        assert!(count <= 1, "{trigger}: {reference} was refunded {count} times");
+        let path = format!("/client/v1/transactions/{reference}/refunds");
+        let recorded = || desk.client().get(&path).data(200)["items"].as_array().unwrap().clone();
+        if *is_acknowledged || !recorded().is_empty() {
+            wait_until("the refund is known to have succeeded", RESOLVED_WITHIN, || {
+                recorded().iter().all(|refund| refund["status"] == "succeeded")
+            });
+            assert_eq!(recorded().len(), 1, "{trigger}: {reference}");
+        } else {
+            assert_eq!(count, 0, "{trigger}: {reference} was refunded, and nobody recorded it");
+        }
     }
 }
 

@@ -183,7 +183,7 @@ fn requests(scene: &Scene) -> Vec<Request> {
                 path: filled(path, scene),
                 body,
                 security: operation["security"].clone(),
-                has_reference: path.contains("{reference}"),
+                has_reference: path.contains("{reference}") || path.contains("{refund}"),
             });
         }
     }
@@ -204,6 +204,7 @@ fn filled(path: &str, scene: &Scene) -> String {
         ("{provider}", "card_provider_a"),
         ("{currency}", "USD"),
         ("{version}", "1"),
+        ("{refund}", "re_00000000000000000000000000"),
     ]
     .into_iter()
     .fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
