@@ -44,7 +44,7 @@ type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 pub(crate) struct RefundBody<'a> {
     /// One refund per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
     #[serde(borrow)]
-    #[schema(value_type = Option<idempotency_key::KeyText>, inline)]
+    #[schema(value_type = idempotency_key::KeyText, required, inline)]
     idempotency_key: Raw<'a>,
     /// The principal to refund; everything that is left if omitted.
     #[serde(borrow)]

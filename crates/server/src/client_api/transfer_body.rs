@@ -38,7 +38,7 @@ pub(crate) struct TransferBody<'a> {
     /// One transfer per key: send the same again to retry the same business action safely. The `Idempotency-Key` header
     /// is the alternative.
     #[serde(borrow)]
-    #[schema(value_type = Option<idempotency_key::KeyText>, inline)]
+    #[schema(value_type = idempotency_key::KeyText, required, inline)]
     idempotency_key: Raw<'a>,
     #[serde(borrow)]
     #[schema(value_type = scalars::AmountInput, required)]

@@ -225,7 +225,6 @@ fn payments(schemas: &mut Schemas) -> [Described; 8] {
             .answers::<RefundCreatedResponse>(schemas, StatusCode::CREATED)
             .answers::<RefundCreatedResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
-            .with_key()
             .fails(REFUND_ERRORS),
         operation("admin_payment_account", OPERATIONS, AdminToken, "Continue a payment at the configured account")
             .says(

@@ -164,7 +164,6 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
             .answers::<TransferResponse>(schemas, StatusCode::CREATED)
             .answers::<TransferResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
-            .with_key()
             .fails(UNROUTED)
             .fails(&[
                 ErrorCode::InsufficientWalletBalance,
@@ -190,7 +189,6 @@ fn refunds(schemas: &mut Schemas) -> [Described; 3] {
             .answers::<RefundCreatedResponse>(schemas, StatusCode::CREATED)
             .answers::<RefundCreatedResponse>(schemas, StatusCode::OK)
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
-            .with_key()
             .fails(REFUND_ERRORS),
         operation("refund_list", REFUNDS, SecretKey, "List a transaction's refunds")
             .says("Oldest first, those made at the provider included.")

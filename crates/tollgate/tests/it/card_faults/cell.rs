@@ -128,8 +128,13 @@ impl Cell {
             Times::EveryTry => self.fault != Fault::Exchange("refuse"),
             Times::TwiceOver => {
                 // Taking back goes on in the resolver anyway, and what was turned away was never taken.
-                let is_over = self.takes_back()
-                    || (self.fault == Fault::Exchange("rate_limited") && self.step != Step::Confirm);
+                // A refund that was made is found when the payment is read, and not asked for again.
+                let is_busy = self.fault == Fault::Exchange("rate_limited");
+                let is_over = match self.step {
+                    Step::Refund => !is_busy,
+                    Step::Confirm => false,
+                    _ => is_busy || self.takes_back(),
+                };
                 again.contains(&self.fault) && !self.asks_nobody() && !is_over
             }
             Times::Once => true,

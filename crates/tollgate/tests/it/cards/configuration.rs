@@ -93,7 +93,7 @@ fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: S
         [(Flow::Hosted, Wire::Stripe), (Flow::Hosted, Wire::Square), (Flow::Component, Wire::Stripe)]
     {
         refused(&shop.try_prepare(flow, wire));
-        assert_eq!(shop.listed("payments")[0]["status"], "refused");
+        assert_eq!(shop.listed("payments")[0]["status"], "withdrawn");
     }
     refused(&shop.confirm(&unpaid.reference, &unpaid.confirm_body()));
     refused(&shop.confirm(&card.reference, &card.confirm_body()));

@@ -91,6 +91,7 @@ fn what_cannot_be_refunded_is_refused_and_says_why(kind: StoreKind) {
     assert_eq!(elsewhere.failure(409), "idempotency_conflict");
     assert_eq!(elsewhere.detailed_fields(), ["serviceReference"]);
 
+    let key = json!({"idempotencyKey": "refund-key-0002", "amountMinor": "100"});
     let unpaid = world.shop.prepare(Flow::Hosted, Wire::Stripe);
     assert_eq!(refund(&world, &unpaid.reference, &key).failure(404), "not_found");
     let transfer = format!("ach_{}", "0".repeat(26));

@@ -53,6 +53,7 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
             "looks",
             "waitingFor",
             "attempts",
+            "refunds",
             "exceptions",
             "timeline",
         ]
