@@ -16,6 +16,7 @@ use tollgate_vault::RandomnessUnavailable;
 
 use super::{CardProvider, MAX_ROUNDS, update::PaymentUpdate};
 use crate::{
+    backoff::exponential_backoff,
     engine::Engine,
     failpoint::failpoint,
     ports::{
@@ -30,9 +31,10 @@ use crate::{
 /// How long a caller is told to wait before trying again, where the provider said nothing about it.
 const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// How long a call waits for another with the same key, and how often it looks.
+/// How long a call waits for another with the same key, and how soon it looks first; then ever more seldom.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
-const CHECK_INTERVAL: Duration = Duration::from_millis(40);
+const FIRST_CHECK: Duration = Duration::from_millis(40);
+const MAX_CHECK: Duration = Duration::from_secs(2);
 
 /// What a caller asks for.
 #[derive(Debug, Clone)]
@@ -133,6 +135,7 @@ impl Engine {
         let key = request.idempotency_key.as_deref();
         let key = key.map(|key| self.preparation_key(view.environment.id, request.flow, key));
         let deadline = Instant::now() + QUEUE_TIMEOUT;
+        let mut checks = 0;
         loop {
             let owner = match &key {
                 Some(key) => self.store.payment_of_key(view.environment.id, key).await?,
@@ -148,7 +151,10 @@ impl Engine {
             let Some(payment) = payment else { continue };
             self.check_same(&payment.order, &request)?;
             match payment.progress.preparation {
-                Preparation::Preparing if Instant::now() < deadline => sleep(CHECK_INTERVAL).await,
+                Preparation::Preparing if Instant::now() < deadline => {
+                    sleep(exponential_backoff(FIRST_CHECK, 2, checks, MAX_CHECK)).await;
+                    checks = checks.saturating_add(1);
+                }
                 Preparation::Preparing => {
                     let (reference, error) = (payment.order.id, Box::new(PrepareError::UnderWay));
                     return Err(PrepareError::Recorded { reference, error });

@@ -172,7 +172,7 @@ async fn a_hosted_payment_from_link_to_refund() {
         (&Value::Null, &json!(order.id.to_string()))
     );
     let by_payment = cards.read(&world.square, &order, Subject::Payment(&id)).await;
-    assert_eq!(asked(&by_payment), [("payments.get", 1), ("orders.get", 1)]);
+    assert_eq!(asked(&by_payment), [("payments.get", 1), ("orders.get", 1), ("refunds.get", 1)]);
     assert_eq!(by_payment.outcome.unwrap(), read().await.outcome.unwrap());
 
     // Taken back too late, it turns out paid; and its order tells so though the link is gone.

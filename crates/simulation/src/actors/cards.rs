@@ -15,6 +15,7 @@ use crate::{
 };
 
 const MAX_TRIES: u32 = 10;
+const MAX_REFUND_TRIES: u32 = 3;
 /// From this amount on, routing takes the second provider.
 pub(crate) const SECOND_PROVIDER_FROM: u64 = 50_000;
 
@@ -51,7 +52,7 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
         (None, _) => pay_by_token(&cluster, &prepared).await,
     }
     let is_refunded = world.chance(400);
-    let times = if is_refunded { world.draw(1..5) } else { 0 };
+    let times = if is_refunded { world.draw(1..3) } else { 0 };
     for number in 0..times {
         world.pause(500..20_000).await;
         refund_by_caller(&cluster, &prepared, number, amount).await;
@@ -212,7 +213,7 @@ async fn refund_by_caller(cluster: &Arc<Cluster>, prepared: &Prepared, number: u
         body["amountMinor"] = json!(world.draw(1..amount));
     }
     let mut reference: Option<String> = None;
-    for _ in 0..MAX_TRIES {
+    for _ in 0..MAX_REFUND_TRIES {
         let (node, secret) = (cluster.any_node(), world.book().secret_key.clone());
         let answer = cluster.call(node, Method::POST, &path, &secret, Some(&body)).await;
         note(cluster, &prepared.caller, &answer);
