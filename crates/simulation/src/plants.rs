@@ -73,8 +73,11 @@ impl Plant {
     pub(crate) fn season(self, profile: &mut Profile) {
         let at_least = |rate: &mut u64, least: u64| *rate = (*rate).max(least);
         match self {
-            Self::CredentialsDecide | Self::WebhookLostWhileRefused => {
-                at_least(&mut profile.provider_refusals, 2);
+            Self::CredentialsDecide => at_least(&mut profile.provider_refusals, 2),
+            Self::WebhookLostWhileRefused => {
+                profile.webhooks_lost = 0;
+                at_least(&mut profile.provider_refusals, 6);
+                at_least(&mut profile.transfers, 10);
             }
             Self::AccountForgotten => {
                 at_least(&mut profile.operator_actions, 4);
