@@ -1,10 +1,12 @@
 //! The adapters this service speaks, and what each needs to be told.
 
+mod stripe_methods;
+
 use tollgate_domain::PaymentMethod;
 
 use crate::{
     browser_script::BrowserScript, options::OptionField, payment_method_type::PaymentMethodType,
-    provider::ProviderEnvironment, stripe_methods,
+    provider::ProviderEnvironment,
 };
 
 /// A provider's wire.

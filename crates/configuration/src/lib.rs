@@ -19,7 +19,6 @@ mod reader;
 mod routing;
 mod settings;
 mod stored;
-mod stripe_methods;
 mod validation_error;
 mod warnings;
 
