@@ -8,9 +8,8 @@ use std::{
 const ADAPTERS: [&str; 3] = ["stripe", "square", "increase"];
 /// Crates whose files are not part of the product.
 const NOT_PRODUCT: [&str; 2] = ["bench", "simulation"];
-/// Files that name a provider in a comment, in a message or as a module only.
-const MENTIONS: [&str; 8] = [
-    "crates/configuration/src/lib.rs",
+/// Files that name a provider in a comment or in a message only.
+const MENTIONS: [&str; 7] = [
     "crates/domain/src/metadata.rs",
     "crates/providers/src/settings.rs",
     "crates/providers/src/stripe/form.rs",

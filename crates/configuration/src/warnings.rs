@@ -1,4 +1,5 @@
-//! What a configuration that holds together may still not mean: told when it is applied, in the console and by the doctor.
+//! Warnings about a valid configuration that is probably not intended: shown when it is applied, in the console and by the
+//! doctor.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use tollgate_domain::{
 
 use crate::{Configuration, provider::Provider};
 
-/// More than this many help nobody.
+/// A longer list would not be read.
 const MAX_WARNINGS: usize = 100;
 
 /// Something that is allowed and probably not meant.

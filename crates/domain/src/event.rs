@@ -89,7 +89,7 @@ impl EventKind {
         (missed.into_iter().chain(first).collect(), second.into_iter().chain(dispute).collect())
     }
 
-    /// The event for a change of a refund's status, or `None` if nobody needs to hear of it.
+    /// The event for a change of a refund's status, or `None` if it is not reported.
     pub fn of_refund(from: Option<RefundStatus>, to: RefundStatus) -> Option<Self> {
         match (from, to) {
             (None, RefundStatus::Pending | RefundStatus::Processing) => Some(Self::RefundPending),

@@ -56,7 +56,7 @@ const LOCATION_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) struct Square {
     http: Arc<HttpClient>,
     settings: Arc<ProviderSettings>,
-    /// For what nobody should wait for.
+    /// For calls that a request should not wait for.
     hasty: ProviderSettings,
     locations: Locations,
 }

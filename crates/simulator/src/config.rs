@@ -61,7 +61,7 @@ pub struct IncreaseKeys {
 }
 
 impl IncreaseKeys {
-    /// A balance that nobody spends by accident: ten trillion dollars.
+    /// More than a test spends by accident: ten trillion dollars.
     pub const LARGE_BALANCE: i64 = 1_000_000_000_000_000;
 }
 

@@ -5,7 +5,7 @@ use axum::response::Response;
 use data_encoding::HEXLOWER;
 use tollgate_domain::{
     Currency, Minor, ServiceReference,
-    refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
+    refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms, Refundable},
 };
 use tollgate_engine::{RefundError, RefundRequest, ports::CardPayment};
 use tollgate_vault::random_bytes;
@@ -106,14 +106,16 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
         reason: RefundReason::parse(form.field("reason")),
     };
     let engine = &signed_in.console.engine;
-    let ServiceReference::Card(id) = reference else { return Err(PageError::Missing) };
-    let payment = engine.payment_with_timeline(view.environment.id, id).await?.payment;
+    let payment = payment(signed_in).await?;
     let currency = payment.order.currency;
-    let Some(principal) = read_amount(&wanted.amount, currency).and_then(Minor::new) else {
-        let fault = "The amount must be a number and must not have more decimals than the currency.";
+    let left = Refundable::after(&payment.order.fee, &payment.refunds);
+    // Where all of the principal is back already, what is left is the fee.
+    let is_possible = |amount: &Minor| *amount > Minor::ZERO || left.principal == Minor::ZERO;
+    let read = read_amount(&wanted.amount, currency).and_then(Minor::new).filter(is_possible);
+    let Some(principal) = read else {
+        let fault = "The amount must be above zero and must not have more decimals than the currency.";
         return draw(signed_in, &wanted, Some(fault.to_owned()), None).await;
     };
-    // Where all of the principal is back already, what is left is the fee.
     let asked = Some(principal).filter(|principal| *principal > Minor::ZERO);
     let share = engine.preview_refund(&view, reference, asked, Some(wanted.fee_refund)).await;
     let share = match share {
@@ -166,13 +168,16 @@ fn place(
     Ok((signed_in.path("reference")?, signed_in.view(signed_in.environment()?)?))
 }
 
+async fn payment(signed_in: &SignedIn) -> Result<CardPayment, PageError> {
+    let (environment, reference) = (signed_in.environment()?, signed_in.path("reference")?);
+    signed_in.console.engine.refunds(environment, reference).await?.ok_or(PageError::Missing)
+}
+
 async fn draw(signed_in: &SignedIn, wanted: &Wanted, fault: Option<String>, review: Option<Review>) -> Page {
-    let (reference, view) = place(signed_in)?;
-    let ServiceReference::Card(id) = reference else { return Err(PageError::Missing) };
-    let payment: CardPayment =
-        signed_in.console.engine.payment_with_timeline(view.environment.id, id).await?.payment;
+    let reference: ServiceReference = signed_in.path("reference")?;
+    let payment = payment(signed_in).await?;
     let currency = payment.order.currency;
-    let left = tollgate_domain::refund::Refundable::after(&payment.order.fee, &payment.refunds);
+    let left = Refundable::after(&payment.order.fee, &payment.refunds);
     let frame = signed_in.frame(&format!("Refund {reference}"), "payments").await?;
     page::render(&RefundPage {
         reference: reference.to_string(),

@@ -1,5 +1,5 @@
-//! Notifications of change: kept with the transfer, the corrected account number sealed, and shown to whoever asks for it
-//! by name.
+//! Notifications of change: stored with the transfer. The corrected account number is sealed and shown only on request, which
+//! the timeline records.
 
 use serde_json::{Map, Value, json};
 use tollgate_domain::{

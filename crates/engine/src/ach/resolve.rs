@@ -89,7 +89,7 @@ impl Engine {
                 self.record_sending(transfer, &call, None).await?;
             }
             (outcome, _) => {
-                // The details go when the provider refuses a transfer: it must not be sent anymore, however long ago that was.
+                // The bank details are deleted when the provider refuses a transfer, so that it is never sent again.
                 let was_refused = transfer.progress.sealed_account.is_none();
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);

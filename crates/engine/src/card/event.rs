@@ -233,7 +233,7 @@ fn take_in(
             update.apply_report(report, Trigger::Other, &notice.event);
         }
         if is_ours {
-            // One of several payments for the same thing: what else is told of it is about this payment.
+            // One of several payments for the same order: later events about it belong to this payment.
             update.objects(notice.payment.clone());
         }
     }

@@ -109,9 +109,9 @@ pub enum PrepareError {
     /// The key was used for another request; these fields differ.
     #[error("the idempotency key was used for a different request")]
     KeyReused(Vec<&'static str>),
-    /// Another request has taken the key in this very moment.
-    #[error("the idempotency key is taken")]
-    KeyTaken,
+    /// The first request with this key ended like this.
+    #[error(transparent)]
+    Replayed(Box<PrepareError>),
     /// Another request with the key is still preparing the payment.
     #[error("a request with the same key is still under way")]
     UnderWay,
@@ -134,38 +134,50 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let key = request.idempotency_key.as_deref();
         let key = key.map(|key| self.preparation_key(view.environment.id, request.flow, key));
+        let Some(key) = key else { return self.prepare_new(view, request, None, request_id).await };
         let deadline = Instant::now() + QUEUE_TIMEOUT;
         let mut checks = 0;
         loop {
-            let owner = match &key {
-                Some(key) => self.store.payment_of_key(view.environment.id, key).await?,
-                None => None,
-            };
-            let Some(owner) = owner else {
-                match self.prepare_new(view, request.clone(), key, request_id).await {
-                    Err(PrepareError::KeyTaken) => continue,
+            let mut reference = None;
+            if let Some(owner) = self.payment_with_key(view.environment.id, &key).await? {
+                self.check_same(&owner.order, &request)?;
+                reference = Some(owner.order.id);
+                match owner.progress.preparation {
+                    Preparation::Prepared | Preparation::Expired => {
+                        return self.prepared_again(view, owner).await;
+                    }
+                    Preparation::Refused => return Err(self.refused_again(owner).await?),
+                    // Once it is withdrawn, its key is free.
+                    Preparation::Preparing | Preparation::Withdrawn => {}
+                }
+            } else {
+                match self.prepare_new(view, request.clone(), Some(key), request_id).await {
+                    Err(PrepareError::UnderWay) => {}
                     other => return other,
                 }
-            };
-            let payment = self.store.payment(view.environment.id, owner).await?;
-            let Some(payment) = payment else { continue };
-            self.check_same(&payment.order, &request)?;
-            match payment.progress.preparation {
-                Preparation::Preparing if Instant::now() < deadline => {
-                    sleep(exponential_backoff(FIRST_CHECK, 2, checks, MAX_CHECK)).await;
-                    checks = checks.saturating_add(1);
-                }
-                Preparation::Preparing => {
-                    let (reference, error) = (payment.order.id, Box::new(PrepareError::UnderWay));
-                    return Err(PrepareError::Recorded { reference, error });
-                }
-                Preparation::Prepared | Preparation::Expired => {
-                    return self.prepared_again(view, payment).await;
-                }
-                Preparation::Refused => return Err(self.refused_again(payment).await?),
-                // Its caller was told to try again, and the key is free.
-                Preparation::Withdrawn => {}
             }
+            if Instant::now() >= deadline {
+                return Err(match reference {
+                    Some(reference) => {
+                        PrepareError::Recorded { reference, error: Box::new(PrepareError::UnderWay) }
+                    }
+                    None => PrepareError::UnderWay,
+                });
+            }
+            sleep(exponential_backoff(FIRST_CHECK, 2, checks, MAX_CHECK)).await;
+            checks = checks.saturating_add(1);
+        }
+    }
+
+    /// The payment that has this key, if there is one.
+    async fn payment_with_key(
+        &self,
+        environment: EnvironmentId,
+        key: &[u8; 32],
+    ) -> Result<Option<CardPayment>, StoreError> {
+        match self.store.payment_of_key(environment, key).await? {
+            Some(id) => self.store.payment(environment, id).await,
+            None => Ok(None),
         }
     }
 
@@ -276,8 +288,8 @@ impl Engine {
             code: "provider_refused".to_owned(),
             message: "The provider rejected the request.".to_owned(),
         };
-        let (reference, error) = (payment.order.id, PrepareError::Rejected(refusal.unwrap_or_else(unknown)));
-        Ok(PrepareError::Recorded { reference, error: Box::new(error) })
+        let error = PrepareError::Rejected(refusal.unwrap_or_else(unknown));
+        Ok(PrepareError::Replayed(Box::new(error)))
     }
 
     /// Where a hosted page sends customers whose caller named no place of its own.
@@ -408,7 +420,7 @@ impl Engine {
                     refunds: Vec::new(),
                 })
             }
-            Inserted::KeyTaken(_) => Err(PrepareError::KeyTaken),
+            Inserted::KeyTaken(_) => Err(PrepareError::UnderWay),
             Inserted::EnvironmentMissing => {
                 Err(StoreError::Broken("the environment of a live key is not stored".to_owned()).into())
             }
@@ -454,7 +466,7 @@ fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
             update.preparation(Preparation::Prepared, None);
             update.schedule_next_check();
         }
-        // That we are not let in refuses nothing: the caller is told to try again.
+        // Rejected credentials say nothing about the payment: the response is 503, and the key can be used again.
         Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
             update.preparation(Preparation::Withdrawn, Some(&rejection.failure));
             update.schedule_next_check();

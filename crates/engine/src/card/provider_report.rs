@@ -71,7 +71,7 @@ impl PaymentUpdate<'_> {
             };
             match self.payment().refunds.iter().find(is_known).cloned() {
                 Some(known) => self.apply_refund_report(&known, report, source),
-                // One that never gave anything back is nobody's concern.
+                // A failed refund that was never recorded here changes nothing.
                 None if report.status.counts() => self.refund_at_provider(report),
                 None => {}
             }

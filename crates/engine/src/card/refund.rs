@@ -21,7 +21,7 @@ use super::{
 use crate::{
     engine::Engine,
     failpoint::failpoint,
-    ports::{Call, CallError, CardPayment, RejectionKind, StoreError},
+    ports::{Call, CallError, CardPayment, RejectionKind, StoreError, TransientError},
     provider_account::AccountCheck,
     snapshot::EnvironmentView,
 };
@@ -83,8 +83,8 @@ pub enum RefundError {
     /// The provider refused.
     #[error("the provider rejected the refund: {}", failure.message)]
     Rejected {
-        /// The recorded refund.
-        refund: RefundId,
+        /// The payment it was to be a refund of.
+        payment: PaymentId,
         /// Why.
         failure: Failure,
         /// Whether this call only repeats an earlier one.
@@ -122,7 +122,7 @@ impl Engine {
                 RefundError::NotConfigured { provider: payment.order.provider.clone(), missing }
             })?;
             let check = self.check_account(environment, sent_to(&payment), provider.provider);
-            if !check.is_unchanged() {
+            if check.is_unreachable() {
                 return Err(RefundError::OtherAccount(check.transient_error().reason));
             }
             let refund = self.planned(view, &payment, id, &request, request_id)?;
@@ -140,6 +140,7 @@ impl Engine {
                     let call =
                         provider.cards.refund(provider.provider, &order, &provider_reference, &refund).await;
                     failpoint!("refund.after_send");
+                    let call = unless_elsewhere(call, &check);
                     return Box::pin(self.answer_refund(begun, refund, call, request_id)).await;
                 }
                 // Somebody else changed the payment: what is left is decided afresh.
@@ -189,7 +190,7 @@ impl Engine {
         self.digested_refund_id(&[b"refund", &environment.to_bytes(), idempotency_key.as_bytes()])
     }
 
-    /// The id of a refund that somebody made at the provider: the same whoever hears of it first.
+    /// The ID of a refund that was made at the provider: the same on every node.
     pub(super) fn refund_made_at_provider(&self, order: &CardOrder, name: &str) -> RefundId {
         let parts: [&[u8]; 4] =
             [b"refund at provider", &order.environment.to_bytes(), &order.id.to_bytes(), name.as_bytes()];
@@ -310,20 +311,15 @@ impl Engine {
     }
 
     /// Refunds whose outcome is not known: the provider is asked which it has, and those it does not have are sent again
-    /// under their own keys. A refund at the provider carries our name for it, so that it is found however old its key is.
+    /// under their own keys. A refund at the provider carries our name for it, so that it is found however old its key is; and
+    /// a payment's name is unique at an address, so that another account cannot refund it, whichever credentials we have now.
     pub(super) async fn resolve_refunds(
         &self,
         provider: &CardProvider<'_>,
         payment: CardPayment,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
-        let Some(subject) = subject(&payment, provider.cards.confirmation()).filter(|_| is_same) else {
-            let mut update = PaymentUpdate::of(self, payment, None);
-            update.wait_for_account(check);
-            update.commit().await?;
-            return Ok(());
-        };
+        let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(()) };
         let Call { outcome, logs } = provider.cards.read(provider.provider, &payment.order, subject).await;
         let mut update = PaymentUpdate::of(self, payment, None);
         let is_read = outcome.is_ok();
@@ -334,6 +330,10 @@ impl Engine {
                     update.record_calls(&logs);
                 }
                 update.schedule_next_check();
+            }
+            Err(error) if is_missing(&error) && !check.is_unchanged() => {
+                update.record_calls(&logs);
+                update.wait_for_account(check);
             }
             Err(error) => {
                 update.record_calls(&logs);
@@ -349,9 +349,24 @@ impl Engine {
         for refund in unsent.iter().filter(|_| is_sending) {
             let Ok(reference) = paid_as(&payment) else { break };
             let call = provider.cards.refund(provider.provider, &payment.order, reference, refund).await;
+            let call = unless_elsewhere(call, check);
             payment = self.record_refund(payment.clone(), refund.id, &call, None).await?;
         }
         Ok(())
+    }
+}
+
+fn is_missing(error: &CallError) -> bool {
+    matches!(error, CallError::Rejected(rejection) if rejection.kind == RejectionKind::Missing)
+}
+
+/// An account that does not have the payment says nothing about its refund, unless it is the one the payment was made at.
+fn unless_elsewhere(call: Call<RefundReport>, check: &AccountCheck) -> Call<RefundReport> {
+    match &call.outcome {
+        Err(error) if is_missing(error) && !check.is_unchanged() => {
+            Call { outcome: Err(CallError::Unsent(check.transient_error())), ..call }
+        }
+        _ => call,
     }
 }
 
@@ -409,7 +424,7 @@ fn replay(payment: CardPayment, known: Refund, terms: &RefundTerms) -> Result<Re
 fn answer(payment: CardPayment, refund: Refund, replayed: bool) -> Result<RefundCreated, RefundError> {
     match &refund.failure {
         Some(failure) if refund.status == RefundStatus::Failed && refund.provider_reference.is_none() => {
-            Err(RefundError::Rejected { refund: refund.id, failure: failure.clone(), replayed })
+            Err(RefundError::Rejected { payment: payment.order.id, failure: failure.clone(), replayed })
         }
         _ => Ok(RefundCreated { payment, refund, replayed }),
     }
@@ -423,9 +438,9 @@ fn note_refund(update: &mut PaymentUpdate<'_>, id: RefundId, call: &Call<RefundR
             update.apply_refund_report(&known, report, "refund");
             update.schedule_next_check();
         }
-        // That we are not let in says nothing about the refund; it is sent again when somebody has corrected that.
+        // Rejected credentials say nothing about the refund; it is sent again once they are corrected.
         Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-            update.try_again(&crate::ports::TransientError {
+            update.try_again(&TransientError {
                 reason: format!(
                     "the provider does not accept our credentials: {}",
                     rejection.failure.message

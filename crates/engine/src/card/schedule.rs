@@ -46,18 +46,13 @@ pub(super) fn next_check(
     if is_over && !is_charging {
         // A refund that was not sent is, and one that the provider works on is looked at until its outcome is known.
         open_refunds(payment).next()?;
-        let pause = match unsent_refunds(payment).next() {
-            Some(_) => exponential_backoff(options.first_retry, 2, tries, MAX_RETRY),
-            None => exponential_backoff(options.first_check, 3, tries, MAX_CHECK),
-        };
-        return Some(now.saturating_add(pause));
+        if unsent_refunds(payment).next().is_none() {
+            return Some(now.saturating_add(exponential_backoff(options.first_check, 3, tries, MAX_CHECK)));
+        }
+        return Some(after_lease(payment, now, options));
     }
-    // Whoever works on it has its time; what was learned meanwhile has not settled it.
     if payment.progress.preparation == Preparation::Preparing || is_charging {
-        let longest = now.saturating_add(MAX_RETRY.max(options.lease));
-        let retry = now.saturating_add(exponential_backoff(options.first_retry, 2, tries, MAX_RETRY));
-        let due = payment.progress.due.filter(|due| *due > now).unwrap_or(retry);
-        return Some(due.min(longest));
+        return Some(after_lease(payment, now, options));
     }
     let expires_at = payment.order.expires_at;
     let waits_for_customer = payment.progress.preparation == Preparation::Prepared
@@ -81,6 +76,14 @@ pub(super) fn next_check(
         let longest = if is_slow { MAX_SLOW_CHECK } else { MAX_RETRY };
         now.saturating_add(exponential_backoff(options.first_check.min(MAX_RETRY), 3, tries, longest))
     })
+}
+
+/// The request or node that works on a payment keeps its lease; what was learned meanwhile has not settled it.
+fn after_lease(payment: &CardPayment, now: Timestamp, options: &ResolverOptions) -> Timestamp {
+    let longest = now.saturating_add(MAX_RETRY.max(options.lease));
+    let pause = exponential_backoff(options.first_retry, 2, payment.progress.tries, MAX_RETRY);
+    let due = payment.progress.due.filter(|due| *due > now);
+    due.unwrap_or_else(|| now.saturating_add(pause)).min(longest)
 }
 
 /// When to ask again about what is in doubt.

@@ -129,8 +129,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an event is certainly about nothing of ours: it names neither our reference nor an object of ours, and nothing
-    /// is being made right now that it could be about. A dispute, of which little else is told, is kept whatever it names.
+    /// Whether an event is certainly about another sale: it has neither our reference nor a known object, and no payment is
+    /// being prepared that it could belong to. Disputes are always kept, because few other events report them.
     async fn is_of_another_sale(
         &self,
         environment: EnvironmentId,

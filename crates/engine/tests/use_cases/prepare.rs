@@ -99,7 +99,9 @@ impl<const HOSTED: bool, const AMOUNT: u64> UseCase for PrepareOnce<HOSTED, AMOU
         }
         if let [_, Some(Err(error))] = answers {
             // What the provider refused stays refused; what is being withdrawn is not waited for forever.
-            let PrepareError::Recorded { error, .. } = error else { panic!("{error:?}") };
+            let (PrepareError::Recorded { error, .. } | PrepareError::Replayed(error)) = error else {
+                panic!("{error:?}")
+            };
             assert!(matches!(**error, PrepareError::Rejected(_) | PrepareError::UnderWay), "{error:?}");
         }
     }

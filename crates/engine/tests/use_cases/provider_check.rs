@@ -35,7 +35,7 @@ impl UseCase for Register {
         assert!(stored.is_none_or(|stored| endpoints.iter().any(|endpoint| endpoint.secret == stored)));
         for answer in answers.iter().flatten() {
             match answer {
-                // Whoever is told that all is well can rely on it.
+                // A check that passed is correct.
                 Ok(checked) if checked.is_ok() => assert!(stored.is_some(), "{checked:?}"),
                 Ok(_) => {}
                 Err(error) => assert!(!matches!(error, ProviderCheckError::Missing), "{error:?}"),

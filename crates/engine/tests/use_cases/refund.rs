@@ -1,5 +1,6 @@
 //! Refunding a payment: recorded, sent once, and never more than was paid.
 
+use serde_json::json;
 use tollgate_domain::{
     Flow, Minor, ServiceReference,
     card::{DiscrepancyKind, ProviderStatus},
@@ -10,8 +11,9 @@ use tollgate_domain::{
 use tollgate_engine::{RefundCreated, RefundError, RefundRequest, ports::StoreError};
 
 use crate::support::{
-    config::{self, REGISTER_FROM},
+    config::{self, INTENTS, REGISTER_FROM},
     every_step::{UseCase, fails_at_every_step},
+    faults::Fault,
     provider::{failure, given_back, whole_refund},
     requests::{charge_of, look_at},
     world::World,
@@ -70,8 +72,8 @@ async fn check(world: &World, id: PaymentId, answers: &[Option<Answer>]) {
     for answer in answers.iter().flatten() {
         match answer {
             Ok(created) => assert!(payment.refunds.iter().any(|refund| refund.id == created.refund.id)),
-            Err(RefundError::Rejected { refund, .. }) => {
-                assert!(count == 0 && payment.refunds.iter().any(|known| known.id == *refund));
+            Err(RefundError::Rejected { payment: rejected, .. }) => {
+                assert_eq!((count, payment.refunds.len(), *rejected), (0, 1, id));
             }
             Err(RefundError::Store(StoreError::Unavailable(_))) if answers.len() == 1 => {
                 assert!(payment.refunds.is_empty(), "nothing was recorded");
@@ -260,15 +262,70 @@ async fn a_refund_that_comes_back_is_undone_and_shown_to_a_person() {
     refund(&world, id, request("refund-2", None)).await.unwrap();
 }
 
+/// The key is rotated between the payment and its refund, as keys are.
+#[tokio::test(start_paused = true)]
+async fn a_payment_is_refunded_with_the_credentials_of_today() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let mut rotated = config::document();
+    rotated["providers"][INTENTS]["credentials"]["secretKey"] = json!("key of account a, rotated");
+    world.configure(rotated).await;
+    let made = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
+    assert_eq!(made.refund.status, RefundStatus::Succeeded);
+    // And the resolver does the same with what was left in doubt.
+    world.faults.arm(Fault::ProviderUnknown { done: false }, 1);
+    let open = refund(&world, id, request("refund-2", Some(100))).await.unwrap();
+    world.faults.disarm();
+    assert_eq!(open.refund.status, RefundStatus::Pending);
+    world.settle().await;
+    assert_eq!(returned(&world).0, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_account_that_does_not_know_the_payment_decides_nothing() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    world.configure(config::with_credentials_of('b')).await;
+    let waiting = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
+    assert_eq!(waiting.refund.status, RefundStatus::Pending);
+    for _ in 0..3 {
+        tokio::time::sleep(std::time::Duration::from_mins(30)).await;
+        world.resolve().await;
+    }
+    let payment = world.payment(id).await;
+    assert_eq!(payment.refunds[0].status, RefundStatus::Pending);
+    assert!(payment.progress.waiting.is_some());
+    world.configure(config::document()).await;
+    world.settle().await;
+    assert_eq!(world.payment(id).await.refunds[0].status, RefundStatus::Succeeded);
+    assert_eq!(returned(&world).0, 1);
+}
+
+/// A webhook about the payment arrives while its refund is being sent.
+#[tokio::test(start_paused = true)]
+async fn a_refund_on_its_way_is_not_sent_a_second_time_meanwhile() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    world.faults.arm(Fault::Crash, 2);
+    world.survive(refund(&world, id, request("refund-1", Some(100)))).await;
+    world.faults.disarm();
+    world.providers.records().page().refunds.clear();
+    world.restart().await;
+    let page = world.providers.records().page().id.clone();
+    world.webhook(INTENTS, &json!({ "id": "evt_1", "type": "updated", "object": page })).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    world.resolve().await;
+    assert_eq!(returned(&world).0, 0, "whoever sends it has its time");
+    world.settle().await;
+    assert_eq!(returned(&world).0, 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refund_waits_for_credentials_and_goes_out_once_they_are_right() {
     let world = World::new().await;
     let id = paid(&world).await;
     let before = config::document();
-    world.faults.arm(
-        crate::support::faults::Fault::ProviderRejects(tollgate_engine::ports::RejectionKind::Credentials),
-        1,
-    );
+    world.faults.arm(Fault::ProviderRejects(tollgate_engine::ports::RejectionKind::Credentials), 1);
     let waiting = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
     world.faults.disarm();
     assert_eq!(waiting.refund.status, RefundStatus::Pending);

@@ -31,8 +31,8 @@ pub(super) async fn read(
     paid_for(calls, api, &sold, None).await.map(|paid| paid.unwrap_or_else(|| unpaid(&sold)))
 }
 
-/// The same by its order, for a link that is gone: what nobody has paid by then, nobody can pay anymore. `None` if it is no
-/// order's name.
+/// The same by its order, for a deleted link. An order that is unpaid by then can no longer be paid. `None` if it is not an
+/// order.
 pub(super) async fn read_order(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
@@ -53,7 +53,7 @@ pub(super) async fn read_payment(
     let Some(order) = payment.order_id.clone() else { return Ok(status::report(&payment)) };
     let sold = get_order(calls, api, &order).await?;
     let alone = ProviderReport { reference: Some(reference(&sold)), ..status::report(&payment) };
-    // One that was declined pays for nothing: it is told of as long as no other does.
+    // A declined payment is reported only while the order has no other.
     paid_for(calls, api, &sold, Some(payment)).await.map(|paid| paid.unwrap_or(alone))
 }
 
@@ -156,7 +156,7 @@ fn unpaid(order: &Order) -> ProviderReport {
     }
 }
 
-/// An order without a payment whose link is gone. It may be canceled only a moment later, but nobody can pay it anymore.
+/// An unpaid order whose link is deleted. Square may cancel it a moment later, but it can no longer be paid.
 fn closed(order: &Order) -> ProviderReport {
     ProviderReport { provider_status: ProviderStatus::Canceled, ..unpaid(order) }
 }

@@ -101,7 +101,7 @@ pub(crate) fn read(
         Flow::HostedCheckout => (body.success_url, body.cancel_url),
         Flow::PaymentComponent => (None, None),
     };
-    let idempotency_key = idempotency_key::optional(headers, &mut errors);
+    let idempotency_key = idempotency_key::from_header(headers, &mut errors);
     let success_url = fields::return_url("successUrl", success_url, settings, &mut errors);
     let cancel_url = fields::return_url("cancelUrl", cancel_url, settings, &mut errors);
     let read = (|| {
@@ -166,9 +166,8 @@ impl From<PrepareError> for ApiError {
                 error => Self::from(error).about(&reference),
             },
             PrepareError::KeyReused(fields) => idempotency_key::conflict(fields),
-            PrepareError::UnderWay | PrepareError::KeyTaken => {
-                Self::provider_unavailable(Duration::from_secs(2))
-            }
+            PrepareError::Replayed(error) => Self::from(*error).replayed(),
+            PrepareError::UnderWay => Self::provider_unavailable(Duration::from_secs(2)),
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
                 "It is unknown whether the payment was recorded, but it cannot be paid. Prepare it again.",
                 why,

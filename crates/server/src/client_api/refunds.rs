@@ -171,10 +171,10 @@ impl From<RefundError> for ApiError {
                 ErrorCode::ProviderUnavailable,
                 format!("The payment cannot be refunded now: {reason}. Nothing was refunded."),
             ),
-            RefundError::Rejected { refund, failure, replayed } => {
+            RefundError::Rejected { payment, failure, replayed } => {
                 let said = failure.message.trim_end_matches('.');
                 let error = Self::provider_rejected(format!("The provider rejected the refund: {said}."))
-                    .about(&refund.to_string());
+                    .about(&payment);
                 if replayed { error.replayed() } else { error }
             }
             RefundError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(

@@ -36,11 +36,6 @@ pub(crate) fn read(raw: Raw<'_>, headers: &HeaderMap, errors: &mut FieldErrors) 
     }
 }
 
-/// The key of a request that may have one in its header.
-pub(crate) fn optional(headers: &HeaderMap, errors: &mut FieldErrors) -> Option<String> {
-    from_header(headers, errors)
-}
-
 fn from_body(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     let is_right = |text: &str| {
         (MIN_LENGTH..=MAX_LENGTH).contains(&text.chars().count()) && !text.chars().any(char::is_control)
@@ -52,7 +47,8 @@ fn from_body(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     }
 }
 
-fn from_header(headers: &HeaderMap, errors: &mut FieldErrors) -> Option<String> {
+/// The key in the header, where there is one.
+pub(crate) fn from_header(headers: &HeaderMap, errors: &mut FieldErrors) -> Option<String> {
     let value = headers.get(HEADER)?;
     let text = value.to_str().ok().filter(|text| {
         (MIN_LENGTH..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())

@@ -309,11 +309,13 @@ const cases = {
       await page.getByRole("button", { name: `Refund ${total}` }).click();
       await page.getByRole("status").filter({ hasText: `Refund of ${total}` }).waitFor();
       await page.getByRole("region", { name: "Refunds" }).waitFor();
-      // More than is left is refused in words.
-      await page.goto(`${base}/payments/${reference}/refund`);
-      await page.getByLabel("Principal in USD").fill("1249.00");
-      await page.getByRole("button", { name: "Review" }).click();
-      await page.getByRole("alert").filter({ hasText: "are left to refund" }).waitFor();
+      // Nothing, and more than is left, are refused in words.
+      for (const [amount, words] of [["0", "must be above zero"], ["1249.00", "are left to refund"]]) {
+        await page.goto(`${base}/payments/${reference}/refund`);
+        await page.getByLabel("Principal in USD").fill(amount);
+        await page.getByRole("button", { name: "Review" }).click();
+        await page.getByRole("alert").filter({ hasText: words }).waitFor();
+      }
       await page.close();
     }
     const page = await open();

@@ -192,7 +192,7 @@ fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {
             assert_eq!(world.shop.read_payment(reference).failure(404), "not_found");
         }
     }
-    // What it would take for another amount, or refuse for its last digit, is told before anything is made.
+    // A total that Stripe would misread or reject is refused before anything is created.
     let before = world.shop.listed("payments").len();
     for (amount, currency, field, words) in [
         ("1000", "ISK", "currency", "different units"),

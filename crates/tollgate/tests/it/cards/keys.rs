@@ -84,8 +84,10 @@ fn a_key_that_was_answered_with_trouble_prepares_anew(kind: StoreKind) {
     assert_ne!(made["serviceReference"], first.as_str());
     // What the provider refuses for good stays refused.
     world.simulator.fault(Wire::Stripe, "checkout.sessions.create", "refuse", 1, 0);
-    for _ in 0..2 {
-        let refused = prepare(&world.shop, Flow::Hosted, "refused-0001", &order);
-        assert_eq!(refused.failure(422), "provider_rejected");
-    }
+    let refused = prepare(&world.shop, Flow::Hosted, "refused-0001", &order);
+    assert_eq!(refused.failure(422), "provider_rejected");
+    let again = prepare(&world.shop, Flow::Hosted, "refused-0001", &order);
+    assert_eq!(again.failure(422), "provider_rejected");
+    assert_eq!(again.headers["idempotent-replayed"], "true");
+    assert_eq!(again.json()["message"], refused.json()["message"]);
 }
