@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate model live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ bench-pages: ## Every page of the console with a million transactions on SQLite 
 
 simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--seeds 10000", ARGS="--seed 7".
 	@cargo xtask simulate -- $(ARGS)
+
+model: ## Card payments at random against the provider's record, 100,000 steps on each store (ARGS is another number).
+	@cargo xtask model -- $(ARGS)
 
 live-test: ## The whole flow against the providers' own sandboxes; see docs/live-tests.md.
 	@cargo xtask live-test

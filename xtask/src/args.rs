@@ -9,6 +9,7 @@ cargo xtask lines [--at COMMIT]   lines of product code per crate, now and at a 
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
+cargo xtask model [-- STEPS]      card payments at random against the provider's record, 100,000 steps on each store
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
@@ -31,12 +32,15 @@ pub(crate) enum Task {
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
+    Model { steps: u64 },
     LiveTest,
     Simulate { arguments: Vec<String> },
 }
 
 /// How often `crash` kills each store's server, by default.
 const DEFAULT_KILLS: u64 = 200;
+/// How many steps `model` takes on each store, by default.
+const DEFAULT_STEPS: u64 = 100_000;
 
 /// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task, String> {
@@ -64,18 +68,21 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "bench" => Ok(Task::Bench { arguments: rest }),
         "live-test" if rest.is_empty() => Ok(Task::LiveTest),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
-        "crash" => match rest.as_slice() {
-            [] => Ok(Task::Crash { kills: DEFAULT_KILLS }),
-            [kills] => match kills.parse() {
-                Ok(kills) => Ok(Task::Crash { kills }),
-                Err(_) => Err(format!("`{kills}` is not a number of kills")),
-            },
-            _ => Err("`crash` takes one number".into()),
-        },
+        "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
+        "model" => Ok(Task::Model { steps: count(&name, &rest, DEFAULT_STEPS)? }),
         "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "live-test" => {
             Err(format!("`{name}` takes no arguments"))
         }
         _ => Err(format!("unknown task `{name}`")),
+    }
+}
+
+/// The one number a long run takes.
+fn count(task: &str, arguments: &[String], default: u64) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(default),
+        [number] => number.parse().map_err(|_| format!("`{number}` is not a number")),
+        _ => Err(format!("`{task}` takes one number")),
     }
 }
 
@@ -120,6 +127,7 @@ mod tests {
         check("simulate -- --seed 7", Ok(Task::Simulate { arguments: words("--seed 7") }));
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
+        check("model", Ok(Task::Model { steps: 100_000 }));
     }
 
     #[test]
@@ -143,7 +151,7 @@ mod tests {
         check("postgres", Err("`postgres` needs a command after `--`"));
         check("lint -- x", Err("`lint` takes no arguments"));
         check("lines --at", Err("`lines` takes `--at` and one commit"));
-        check("crash -- often", Err("`often` is not a number of kills"));
+        check("crash -- often", Err("`often` is not a number"));
         check("crash -- 1 2", Err("`crash` takes one number"));
     }
 }

@@ -35,9 +35,27 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome<()> {
     }
 }
 
+/// Clippy is a compiler, too: what it lints it also builds, so that nothing is compiled once to be linted and once more
+/// to be tested. This is what `cargo clippy -- -D warnings` sets, around `cargo test` instead of `cargo check`.
+fn linting() -> Command {
+    let mut command = command();
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    command
+}
+
+/// Lints and builds everything that `test` runs.
+pub(crate) fn build_tests() -> Outcome<()> {
+    match linting().args(["test", "--workspace", "--all-features", "--no-run"]).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err("the code has faults, or lints that `make lint` shows alone".into()),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
+}
+
 /// Runs every test of the workspace to the end and counts. The output is passed on as it comes.
 pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
-    let mut child = command()
+    let mut child = linting()
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
         .args(filters)
         .env(URL_VARIABLE, postgres_url)

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
+        Task::Model { steps } => exit_code(model(steps)),
         Task::LiveTest => exit_code(live_test()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
@@ -73,15 +74,20 @@ fn run_tests(filters: &[String]) -> Outcome<Summary> {
         tools::ensure_browser()?;
         tools::ensure_postgres().map(drop)
     })?;
-    lint()?;
-    let postgres = step("PostgreSQL", || Postgres::start(&tools::ensure_postgres()?))?;
+    format()?;
+    step("Lint and build", cargo::build_tests)?;
+    let postgres = step("PostgreSQL", || Postgres::start_without_sync(&tools::ensure_postgres()?))?;
     let summary = step("Tests", || cargo::test(filters, &postgres.url()));
     postgres.stop();
     summary
 }
 
+fn format() -> Outcome<()> {
+    step("Format", || cargo::run(&["fmt", "--all", "--check"]))
+}
+
 fn lint() -> Outcome<()> {
-    step("Format", || cargo::run(&["fmt", "--all", "--check"]))?;
+    format()?;
     step("Lint", || {
         cargo::run(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
     })
@@ -158,28 +164,34 @@ fn simulate(arguments: &[String]) -> Outcome<()> {
 /// The long runs of the tests that take as long as they are let: one after the other, so that each has the machine to
 /// itself.
 fn crash(kills: u64) -> Outcome<()> {
+    let kills = kills.to_string();
+    let settings = [
+        ("TOLLGATE_CRASH_KILLS", kills.as_str()),
+        ("TOLLGATE_MODEL_STEPS", "12000"),
+        ("TOLLGATE_CRASH_EVENTS", "10000"),
+        ("TOLLGATE_EVENT_KILLS", "20"),
+    ];
+    long_run(&["ach_crash", "ach_model", "events_crash", "database_fails::many"], &settings)
+}
+
+fn model(steps: u64) -> Outcome<()> {
+    long_run(&["card_model"], &[("TOLLGATE_CARD_STEPS", &steps.to_string())])
+}
+
+/// End-to-end tests with other settings than in `test`.
+fn long_run(filters: &[&str], settings: &[(&str, &str)]) -> Outcome<()> {
     let postgres = Postgres::start(&tools::ensure_postgres()?)?;
     let status = cargo::command()
         .args(["test", "--package", "tollgate", "--all-features", "--test", "it", "--"])
-        .args([
-            "ach_crash",
-            "ach_model",
-            "events_crash",
-            "database_fails::many",
-            "--nocapture",
-            "--test-threads",
-            "1",
-        ])
+        .args(filters)
+        .args(["--nocapture", "--test-threads", "1"])
         .env(postgres::URL_VARIABLE, postgres.url())
-        .env("TOLLGATE_CRASH_KILLS", kills.to_string())
-        .env("TOLLGATE_MODEL_STEPS", "12000")
-        .env("TOLLGATE_CRASH_EVENTS", "10000")
-        .env("TOLLGATE_EVENT_KILLS", "20")
+        .envs(settings.iter().copied())
         .status();
     postgres.stop();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the crash tests failed: {status}")),
+        Ok(status) => Err(format!("the tests failed: {status}")),
         Err(error) => Err(format!("cargo could not be started: {error}")),
     }
 }

@@ -56,6 +56,16 @@ struct Account {
 impl Postgres {
     /// Creates a cluster in a fresh directory and starts it on a free port of the loopback interface.
     pub(crate) fn start(binaries: &Path) -> Outcome<Self> {
+        Self::start_with(binaries, "fsync=on")
+    }
+
+    /// The same, where a commit does not wait for the disk. It survives everything that tests do to processes; only a
+    /// power cut could lose something.
+    pub(crate) fn start_without_sync(binaries: &Path) -> Outcome<Self> {
+        Self::start_with(binaries, "fsync=off")
+    }
+
+    fn start_with(binaries: &Path, setting: &str) -> Outcome<Self> {
         let account = if tools::is_root() { Some(unprivileged_account()?) } else { None };
         let directory = fresh_directory(account)?;
         let watchdog = start_watchdog(&directory);
@@ -65,7 +75,7 @@ impl Postgres {
         // Between our look for a free port and the server's bind another process may take it.
         let mut last_fault = String::new();
         for _ in 0..3 {
-            match postgres.start_server(binaries, account) {
+            match postgres.start_server(binaries, account, setting) {
                 Ok(()) => {
                     println!("listening on 127.0.0.1:{}", postgres.port);
                     return Ok(postgres);
@@ -86,7 +96,7 @@ impl Postgres {
     }
 
     fn create_cluster(&self, binaries: &Path, account: Option<Account>) -> Outcome<()> {
-        // Losing a half-made throw-away cluster in a power cut is no loss; the server itself keeps `fsync` on.
+        // Losing a half-made throw-away cluster in a power cut is no loss.
         let output = self
             .command(&binaries.join("initdb"), account)
             .args(["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"])
@@ -101,7 +111,7 @@ impl Postgres {
         Err(format!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim()))
     }
 
-    fn start_server(&mut self, binaries: &Path, account: Option<Account>) -> Outcome<()> {
+    fn start_server(&mut self, binaries: &Path, account: Option<Account>, setting: &str) -> Outcome<()> {
         self.port = free_port()?;
         let log_path = self.directory.join("server.log");
         let log = File::create(&log_path).map_err(|error| format!("{}: {error}", log_path.display()))?;
@@ -112,7 +122,7 @@ impl Postgres {
             .arg("-k")
             .arg(&self.directory)
             .args(["-h", "127.0.0.1", "-p", &self.port.to_string()])
-            .args(["-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "fsync=on"])
+            .args(["-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", setting])
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()

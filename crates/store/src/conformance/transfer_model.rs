@@ -18,7 +18,7 @@ use super::{
     wallet::books_balance,
 };
 
-const STEPS: usize = 10_000;
+const STEPS: usize = 3_000;
 /// After so many steps the books are looked through.
 const BATCH: usize = 1_000;
 

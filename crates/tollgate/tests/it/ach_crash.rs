@@ -25,8 +25,8 @@ use load::{Load, round};
 const DEFAULT_KILLS: u64 = 22;
 /// After so many kills everything is left alone until nothing is in flight, and all of it is checked.
 const KILLS_BETWEEN_CHECKS: u64 = 11;
-/// Everything that was in flight is known by then.
-const RESOLVED_WITHIN: Duration = Duration::from_secs(60);
+/// Everything that was in flight is known by then, also on a machine so busy that most calls are given up.
+const RESOLVED_WITHIN: Duration = Duration::from_secs(180);
 
 /// A server that gives up calls and takes over work quickly, so that a test sees what happens after.
 fn impatient(store: &BankStore) -> Start {
@@ -306,7 +306,7 @@ fn resolved_with_production_settings(on: On) {
     let restarted = Instant::now();
     let pending = world.desk.listed("transactions?status=pending");
     assert_eq!(pending.len(), 1, "{pending:?}");
-    wait_until("it is resolved", RESOLVED_WITHIN, || {
+    wait_until("it is resolved", Duration::from_secs(60), || {
         world.desk.listed("transactions?status=pending").is_empty()
     });
     println!("{on:?}: resolved {:?} after the restart", restarted.elapsed());

@@ -30,6 +30,7 @@ mod authentication;
 mod browser;
 mod card_crash;
 mod card_faults;
+mod card_model;
 mod card_nodes;
 mod card_races;
 mod card_resolver;

@@ -61,7 +61,7 @@ pub use seed::{randomness, seed};
 pub use server::{ADMIN_TOKEN, MASTER_KEY, Server, Start, wait_until};
 pub use shop::{COMPONENT, Flow, HOSTED, Prepared, Shop, WAIT_TIMEOUT};
 pub use signature::{derived, signature_header, square_signature, stripe_signature, unix_seconds};
-pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire};
+pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire, truth};
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
 pub use terminal::Terminal;
 pub use trap::Trap;
