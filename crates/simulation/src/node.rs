@@ -55,6 +55,17 @@ impl Pace {
     }
 }
 
+/// A node whose start nobody waits for anymore does not live on unseen.
+struct Starting(Option<Arc<Life>>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(life) = &self.0 {
+            life.die("its start was given up");
+        }
+    }
+}
+
 /// An answer, as a caller gets it.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
@@ -123,7 +134,10 @@ impl Cluster {
             life.run(async move {
                 let _ = ready.send(cluster.boot(&born, pace).await);
             });
-            match started.await {
+            let mut starting = Starting(Some(Arc::clone(&life)));
+            let started = started.await;
+            starting.0 = None;
+            match started {
                 Ok(Ok(service)) => {
                     life.note("started");
                     *lock(&self.nodes[index]) = Some(Running { life, service });
