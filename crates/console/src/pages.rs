@@ -6,6 +6,7 @@ pub(crate) mod endpoints;
 pub(crate) mod environments;
 pub(crate) mod events;
 pub(crate) mod exceptions;
+pub(crate) mod hold;
 pub(crate) mod keys;
 pub(crate) mod not_found;
 pub(crate) mod overview;

@@ -14,8 +14,8 @@ use http::{HeaderValue, header};
 use crate::{
     layout::assets,
     pages::{
-        config, deliveries, endpoints, environments, events, exceptions, keys, not_found, overview, payment,
-        payments, providers, refund, routing, sign_in, try_out, waiting, wallets,
+        config, deliveries, endpoints, environments, events, exceptions, hold, keys, not_found, overview,
+        payment, payments, providers, refund, routing, sign_in, try_out, waiting, wallets,
     },
     state::Console,
 };
@@ -27,6 +27,8 @@ pub fn router(console: Console) -> Router {
         .route("/payments", get(payments::list))
         .route("/payments.csv", get(payments::export))
         .route("/payments/{reference}", get(payment::show))
+        .route("/payments/{reference}/capture", get(hold::show_capture).post(hold::capture))
+        .route("/payments/{reference}/void", get(hold::show_void).post(hold::void))
         .route("/payments/{reference}/refund", get(refund::show).post(refund::post))
         .route("/payments/{reference}/corrected-account", post(payment::reveal))
         .route("/routing", get(routing::show))

@@ -5,6 +5,7 @@ mod status_decision;
 use crate::{
     currency::Currency,
     fee::FeeSnapshot,
+    hold::CaptureMode,
     id::{EnvironmentId, PaymentId},
     payment::{Channel, Flow},
     provider_account::ProviderAccount,
@@ -86,6 +87,7 @@ pub struct CardOrder {
     pub customer_email: Option<String>,
     /// The caller's metadata, as JSON text.
     pub metadata: String,
+    pub capture: CaptureMode,
     /// Where a hosted page sends the customer after paying.
     pub success_url: Option<String>,
     /// Where a hosted page sends a customer who gives up.

@@ -31,10 +31,11 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
         Self::Transaction(Status::Processing),
+        Self::Transaction(Status::Authorized),
         Self::Transaction(Status::Succeeded),
         Self::Transaction(Status::Failed),
         Self::Transaction(Status::Canceled),
@@ -54,6 +55,7 @@ impl EventKind {
             Self::PaymentPrepared => "payment.prepared",
             Self::Transaction(Status::Pending) => "transaction.pending",
             Self::Transaction(Status::Processing) => "transaction.processing",
+            Self::Transaction(Status::Authorized) => "transaction.authorized",
             Self::Transaction(Status::Succeeded) => "transaction.succeeded",
             Self::Transaction(Status::Failed) => "transaction.failed",
             Self::Transaction(Status::Canceled) => "transaction.canceled",
@@ -97,6 +99,24 @@ impl EventKind {
             (from, to) if from == Some(to) => None,
             (_, RefundStatus::Succeeded) => Some(Self::RefundSucceeded),
             (_, RefundStatus::Failed | RefundStatus::Canceled) => Some(Self::RefundFailed),
+        }
+    }
+
+    /// Whether the payment had been paid when it happened.
+    pub const fn is_of_paid(self) -> bool {
+        match self {
+            Self::PaymentPrepared
+            | Self::Transaction(
+                Status::Pending | Status::Processing | Status::Authorized | Status::Failed | Status::Canceled,
+            )
+            | Self::NotificationOfChange => false,
+            Self::Transaction(Status::Succeeded | Status::Refunded)
+            | Self::RefundPending
+            | Self::RefundSucceeded
+            | Self::RefundFailed
+            | Self::DisputeOpened
+            | Self::DisputeUpdated
+            | Self::DisputeClosed => true,
         }
     }
 

@@ -53,7 +53,7 @@ pub enum Bound {
     Cap,
 }
 
-/// The numbers of one payment, stored with it and never recomputed.
+/// The numbers of one payment, stored with it and never recomputed with another configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeeSnapshot {
     /// What the caller asked to move.
@@ -66,6 +66,13 @@ pub struct FeeSnapshot {
     pub fee: Minor,
     /// Principal and fee together: what the customer, or the wallet, is debited.
     pub total_debit: Minor,
+}
+
+impl FeeSnapshot {
+    /// The layers as they were configured.
+    pub const fn entry(&self) -> FeeEntry {
+        FeeEntry { platform: self.platform.layer, organization: self.organization.layer }
+    }
 }
 
 impl FeeEntry {

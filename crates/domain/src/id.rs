@@ -136,6 +136,8 @@ id!(/// A card payment from its preparation on: what callers store as its `servi
     PaymentId, "pay");
 id!(/// A bank transfer: a digest of organization, environment and the caller's idempotency key.
     TransferId, "ach");
+id!(/// A capture or void: a digest of environment and the caller's idempotency key.
+    HoldActionId, "hold");
 id!(/// A transaction's place in lists; callers know it by its reference.
     TransactionId, "txn");
 id!(/// One line of a payment's timeline.

@@ -9,6 +9,7 @@ pub mod currency;
 pub mod customer;
 pub mod event;
 pub mod fee;
+pub mod hold;
 pub mod id;
 pub mod ledger;
 pub mod metadata;

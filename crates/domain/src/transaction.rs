@@ -3,6 +3,7 @@
 use crate::{
     currency::Currency,
     fee::FeeSnapshot,
+    hold::Hold,
     id::{EnvironmentId, TransactionId},
     money::Minor,
     payment::{Channel, PaymentMethod},
@@ -17,6 +18,8 @@ pub enum Status {
     Pending,
     /// The provider works on it.
     Processing,
+    /// The money is held until it is captured or released; only of card payments that are captured by hand.
+    Authorized,
     /// The money has moved.
     Succeeded,
     /// It has not, and the failure says why.
@@ -28,14 +31,22 @@ pub enum Status {
 }
 
 impl Status {
-    pub const ALL: [Self; 6] =
-        [Self::Pending, Self::Processing, Self::Succeeded, Self::Failed, Self::Canceled, Self::Refunded];
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Processing,
+        Self::Authorized,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Canceled,
+        Self::Refunded,
+    ];
 
     /// The name in the API and in the stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Processing => "processing",
+            Self::Authorized => "authorized",
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
             Self::Canceled => "canceled",
@@ -59,6 +70,10 @@ impl Status {
             (Self::Pending, Self::Processing | Self::Succeeded | Self::Failed | Self::Canceled)
             | (Self::Processing, Self::Succeeded | Self::Failed | Self::Canceled)
             | (Self::Succeeded, Self::Refunded) => true,
+            (Self::Pending | Self::Processing | Self::Failed, Self::Authorized)
+            | (Self::Authorized, Self::Processing | Self::Succeeded | Self::Canceled) => {
+                matches!(report, ReportKind::Card)
+            }
             (Self::Succeeded, Self::Failed) => matches!(report, ReportKind::AchReturn),
             // The customer tried again on the same preparation.
             (Self::Failed, Self::Processing | Self::Succeeded) => matches!(report, ReportKind::Card),
@@ -131,12 +146,14 @@ pub struct TransactionState {
     pub status: Status,
     /// The provider's own name for the payment, once it exists.
     pub provider_reference: Option<String>,
-    /// Why it failed; only with [`Status::Failed`].
+    /// Why it failed, or why the provider released what was held; only with [`Status::Failed`] and [`Status::Canceled`].
     pub failure: Option<Failure>,
     /// How much of the total debit has been refunded.
     pub refunded: Minor,
     /// The latest word of a dispute.
     pub dispute: Option<Dispute>,
+    /// What is held or was captured, once it is; only of card payments that are captured by hand.
+    pub hold: Option<Hold>,
 }
 
 impl TransactionState {
@@ -148,6 +165,7 @@ impl TransactionState {
             failure: None,
             refunded: Minor::ZERO,
             dispute: None,
+            hold: None,
         }
     }
 
@@ -162,7 +180,7 @@ impl TransactionState {
     #[must_use]
     pub fn as_paid(&self) -> Self {
         let provider_reference = self.provider_reference.clone();
-        Self { status: Status::Succeeded, provider_reference, ..Self::pending() }
+        Self { status: Status::Succeeded, provider_reference, hold: self.hold, ..Self::pending() }
     }
 }
 
@@ -179,7 +197,7 @@ pub struct Transaction {
     pub channel: Channel,
     /// The currency of all amounts.
     pub currency: Currency,
-    /// The amounts it was prepared with.
+    /// The amounts it was prepared with; [`TransactionState::amounts`] are those that count.
     pub fee: FeeSnapshot,
     /// The caller's description.
     pub description: Option<String>,
@@ -196,14 +214,17 @@ mod tests {
 
     /// The table of the contract, written out.
     fn allowed(from: Status, report: ReportKind) -> Vec<Status> {
-        use Status::{Canceled, Failed, Pending, Processing, Refunded, Succeeded};
+        use Status::{Authorized, Canceled, Failed, Pending, Processing, Refunded, Succeeded};
         match (from, report) {
+            (Pending, ReportKind::Card) => vec![Processing, Authorized, Succeeded, Failed, Canceled],
+            (Processing, ReportKind::Card) => vec![Authorized, Succeeded, Failed, Canceled],
+            (Authorized, ReportKind::Card) => vec![Processing, Succeeded, Canceled],
             (Pending, _) => vec![Processing, Succeeded, Failed, Canceled],
             (Processing, _) => vec![Succeeded, Failed, Canceled],
             (Succeeded, ReportKind::AchReturn) => vec![Failed, Refunded],
             (Succeeded, _) => vec![Refunded],
-            (Failed, ReportKind::Card) => vec![Processing, Succeeded],
-            (Failed | Canceled | Refunded, _) => vec![],
+            (Failed, ReportKind::Card) => vec![Processing, Authorized, Succeeded],
+            (Authorized | Failed | Canceled | Refunded, _) => vec![],
         }
     }
 

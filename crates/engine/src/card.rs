@@ -9,6 +9,8 @@ mod confirm;
 mod domain;
 mod event;
 mod follow_up;
+mod hold;
+mod hold_outcome;
 mod prepare;
 mod provider_report;
 mod reads;
@@ -30,6 +32,7 @@ use crate::{
 
 pub use confirm::{ConfirmBody, ConfirmError, Confirmable, Confirmed};
 pub use domain::RegisterDomainError;
+pub use hold::{HoldChanged, HoldError, HoldRequest};
 pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
 pub use refund::{RefundCreated, RefundError, RefundRequest};

@@ -39,8 +39,9 @@ pub use ach::{
     TransferRead, TransferRequest, notifications_of_change,
 };
 pub use card::{
-    ConfirmBody, ConfirmError, Confirmable, Confirmed, PaymentRead, PrepareError, PrepareRequest,
-    PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest, RegisterDomainError,
+    ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,
+    PrepareError, PrepareRequest, PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
+    RegisterDomainError,
 };
 pub use clock::SystemClock;
 pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
     card::Discrepancy,
+    hold::HoldAction,
     id::{EntryId, ExceptionId},
     refund::Refund,
     transaction::{Failure, Status, TransactionState},
@@ -128,6 +129,15 @@ pub(crate) fn refund(refund: &Refund) -> Value {
         "origin": refund.origin.as_str(),
         "providerReference": refund.provider_reference,
         "failure": refund.failure.as_ref().map(failure),
+    })
+}
+
+/// A capture or void as it is from now on.
+pub(crate) fn hold_action(action: &HoldAction) -> Value {
+    json!({
+        "status": action.status.as_str(),
+        "amountMinor": action.asked.map(|asked| asked.to_string()),
+        "failure": action.failure.as_ref().map(failure),
     })
 }
 

@@ -137,6 +137,14 @@ pub(crate) fn missing_is_none<T>(read: Result<T, CallError>) -> Result<Option<T>
     }
 }
 
+/// Whatever became of reading it, what was asked before may have been done.
+pub(crate) fn still_in_doubt(error: CallError) -> CallError {
+    match error {
+        CallError::Unsent(transient) | CallError::Unknown(transient) => CallError::Unknown(transient),
+        CallError::Rejected(rejection) => unknown(format!("it cannot be read: {}", rejection.failure.code)),
+    }
+}
+
 /// It may have been done.
 pub(crate) fn unknown(reason: impl Into<String>) -> CallError {
     CallError::Unknown(transient(reason, None))

@@ -6,6 +6,7 @@
 mod call;
 mod check;
 mod find;
+mod hold;
 mod link;
 mod locations;
 mod refund;
@@ -25,13 +26,14 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderReport},
+    hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, InboundWebhook,
-    NewWebhook, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, Rejection, RejectionKind,
-    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    NewWebhook, OrderFault, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, Rejection,
+    RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
@@ -104,6 +106,15 @@ impl Cards for Square {
             Flow::PaymentComponent => false,
             Flow::HostedCheckout => true,
         }
+    }
+
+    fn check_order(&self, _: &Provider, order: &CardOrder) -> Result<(), OrderFault> {
+        if order.flow == Flow::HostedCheckout && order.capture == CaptureMode::Manual {
+            let message = "cannot be manual: the hosted page of the selected provider captures at once; use the payment \
+                 component, or route hosted checkouts to another provider";
+            return Err(OrderFault { field: "capture", message: message.to_owned() });
+        }
+        Ok(())
     }
 
     async fn check(&self, provider: &Provider, order: &CardOrder) -> Call<()> {
@@ -197,6 +208,18 @@ impl Cards for Square {
     ) -> Call<RefundReport> {
         let mut calls = self.calls();
         let outcome = refund::make(&mut calls, self.api(provider), order, payment, refund).await;
+        calls.finish(outcome)
+    }
+
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let mut calls = self.calls();
+        let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
         calls.finish(outcome)
     }
 

@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod domains;
 mod form;
+mod hold;
 mod identify;
 mod refund;
 mod rejection;
@@ -21,6 +22,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
     transaction::Dispute,
 };
@@ -146,6 +148,18 @@ impl Cards for Stripe {
     ) -> Call<RefundReport> {
         let mut calls = self.calls();
         let outcome = refund::make(&mut calls, self.api(provider), payment, refund).await;
+        calls.finish(outcome)
+    }
+
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let mut calls = self.calls();
+        let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
         calls.finish(outcome)
     }
 
@@ -322,8 +336,10 @@ async fn withdraw(
     order: &CardOrder,
     id: &str,
 ) -> Result<ProviderReport, CallError> {
-    // The wire cancels an intent whose voucher the customer holds. A session that has come so far refuses.
-    if api.provider.options.may_take_days() && !is_session(id) {
+    // The wire cancels an intent whose voucher the customer holds, or whose money is held. A session that has come so far
+    // refuses.
+    let may_be_under_way = api.provider.options.may_take_days() || order.capture == CaptureMode::Manual;
+    if may_be_under_way && !is_session(id) {
         let seen = read(calls, api, id).await?;
         if !is_payable(&seen.provider_status) {
             return Ok(seen);

@@ -10,6 +10,7 @@ pub(crate) mod event_endpoints;
 pub(crate) mod events;
 pub(crate) mod exceptions;
 pub(crate) mod explain;
+pub(crate) mod holds;
 pub(crate) mod keys;
 mod operator;
 pub(crate) mod organizations;

@@ -4,6 +4,7 @@ pub(crate) mod caller;
 pub(crate) mod component;
 pub(crate) mod confirm;
 pub(crate) mod customer_tokens;
+pub(crate) mod holds;
 pub(crate) mod payments;
 pub(crate) mod prepare_body;
 pub(crate) mod quote;

@@ -10,14 +10,14 @@ use http::Method;
 use crate::{
     admin_api::{
         applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
-        explain, keys, organizations, payments as admin_payments, provider_check, provider_domains,
-        provider_events, providers, refunds as admin_refunds, transactions as admin_transactions,
-        transfers as admin_transfers, wallets,
+        explain, holds as admin_holds, keys, organizations, payments as admin_payments, provider_check,
+        provider_domains, provider_events, providers, refunds as admin_refunds,
+        transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     app::SharedApp,
     checkout_pages,
     client_api::{
-        component, confirm, customer_tokens, payments, quote, refunds, transactions, transfer_preview,
+        component, confirm, customer_tokens, holds, payments, quote, refunds, transactions, transfer_preview,
         transfers, wallet,
     },
     operations, provider_webhooks,
@@ -57,6 +57,8 @@ operations! {
     "transaction_list" GET "/client/v1/transactions" get transactions::list;
     "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read;
 
+    "payment_capture" POST "/client/v1/transactions/{reference}/capture" post holds::capture;
+    "payment_void" POST "/client/v1/transactions/{reference}/void" post holds::void;
     "refund_create" POST "/client/v1/transactions/{reference}/refunds" post refunds::create;
     "refund_list" GET "/client/v1/transactions/{reference}/refunds" get refunds::list;
     "refund_read" GET "/client/v1/refunds/{refund}" get refunds::read;
@@ -90,6 +92,8 @@ operations! {
 
     "admin_transaction_list" GET "/admin/v1/environments/{environment}/transactions" get admin_transactions::list;
     "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read;
+    "admin_payment_capture" POST "/admin/v1/environments/{environment}/transactions/{reference}/capture" post admin_holds::capture;
+    "admin_payment_void" POST "/admin/v1/environments/{environment}/transactions/{reference}/void" post admin_holds::void;
     "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create;
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;

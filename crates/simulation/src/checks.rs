@@ -11,7 +11,7 @@ use crate::{
     actors::{follower, operator},
     book::{PaymentCase, Told},
     node::{Answer, Cluster},
-    providers::{Page, PageState, Sale, Standing, counted, given_back},
+    providers::{Held, PageState, Standing, counted, given_back},
     world::World,
 };
 
@@ -193,23 +193,36 @@ async fn payments(cluster: &Arc<Cluster>) {
             world.violate("what was prepared can be found", format_args!("{caller}: {}", answer.status));
             continue;
         }
-        let refunds = refunds_at_provider(world, reference);
-        let paid = refunds.as_deref().map(given_back);
-        refunds_of(cluster, &caller, &case, &refunds.unwrap_or_default()).await;
+        let at_provider = at_provider(world, reference);
+        let total = at_provider.as_ref().map_or(case.total, |paid| paid.total);
+        let (held, refunds) = at_provider.map(|paid| (paid.held, paid.refunds)).unzip();
+        let paid = refunds.as_deref().filter(|_| held.is_some_and(Held::is_taken)).map(given_back);
+        refunds_of(cluster, &caller, (&case, total), &refunds.unwrap_or_default()).await;
         let found = answer.text("/data/transaction/status");
-        let fits = match paid {
-            Some(refunded) if refunded == case.total => found == "refunded",
-            Some(_) => found == "succeeded",
-            None => matches!(found, "" | "failed" | "canceled"),
+        let fits = match (paid, held) {
+            (Some(refunded), _) if refunded == total => found == "refunded",
+            (Some(_), _) => found == "succeeded",
+            (None, Some(Held::Until(_))) => found == "authorized",
+            (None, Some(Held::Voided)) => found == "canceled",
+            (None, Some(Held::Lapsed)) => {
+                // Where nobody heard of it while it was held, it has only expired.
+                let code = answer.text("/data/transaction/failure/code");
+                found.is_empty() || (found == "canceled" && code == "authorization_expired")
+            }
+            (None, _) => matches!(found, "" | "failed" | "canceled"),
         };
         if !fits {
             let what =
-                format!("{caller} ({reference}) is `{found}`, and the provider was paid: {}", paid.is_some());
+                format!("{caller} ({reference}) is `{found}`, and the provider has it: {held:?} {paid:?}");
             world.violate("the books equal the provider's record", what);
         }
+        let shown = answer.text("/data/transaction/totalDebitMinor").parse().unwrap_or(total);
+        if paid.is_some() && shown != total {
+            world.violate("what was captured is shown", format_args!("{caller}: {shown}, not {total}"));
+        }
         let refunded = answer.text("/data/transaction/refundedMinor").parse().unwrap_or(0);
-        if refunded > case.total {
-            world.violate("refunds never exceed", format_args!("{caller}: {refunded} of {}", case.total));
+        if refunded > total {
+            world.violate("refunds never exceed", format_args!("{caller}: {refunded} of {total}"));
         }
         if paid.is_some_and(|paid| paid != refunded) && fits {
             world.violate("refunds are in the books", format_args!("{caller}: {refunded}, not {paid:?}"));
@@ -218,20 +231,34 @@ async fn payments(cluster: &Arc<Cluster>) {
     }
 }
 
-/// The refunds of a payment at its provider; `None` if it was not paid there.
-fn refunds_at_provider(world: &World, reference: &str) -> Option<Vec<RefundReport>> {
+/// A payment as its provider has it.
+struct AtProvider {
+    held: Held,
+    /// What was taken, or would be.
+    total: u64,
+    refunds: Vec<RefundReport>,
+}
+
+/// `None` if nobody paid, as far as it was up to the customer.
+fn at_provider(world: &World, reference: &str) -> Option<AtProvider> {
     let ledger = world.providers();
-    let is_paid = |page: &&Page| page.reference == reference && page.state == PageState::Paid;
-    let page = ledger.pages.values().find(is_paid).map(|page| page.refunds.clone());
-    let is_taken = |sale: &&Sale| sale.reference == reference && sale.is_taken;
-    page.or_else(|| ledger.sales.values().find(is_taken).map(|sale| sale.refunds.clone()))
+    let pages = ledger.pages.values().filter(|it| it.reference == reference && it.state == PageState::Paid);
+    let sales = ledger.sales.values().filter(|it| it.reference == reference && it.is_taken);
+    let page = pages.map(|it| (it.held, it.amount, &it.refunds)).next();
+    let (held, total, refunds) = page.or_else(|| sales.map(|it| (it.held, it.amount, &it.refunds)).next())?;
+    Some(AtProvider { held, total, refunds: refunds.clone() })
 }
 
 /// Every refund a caller asked for is at the provider once, and the books say of each what the provider says.
-async fn refunds_of(cluster: &Arc<Cluster>, caller: &str, case: &PaymentCase, at_provider: &[RefundReport]) {
+async fn refunds_of(
+    cluster: &Arc<Cluster>,
+    caller: &str,
+    (case, total): (&PaymentCase, u64),
+    at_provider: &[RefundReport],
+) {
     let world = &cluster.world;
-    if counted(at_provider) > case.total {
-        world.violate("refunds never exceed", format_args!("{caller}: {at_provider:?} of {}", case.total));
+    if counted(at_provider) > total {
+        world.violate("refunds never exceed", format_args!("{caller}: {at_provider:?} of {total}"));
     }
     let path = format!("/client/v1/transactions/{}/refunds", case.reference);
     let answer = read(cluster, &path).await;
@@ -322,6 +349,8 @@ fn check_moves(
         let may = match (from.as_str(), to.as_str()) {
             ("pending", "processing" | "succeeded" | "failed" | "canceled")
             | ("processing", "succeeded" | "failed" | "canceled")
+            | ("pending" | "processing" | "failed", "authorized")
+            | ("authorized", "processing" | "succeeded" | "canceled")
             | ("succeeded", "refunded")
             // A refund can come back.
             | ("refunded", "succeeded") => true,

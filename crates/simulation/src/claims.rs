@@ -3,7 +3,7 @@
 use crate::{
     book::{Answered, PaymentCase, TransferCase},
     node::Answer,
-    providers::{BankTransfer, Ledger, PageState, Standing},
+    providers::{BankTransfer, Held, Ledger, Standing},
     world::World,
 };
 
@@ -139,13 +139,15 @@ fn confirmed(
 ) {
     let pages: Vec<_> = ledger.pages.values().filter(|page| page.reference == reference).collect();
     let sales: Vec<_> = ledger.sales.values().filter(|sale| sale.reference == reference).collect();
-    let is_paid =
-        pages.iter().any(|page| page.state == PageState::Paid) || sales.iter().any(|sale| sale.is_taken);
+    let is_paid = pages.iter().any(|page| page.is_paid()) || sales.iter().any(|sale| sale.is_paid());
+    let was_held = |held: Held| held != Held::Never;
+    let is_held = pages.iter().any(|page| was_held(page.held)) || sales.iter().any(|it| was_held(it.held));
     match answer.status {
         200 => {
             let status = answer.text("/data/transaction/status").to_owned();
             let is_true = match status.as_str() {
                 "succeeded" | "refunded" => is_paid,
+                "authorized" => is_held,
                 "failed" => {
                     // A later card, or a later try on the same page, may have come through since.
                     sales.iter().any(|sale| !sale.is_taken)
@@ -164,6 +166,40 @@ fn confirmed(
         422 => faults.push(("only the provider's validation rejects", answer.text("/message").to_owned())),
         500 => faults.push(("nothing breaks", answer.body.to_string())),
         _ => {}
+    }
+}
+
+/// A caller's answer to a capture or void.
+pub(crate) fn hold(world: &World, caller: &str, action: &str, answer: &Answer) {
+    let mut book = world.book();
+    let ledger = world.providers();
+    let Some(case) = book.payments.get_mut(caller) else { return };
+    let reference = case.reference.clone();
+    let pages = ledger.pages.values().filter(|page| page.reference == reference).map(|page| page.held);
+    let sales = ledger.sales.values().filter(|sale| sale.reference == reference).map(|sale| sale.held);
+    let held: Vec<_> = pages.chain(sales).filter(|held| *held != Held::Never).collect();
+    let mut fault = None;
+    match answer.status {
+        200 => {
+            let status = answer.text("/data/transaction/status").to_owned();
+            let is_true = match (action, status.as_str()) {
+                ("capture", "succeeded" | "refunded") => held.contains(&Held::Captured),
+                ("void", "canceled") => held.contains(&Held::Voided) || held.contains(&Held::Lapsed),
+                (_, "authorized") => !answer.text("/data/transaction/pendingAction").is_empty(),
+                (_, "processing") => true,
+                _ => false,
+            };
+            if !is_true {
+                fault = Some(("an answer is true when it is given", format!("{action}: {status}, {held:?}")));
+            }
+            case.said.insert(status);
+        }
+        500 => fault = Some(("nothing breaks", answer.body.to_string())),
+        _ => {}
+    }
+    drop((book, ledger));
+    if let Some((rule, what)) = fault {
+        world.violate(rule, format_args!("{caller}: {what}"));
     }
 }
 

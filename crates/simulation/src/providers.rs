@@ -5,6 +5,7 @@
 
 mod bank;
 mod exchange;
+mod holds;
 mod pages;
 mod refunds;
 mod register;
@@ -18,6 +19,7 @@ use tollgate_engine::ports::{AchTransfers, Adapters, Cards, WebhookReader};
 use crate::life::Life;
 
 pub(crate) use bank::{BankTransfer, Standing};
+pub(crate) use holds::{Held, act_in_dashboard};
 pub(crate) use pages::{Page, PageState, pay_page};
 pub(crate) use refunds::{counted, given_back};
 pub(crate) use register::Sale;

@@ -9,8 +9,8 @@ use tollgate_domain::{
     Currency, ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
     id::{
-        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-        PostingId, RefundId, TransactionId, TransferId,
+        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
+        PaymentId, PostingId, RefundId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -87,6 +87,7 @@ through! {
         Read payment_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<PaymentId>;
         Read payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         Read payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
+        Read payment_of_hold_action(environment: EnvironmentId, action: HoldActionId) -> Option<PaymentId>;
         Read objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         Read payments(
             environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32

@@ -21,10 +21,17 @@ pub(crate) fn rfc3339() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }
 
-/// A time some hours from now, in RFC 3339 with milliseconds.
-pub(crate) fn rfc3339_in_hours(hours: i64) -> String {
+/// A time some seconds from now, in RFC 3339 with milliseconds.
+pub(crate) fn rfc3339_in_seconds(seconds: i64) -> String {
     let now = jiff::Timestamp::now();
-    format!("{:.3}", now.checked_add(jiff::SignedDuration::from_hours(hours)).unwrap_or(now))
+    format!("{:.3}", now.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(now))
+}
+
+/// The seconds of a duration such as `P7D` or `PT36H`.
+pub(crate) fn seconds_of(duration: &str) -> Option<i64> {
+    let span: jiff::Span = duration.parse().ok()?;
+    let whole = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
+    Some(whole.as_secs())
 }
 
 /// The time so many seconds from now, as it stands in an HTTP header.
@@ -63,6 +70,15 @@ pub(crate) fn today() -> jiff::civil::Date {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_read() {
+        for (text, seconds) in
+            [("P7D", Some(604_800)), ("PT168H", Some(604_800)), ("PT1M", Some(60)), ("soon", None)]
+        {
+            assert_eq!(seconds_of(text), seconds, "{text}");
+        }
+    }
 
     #[test]
     fn weekends_are_no_banking_days() {

@@ -46,6 +46,7 @@ pub(crate) fn router(api: Api<Square>) -> Router {
         .route("/v2/payments", call(GET, "payments.list", payments::list))
         .route("/v2/payments/cancel", call(POST, "payments.cancel_by_key", payments::cancel_by_key))
         .route("/v2/payments/{id}", call(GET, "payments.get", payments::retrieve))
+        .route("/v2/payments/{id}", call(PUT, "payments.update", payments::update))
         .route("/v2/payments/{id}/complete", call(POST, "payments.complete", payments::complete))
         .route("/v2/payments/{id}/cancel", call(POST, "payments.cancel", payments::cancel))
         .route("/v2/refunds", call(POST, "refunds.create", refunds::create))

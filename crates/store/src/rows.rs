@@ -5,6 +5,7 @@ pub(crate) mod delivery;
 pub(crate) mod digest;
 pub(crate) mod endpoint;
 pub(crate) mod fee;
+pub(crate) mod hold;
 pub(crate) mod out_event;
 pub(crate) mod payment;
 pub(crate) mod transaction;

@@ -7,8 +7,8 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
     id::{
-        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, KeyId,
-        OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId,
+        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId,
+        KeyId, OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId,
     },
 };
 use uuid::Uuid;
@@ -44,7 +44,7 @@ macro_rules! ids {
 }
 
 ids! {
-    ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, KeyId,
+    ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId,
     OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId
 }
 

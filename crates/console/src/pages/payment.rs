@@ -75,6 +75,8 @@ struct PaymentPage {
     refunded: Option<String>,
     refunds: Vec<RefundRow>,
     can_refund: bool,
+    /// Whether it can be captured or voided now.
+    is_held: bool,
     decision: String,
     config_version: u64,
     rules: Option<Vec<RuleView>>,
@@ -263,6 +265,15 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     facts.extend(
         state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider payment ID", name)),
     );
+    let authorized = details.fee;
+    let amounts = state.map_or(*authorized, |state| state.amounts(authorized));
+    if let Some(hold) = state.and_then(|state| state.hold) {
+        facts.push(("Authorized", minor(authorized.total_debit, details.currency)));
+        let is_held = state.is_some_and(|state| state.status == Status::Authorized);
+        let end = hold.capture_before.filter(|_| is_held);
+        facts.extend(end.map(|at| ("Capture before", moment(at))));
+        facts.extend(hold.pending.map(|kind| ("In progress", kind.as_str().to_owned())));
+    }
     facts.extend(details.next_check.map(|at| ("Next check", moment(at))));
     let mut lines = vec![Line::new(
         details.created_at,
@@ -286,19 +297,22 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         facts,
         can_reveal: details.can_reveal,
         metadata: pretty(details.metadata),
-        principal: minor(details.fee.principal.into(), details.currency),
+        principal: minor(amounts.principal.into(), details.currency),
         layers: vec![
-            layer("Platform", &details.fee.platform, details.currency),
-            layer("Organization", &details.fee.organization, details.currency),
+            layer("Platform", &amounts.platform, details.currency),
+            layer("Organization", &amounts.organization, details.currency),
         ],
-        fee: minor(details.fee.fee, details.currency),
-        total: minor(details.fee.total_debit, details.currency),
+        fee: minor(amounts.fee, details.currency),
+        total: minor(amounts.total_debit, details.currency),
         refunded: state
             .filter(|state| state.refunded.get() > 0)
             .map(|state| minor(state.refunded, details.currency)),
         can_refund: details.reference.method() == PaymentMethod::WebCard
             && state.is_some_and(|state| state.status == Status::Succeeded)
-            && Refundable::after(details.fee, details.refunds).total() > Minor::ZERO,
+            && Refundable::after(&amounts, details.refunds).total() > Minor::ZERO,
+        is_held: state.is_some_and(|state| {
+            state.status == Status::Authorized && state.hold.is_none_or(|hold| hold.pending.is_none())
+        }),
         refunds: details.refunds.iter().map(|refund| RefundRow::of(refund, details.currency)).collect(),
         decision: match details.matched {
             Some(matched) => format!("{decided} (rule {})", matched.rule),

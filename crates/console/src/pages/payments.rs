@@ -52,21 +52,22 @@ pub(crate) fn tone(status: Status) -> &'static str {
         Status::Succeeded => "good",
         Status::Failed => "bad",
         Status::Pending => "warn",
-        Status::Processing => "cool",
+        Status::Processing | Status::Authorized => "cool",
         Status::Canceled | Status::Refunded => "",
     }
 }
 
 impl Row {
     pub(crate) fn of_transaction(transaction: &Transaction, base: &str) -> Self {
+        let amounts = transaction.state.amounts(&transaction.fee);
         Self {
             at: second(transaction.created_at),
             reference: transaction.reference.to_string(),
             link: format!("{base}/payments/{}", transaction.reference),
             status: transaction.state.status.as_str(),
             tone: tone(transaction.state.status),
-            amount: minor(transaction.fee.principal.into(), transaction.currency),
-            total: minor(transaction.fee.total_debit, transaction.currency),
+            amount: minor(amounts.principal.into(), transaction.currency),
+            total: minor(amounts.total_debit, transaction.currency),
             provider: transaction.provider.clone(),
             channel: transaction.channel.as_str(),
             description: shortened(transaction.description.as_deref().unwrap_or_default(), 60),
@@ -370,7 +371,7 @@ async fn export_slice(
 
 /// Texts that others made up are quoted.
 fn line_of_transaction(transaction: &Transaction) -> Line {
-    let (fee, state) = (&transaction.fee, &transaction.state);
+    let (fee, state) = (transaction.state.amounts(&transaction.fee), &transaction.state);
     [
         transaction.reference.to_string(),
         rfc3339(transaction.created_at),

@@ -108,7 +108,7 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     let engine = &signed_in.console.engine;
     let payment = payment(signed_in).await?;
     let currency = payment.order.currency;
-    let left = Refundable::after(&payment.order.fee, &payment.refunds);
+    let left = Refundable::after(&payment.amounts(), &payment.refunds);
     // Where all of the principal is back already, what is left is the fee.
     let is_possible = |amount: &Minor| *amount > Minor::ZERO || left.principal == Minor::ZERO;
     let read = read_amount(&wanted.amount, currency).and_then(Minor::new).filter(is_possible);
@@ -177,7 +177,7 @@ async fn draw(signed_in: &SignedIn, wanted: &Wanted, fault: Option<String>, revi
     let reference: ServiceReference = signed_in.path("reference")?;
     let payment = payment(signed_in).await?;
     let currency = payment.order.currency;
-    let left = Refundable::after(&payment.order.fee, &payment.refunds);
+    let left = Refundable::after(&payment.amounts(), &payment.refunds);
     let frame = signed_in.frame(&format!("Refund {reference}"), "payments").await?;
     page::render(&RefundPage {
         reference: reference.to_string(),

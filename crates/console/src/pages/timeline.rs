@@ -77,6 +77,21 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             );
             ("warn", format!("Refund {}", text(detail, "status")), with_failure(said, detail))
         }
+        "capture" | "void" => {
+            let part = amount(detail, "amountMinor", currency);
+            let said = match (kind, optional(detail, "amountMinor")) {
+                ("capture", Some(_)) => vec![format!("{part} of the principal.")],
+                ("capture", None) => vec!["All that was authorized.".to_owned()],
+                _ => Vec::new(),
+            };
+            let failure = with_failure(String::new(), detail).into_iter().filter(|said| !said.is_empty());
+            let said = said.into_iter().chain(failure).collect();
+            ("cool", format!("{} {}", capitalized(kind), text(detail, "status")), said)
+        }
+        "hold_requested" => {
+            let what = capitalized(&text(detail, "action"));
+            ("", format!("{what} requested"), vec![format!("By {}.", text(detail, "actor"))])
+        }
         "refund_requested" => {
             ("", "Refund requested".to_owned(), vec![format!("By {}.", text(detail, "actor"))])
         }
@@ -141,7 +156,7 @@ fn status(detail: &Value) -> (&'static str, String, Vec<String>) {
         "succeeded" => "good",
         "failed" => "bad",
         "pending" => "warn",
-        "processing" => "cool",
+        "processing" | "authorized" => "cool",
         _ => "",
     };
     let mut said: Vec<String> =

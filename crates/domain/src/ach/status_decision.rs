@@ -97,6 +97,7 @@ pub fn decide_status(
     }
     let status = status(&report.provider_status);
     let seen = TransactionState {
+        hold: None,
         status,
         provider_reference: Some(report.transfer.clone()),
         failure: failure(&report.provider_status),
@@ -183,7 +184,7 @@ fn conflict(current: &TransactionState, seen: Status) -> Vec<Discrepancy> {
     let impossible = match current.status {
         Status::Failed | Status::Canceled => matches!(seen, Status::Processing | Status::Succeeded),
         Status::Succeeded => seen == Status::Canceled || seen == Status::Failed,
-        Status::Pending | Status::Processing | Status::Refunded => false,
+        Status::Pending | Status::Processing | Status::Authorized | Status::Refunded => false,
     };
     // A transfer that failed after the provider took it is seen as it was; only one that never was there is strange.
     let was_known = current.provider_reference.is_some();

@@ -6,8 +6,10 @@
 
 use super::CardOrder;
 use crate::{
+    hold::{CaptureMode, Hold, authorization_expired},
     money::Minor,
     refund::RefundReport,
+    time::Timestamp,
     transaction::{Failure, ReportKind, Status, TransactionState},
 };
 
@@ -20,26 +22,44 @@ pub enum ProviderStatus {
     ActionRequired,
     /// Submitted; the outcome comes later.
     Processing,
+    /// The money is held until it is captured.
+    Authorized {
+        /// When the provider releases it, where it says so.
+        capture_before: Option<Timestamp>,
+    },
     /// Paid.
     Succeeded,
     /// The last try failed; the customer may try again.
     Failed(Failure),
     /// Taken back before it was paid.
     Canceled,
+    /// The money was held, and released because nobody captured it in time.
+    AuthorizationExpired,
     /// A word this version does not know: still open, look again.
     Unrecognized(String),
 }
 
 impl ProviderStatus {
-    /// The status a transaction takes from it.
-    pub const fn status(&self) -> Status {
-        match self {
-            Self::NotStarted | Self::ActionRequired | Self::Unrecognized(_) => Status::Pending,
-            Self::Processing => Status::Processing,
-            Self::Succeeded => Status::Succeeded,
-            Self::Failed(_) => Status::Failed,
-            Self::Canceled => Status::Canceled,
+    /// The status a transaction takes from it. What is to be captured at once is only on its way while it is held.
+    pub const fn status(&self, capture: CaptureMode) -> Status {
+        match (self, capture) {
+            (Self::NotStarted | Self::ActionRequired | Self::Unrecognized(_), _) => Status::Pending,
+            (Self::Processing, _) | (Self::Authorized { .. }, CaptureMode::Automatic) => Status::Processing,
+            (Self::Authorized { .. }, CaptureMode::Manual) => Status::Authorized,
+            (Self::Succeeded, _) => Status::Succeeded,
+            (Self::Failed(_), _) => Status::Failed,
+            (Self::Canceled | Self::AuthorizationExpired, _) => Status::Canceled,
         }
+    }
+
+    /// Whether nothing can be paid on it anymore, and nothing was.
+    pub const fn is_canceled(&self) -> bool {
+        matches!(self, Self::Canceled | Self::AuthorizationExpired)
+    }
+
+    /// Whether the customer has paid, as far as it is up to them.
+    pub const fn is_under_way(&self) -> bool {
+        matches!(self, Self::Processing | Self::Authorized { .. } | Self::Succeeded)
     }
 }
 
@@ -49,7 +69,7 @@ pub struct ProviderReport {
     /// The provider's own name for the payment; a hosted page has none until somebody pays.
     pub payment: Option<String>,
     pub provider_status: ProviderStatus,
-    /// What the customer is debited, where the provider said it.
+    /// What the customer is debited, or would be, where the provider said it: of a payment that was captured in part, that part.
     pub amount: Option<Minor>,
     /// In which currency, as the provider wrote it, in capitals.
     pub currency: Option<String>,
@@ -150,11 +170,11 @@ pub fn discrepancies(
             found.push(Discrepancy { kind, expected, found: claimed });
         }
     };
-    compare(
-        DiscrepancyKind::Amount,
-        order.fee.total_debit.to_string(),
-        amount.map(|amount| amount.to_string()),
-    );
+    // What is captured by hand may be captured in part.
+    let total = order.fee.total_debit;
+    let is_part = |amount: &Minor| order.capture == CaptureMode::Manual && *amount < total;
+    let amount = amount.filter(|amount| !is_part(amount));
+    compare(DiscrepancyKind::Amount, total.to_string(), amount.map(|amount| amount.to_string()));
     compare(DiscrepancyKind::Currency, order.currency.to_string(), currency.map(str::to_owned));
     compare(DiscrepancyKind::Reference, order.id.to_string(), reference.map(str::to_owned));
     found
@@ -172,12 +192,12 @@ pub fn decide_status(
     if !discrepancies.is_empty() {
         return StatusDecision { next: None, discrepancies };
     }
-    let seen = seen_state(current, report);
+    let seen = seen_state(order, current, report);
     let Some(current) = current else {
         let worth = match report.provider_status {
             ProviderStatus::NotStarted => trigger == Trigger::Confirm,
             // What was taken back before anybody paid has only expired.
-            ProviderStatus::Canceled => false,
+            ProviderStatus::Canceled | ProviderStatus::AuthorizationExpired => false,
             _ => true,
         };
         return StatusDecision { next: worth.then_some(seen), discrepancies };
@@ -190,27 +210,58 @@ pub fn decide_status(
 
 /// The transaction as the provider report alone would have it. Refunds are counted elsewhere: they are records of their
 /// own, and a payment that was refunded is still paid at the provider.
-fn seen_state(current: Option<&TransactionState>, report: &ProviderReport) -> TransactionState {
+fn seen_state(
+    order: &CardOrder,
+    current: Option<&TransactionState>,
+    report: &ProviderReport,
+) -> TransactionState {
     let refunded = current.filter(|current| current.status == Status::Refunded);
     TransactionState {
         status: match (&report.provider_status, refunded) {
             (ProviderStatus::Succeeded, Some(_)) => Status::Refunded,
-            (provider_status, _) => provider_status.status(),
+            (provider_status, _) => provider_status.status(order.capture),
         },
         provider_reference: report.payment.clone(),
         failure: match &report.provider_status {
             ProviderStatus::Failed(failure) => Some(failure.clone()),
+            ProviderStatus::AuthorizationExpired => Some(authorization_expired()),
+            // Why it was canceled stays known where the provider does not repeat it.
+            ProviderStatus::Canceled => current
+                .filter(|current| current.status == Status::Canceled)
+                .and_then(|current| current.failure.clone()),
             _ => None,
         },
         refunded: current.map(|current| current.refunded).unwrap_or_default(),
         dispute: current.and_then(|current| current.dispute.clone()),
+        hold: seen_hold(order, current.and_then(|current| current.hold), report),
+    }
+}
+
+/// What is held or captured of a payment. Here, and nowhere else, its amounts become those that were captured.
+fn seen_hold(order: &CardOrder, current: Option<Hold>, report: &ProviderReport) -> Option<Hold> {
+    if order.capture == CaptureMode::Automatic {
+        return None;
+    }
+    let known = current.unwrap_or_default();
+    match report.provider_status {
+        ProviderStatus::Authorized { capture_before } => {
+            Some(Hold { capture_before: capture_before.or(known.capture_before), ..known })
+        }
+        ProviderStatus::Succeeded => {
+            let captured = report.amount.map_or(order.fee, |amount| order.fee.of_total(amount));
+            Some(Hold { captured: Some(captured), pending: None, ..known })
+        }
+        ProviderStatus::Canceled | ProviderStatus::AuthorizationExpired => {
+            current.map(|hold| Hold { pending: None, ..hold })
+        }
+        _ => current,
     }
 }
 
 /// What cannot be true together with what is recorded.
 fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Discrepancy> {
-    let was_paid = matches!(current.status, Status::Succeeded | Status::Refunded);
-    let is_paid = matches!(seen.status, Status::Succeeded | Status::Refunded);
+    let has_money = |status| matches!(status, Status::Authorized | Status::Succeeded | Status::Refunded);
+    let (was_paid, is_paid) = (has_money(current.status), has_money(seen.status));
     let discrepancy = |kind, expected: &str, found: &str| {
         Some(Discrepancy { kind, expected: expected.to_owned(), found: found.to_owned() })
     };
@@ -224,7 +275,7 @@ fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Discr
         Status::Succeeded | Status::Refunded => {
             same_payment && matches!(seen.status, Status::Failed | Status::Canceled)
         }
-        Status::Pending | Status::Processing | Status::Failed => false,
+        Status::Pending | Status::Processing | Status::Authorized | Status::Failed => false,
     };
     if impossible {
         return discrepancy(DiscrepancyKind::Status, current.status.as_str(), seen.status.as_str());
@@ -274,6 +325,7 @@ mod tests {
             customer_name: None,
             customer_email: None,
             metadata: "{}".to_owned(),
+            capture: CaptureMode::Automatic,
             success_url: None,
             cancel_url: None,
             key: None,
@@ -382,6 +434,47 @@ mod tests {
         let seen = report(ProviderStatus::Succeeded);
         let verdict = decide_status(&order(), Some(&refunded), &seen, Trigger::Other);
         assert_eq!(verdict, StatusDecision::default());
+    }
+
+    fn held(capture_before: Option<i64>) -> ProviderStatus {
+        ProviderStatus::Authorized { capture_before: capture_before.map(Timestamp::from_unix_millis) }
+    }
+
+    #[test]
+    fn only_what_is_captured_by_hand_is_ever_authorized() {
+        let manual = CardOrder { capture: CaptureMode::Manual, ..order() };
+        let decide = |order: &CardOrder, current: Option<&TransactionState>, report: &ProviderReport| {
+            decide_status(order, current, report, Trigger::Other)
+        };
+        let automatic = decide(&order(), None, &report(held(Some(9)))).next.unwrap();
+        assert_eq!((automatic.status, automatic.hold), (Status::Processing, None));
+        let authorized = decide(&manual, None, &report(held(Some(9)))).next.unwrap();
+        let until = authorized.hold.unwrap().capture_before;
+        assert_eq!((authorized.status, until), (Status::Authorized, Some(Timestamp::from_unix_millis(9))));
+        let again = decide(&manual, Some(&authorized), &report(held(None)));
+        assert_eq!(again, StatusDecision::default(), "what is known is not forgotten");
+        // A part of it is captured.
+        let part = ProviderReport { amount: Some(minor(400)), ..report(ProviderStatus::Succeeded) };
+        let captured = decide(&manual, Some(&authorized), &part).next.unwrap();
+        assert_eq!(captured.status, Status::Succeeded);
+        assert_eq!(captured.amounts(&manual.fee).total_debit, minor(400));
+        assert_eq!(decide(&manual, Some(&captured), &part), StatusDecision::default());
+        let kinds = |decision: StatusDecision| decision.discrepancies.first().map(|it| it.kind);
+        assert_eq!(kinds(decide(&order(), None, &part)), Some(DiscrepancyKind::Amount));
+        let more = ProviderReport { amount: Some(minor(1_001)), ..part.clone() };
+        assert_eq!(kinds(decide(&manual, Some(&authorized), &more)), Some(DiscrepancyKind::Amount));
+        // Nobody captured it.
+        let expired = report(ProviderStatus::AuthorizationExpired);
+        let lapsed = decide(&manual, Some(&authorized), &expired).next.unwrap();
+        let code = lapsed.failure.as_ref().map(|failure| failure.code.as_str());
+        assert_eq!((lapsed.status, code), (Status::Canceled, Some("authorization_expired")));
+        let later = decide(&manual, Some(&lapsed), &report(ProviderStatus::Canceled));
+        assert_eq!(later, StatusDecision::default());
+        assert_eq!(kinds(decide(&manual, Some(&lapsed), &part)), Some(DiscrepancyKind::Status));
+        assert_eq!(kinds(decide(&manual, Some(&lapsed), &report(held(None)))), Some(DiscrepancyKind::Status));
+        let other = ProviderReport { payment: Some("pi_2".to_owned()), ..report(held(None)) };
+        assert_eq!(kinds(decide(&manual, Some(&authorized), &other)), Some(DiscrepancyKind::SecondPayment));
+        assert_eq!(decide(&manual, None, &expired), StatusDecision::default(), "it has only expired");
     }
 
     #[test]

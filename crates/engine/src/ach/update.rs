@@ -190,7 +190,9 @@ impl<'e> TransferUpdate<'e> {
                 Some(exponential_backoff(first, 3, progress.tries, MAX_CHECK))
             }
             Status::Succeeded if progress.tries < CHECKS_AFTER_ARRIVAL => Some(AFTER_ARRIVAL),
-            Status::Succeeded | Status::Failed | Status::Canceled | Status::Refunded => None,
+            Status::Authorized | Status::Succeeded | Status::Failed | Status::Canceled | Status::Refunded => {
+                None
+            }
         };
         progress.due = pause.map(|pause| self.at.saturating_add(pause));
         progress.waiting = None;

@@ -3,6 +3,7 @@
 use tollgate_domain::{
     ProviderAccount,
     card::{Attempt, AttemptState, ProviderReport},
+    hold::{HoldAction, HoldActionStatus},
     refund::Refund,
 };
 
@@ -25,6 +26,11 @@ pub(super) fn open_refunds(payment: &CardPayment) -> impl Iterator<Item = &Refun
 /// The refunds that the provider may never have heard of.
 pub(super) fn unsent_refunds(payment: &CardPayment) -> impl Iterator<Item = &Refund> {
     open_refunds(payment).filter(|refund| refund.provider_reference.is_none())
+}
+
+/// The capture or void whose outcome is not known; there is one at most.
+pub(super) fn open_hold_action(payment: &CardPayment) -> Option<&HoldAction> {
+    payment.hold_actions.iter().find(|action| action.status == HoldActionStatus::Pending)
 }
 
 /// The account the payment was last sent to.

@@ -306,10 +306,10 @@ pub(super) fn is_paid(payment: &CardPayment) -> bool {
     matches!(status, Some(Status::Succeeded | Status::Refunded))
 }
 
-/// Whether the money has moved, or is about to.
+/// Whether the money has moved, is held, or is about to move.
 fn is_under_way(payment: &CardPayment) -> bool {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
-    matches!(status, Some(Status::Processing | Status::Succeeded | Status::Refunded))
+    matches!(status, Some(Status::Processing | Status::Authorized | Status::Succeeded | Status::Refunded))
         || open_attempt(payment).is_some()
 }
 

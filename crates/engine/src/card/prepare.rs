@@ -8,6 +8,7 @@ use tollgate_domain::{
     Flow, ServiceReference,
     card::{CardOrder, Preparation},
     event::EventKind,
+    hold::CaptureMode,
     id::{EnvironmentId, PaymentId},
     routing::{Decision, Unroutable},
     transaction::Failure,
@@ -51,6 +52,7 @@ pub struct PrepareRequest {
     pub customer_email: Option<String>,
     /// The metadata as JSON text.
     pub metadata: String,
+    pub capture: CaptureMode,
     /// Where a hosted page sends the customer after paying.
     pub success_url: Option<String>,
     /// Where a hosted page sends a customer who gives up.
@@ -231,6 +233,7 @@ impl Engine {
             ("customer.name", order.customer_name != request.customer_name),
             ("customer.email", order.customer_email != request.customer_email),
             ("metadata", order.metadata != request.metadata),
+            ("capture", order.capture != request.capture),
             ("successUrl", order.success_url != page(&request.success_url, "paid")),
             ("cancelUrl", order.cancel_url != page(&request.cancel_url, "canceled")),
         ]
@@ -323,6 +326,7 @@ impl Engine {
             customer_name: request.customer_name,
             customer_email: request.customer_email,
             metadata: request.metadata,
+            capture: request.capture,
             success_url: request.success_url.or_else(|| self.own_page(request.flow, "paid")),
             cancel_url: request.cancel_url.or_else(|| self.own_page(request.flow, "canceled")),
             key: None,
@@ -418,6 +422,7 @@ impl Engine {
                     transaction: None,
                     attempts: Vec::new(),
                     refunds: Vec::new(),
+                    hold_actions: Vec::new(),
                 })
             }
             Inserted::KeyTaken(_) => Err(PrepareError::UnderWay),

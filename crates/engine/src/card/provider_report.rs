@@ -9,7 +9,10 @@ use tollgate_domain::{
     transaction::{Dispute, TransactionState},
 };
 
-use super::{at_provider::open_attempt, update::PaymentUpdate};
+use super::{
+    at_provider::{open_attempt, open_hold_action},
+    update::PaymentUpdate,
+};
 
 impl PaymentUpdate<'_> {
     /// Takes in a provider report; `source` says how it came to our notice.
@@ -25,30 +28,42 @@ impl PaymentUpdate<'_> {
         if !agrees {
             return;
         }
+        self.settle_hold_action();
         self.apply_refund_reports(&report.refunds, source);
         self.objects(report.payment.clone());
         // Whatever ends what the provider has, ends the preparation.
-        match (self.payment().progress.preparation, &report.provider_status) {
-            (Preparation::Prepared, ProviderStatus::Canceled) => self.preparation(Preparation::Expired, None),
-            (Preparation::Preparing, ProviderStatus::Canceled) => {
-                self.preparation(Preparation::Withdrawn, None);
+        let status = &report.provider_status;
+        match self.payment().progress.preparation {
+            // What the customer has authorized was paid in time, whatever became of it.
+            Preparation::Prepared if status.is_canceled() && !self.was_authorized() => {
+                self.preparation(Preparation::Expired, None);
             }
+            Preparation::Preparing if status.is_canceled() => self.preparation(Preparation::Withdrawn, None),
             // Somebody pays what nobody should know of: it is a payment like any other from now on.
-            (Preparation::Preparing, ProviderStatus::Succeeded | ProviderStatus::Processing) => {
-                self.preparation(Preparation::Prepared, None);
-            }
+            Preparation::Preparing if status.is_under_way() => self.preparation(Preparation::Prepared, None),
             _ => {}
+        }
+    }
+
+    fn was_authorized(&self) -> bool {
+        self.payment().transaction.as_ref().is_some_and(|transaction| transaction.state.hold.is_some())
+    }
+
+    /// The capture or void that is pending has its outcome once the transaction is captured or canceled.
+    fn settle_hold_action(&mut self) {
+        let payment = self.payment();
+        let (Some(open), Some(transaction)) = (open_hold_action(payment), &payment.transaction) else {
+            return;
+        };
+        if let Some(settled) = open.settled_by(&payment.order.fee, &transaction.state, self.now()) {
+            self.hold_action(settled);
         }
     }
 
     /// Takes in what the provider says of the charge that is open: its outcome is known.
     pub(super) fn apply_charge_report(&mut self, report: &ProviderReport, trigger: Trigger, source: &str) {
         let declined = matches!(report.provider_status, ProviderStatus::Failed(_));
-        let is_clear = matches!(
-            report.provider_status,
-            ProviderStatus::Processing | ProviderStatus::Succeeded | ProviderStatus::Failed(_)
-        );
-        if !is_clear {
+        if !declined && !report.provider_status.is_under_way() {
             // There is a charge all the same, which is more than a preparation.
             self.in_doubt(report.payment.clone());
         }
@@ -103,8 +118,8 @@ impl PaymentUpdate<'_> {
     /// Somebody made a refund at the provider.
     fn refund_at_provider(&mut self, report: &RefundReport) {
         let payment = self.payment();
-        let fee = &payment.order.fee;
-        let share = Refundable::after(fee, &payment.refunds).divide(fee, report.total);
+        let fee = payment.amounts();
+        let share = Refundable::after(&fee, &payment.refunds).divide(&fee, report.total);
         let refund = Refund {
             id: self.engine().refund_made_at_provider(&payment.order, &report.id),
             terms: RefundTerms {

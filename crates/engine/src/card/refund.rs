@@ -356,12 +356,12 @@ impl Engine {
     }
 }
 
-fn is_missing(error: &CallError) -> bool {
+pub(super) fn is_missing(error: &CallError) -> bool {
     matches!(error, CallError::Rejected(rejection) if rejection.kind == RejectionKind::Missing)
 }
 
-/// An account that does not have the payment says nothing about its refund, unless it is the one the payment was made at.
-fn unless_elsewhere(call: Call<RefundReport>, check: &AccountCheck) -> Call<RefundReport> {
+/// An account that does not have the payment says nothing about what was asked, unless it is the one the payment was made at.
+pub(super) fn unless_elsewhere<T>(call: Call<T>, check: &AccountCheck) -> Call<T> {
     match &call.outcome {
         Err(error) if is_missing(error) && !check.is_unchanged() => {
             Call { outcome: Err(CallError::Unsent(check.transient_error())), ..call }
@@ -377,6 +377,11 @@ fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
         Status::Succeeded | Status::Refunded => {}
         Status::Pending | Status::Processing => {
             return Err(RefundError::NotRefundable("The payment has not succeeded yet; wait until it has."));
+        }
+        Status::Authorized => {
+            return Err(RefundError::NotRefundable(
+                "The payment is only authorized; void it to release the money, or capture it first.",
+            ));
         }
         Status::Failed | Status::Canceled => {
             return Err(RefundError::NotRefundable(
@@ -395,7 +400,7 @@ fn share(
     amount: Option<Minor>,
     fee_refund: Option<FeeRefund>,
 ) -> Result<Refundable, RefundError> {
-    let (fee, refunds) = (&payment.order.fee, &payment.refunds);
+    let (fee, refunds) = (&payment.amounts(), &payment.refunds);
     let given_back = payment.transaction.as_ref().map(|transaction| transaction.state.refunded);
     let left = Refundable::after(fee, refunds).less_unrecorded(fee, given_back.unwrap_or_default(), refunds);
     let fee_refund = fee_refund.unwrap_or(view.configuration.settings.fee_refund);

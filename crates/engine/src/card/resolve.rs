@@ -11,7 +11,7 @@ use tollgate_domain::{
 
 use super::{
     CardProvider, MAX_ROUNDS,
-    at_provider::{open_attempt, open_refunds, sent_to, subject},
+    at_provider::{open_attempt, open_hold_action, open_refunds, sent_to, subject},
     update::PaymentUpdate,
 };
 use crate::{
@@ -68,6 +68,9 @@ impl Engine {
         }
         if expires {
             return self.expire(&provider, payment, &check).await;
+        }
+        if let Some(action) = open_hold_action(&payment).filter(|_| is_held(&payment)).cloned() {
+            return self.resolve_hold_action(&provider, payment, &action, &check).await;
         }
         if open_refunds(&payment).next().is_some() {
             return self.resolve_refunds(&provider, payment, &check).await;
@@ -312,13 +315,11 @@ fn note_withdrawal(
     match outcome {
         Ok(report) => {
             update.apply_report(report, Trigger::Other, "resolver");
-            let still_open = matches!(
-                report.provider_status,
-                ProviderStatus::Succeeded
-                    | ProviderStatus::Processing
-                    | ProviderStatus::ActionRequired
-                    | ProviderStatus::Unrecognized(_)
-            );
+            let still_open = report.provider_status.is_under_way()
+                || matches!(
+                    report.provider_status,
+                    ProviderStatus::ActionRequired | ProviderStatus::Unrecognized(_)
+                );
             if still_open && end_as == Preparation::Withdrawn {
                 // Somebody pays what nobody should know of: it is a payment like any other from now on.
                 update.preparation(Preparation::Prepared, None);
@@ -369,12 +370,20 @@ fn in_doubt(rejection: &Rejection) -> TransientError {
     TransientError { reason, retry_after: None }
 }
 
-/// Whether time alone ends it: money that is on its way is waited for.
+/// Whether time alone ends it: money that is on its way is waited for, and what is held ends when the provider says so.
 fn can_expire(payment: &CardPayment) -> bool {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     payment.progress.preparation == Preparation::Prepared
-        && !matches!(status, Some(Status::Processing | Status::Succeeded | Status::Refunded))
+        && !matches!(
+            status,
+            Some(Status::Processing | Status::Authorized | Status::Succeeded | Status::Refunded)
+        )
         && !matches!(subject_without_object(payment), Some(Subject::Payment(_)))
+}
+
+/// Whether the money is held, so that it can be captured or released.
+fn is_held(payment: &CardPayment) -> bool {
+    payment.transaction.as_ref().is_some_and(|transaction| transaction.state.status == Status::Authorized)
 }
 
 /// A payment made on our word, which is read rather than taken back.

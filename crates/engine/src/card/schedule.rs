@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::{Timestamp, card::Preparation, transaction::Status};
 
-use super::at_provider::{open_attempt, open_refunds, unsent_refunds};
+use super::at_provider::{open_attempt, open_hold_action, open_refunds, unsent_refunds};
 use crate::{
     backoff::exponential_backoff,
     options::ResolverOptions,
@@ -17,6 +17,9 @@ const MAX_CHECK: Duration = Duration::from_hours(6);
 const MAX_RETRY: Duration = Duration::from_mins(10);
 /// Between checks of what has been processing for a day: a bank debit or a voucher takes several.
 const MAX_SLOW_CHECK: Duration = Duration::from_hours(1);
+
+/// How long after the end of an authorization the provider is asked whether it has ended.
+const AFTER_AUTHORIZATION: Duration = Duration::from_mins(1);
 
 const DAY: Duration = Duration::from_hours(24);
 /// Between follow-ups: as long as the transaction has been as it is, within these bounds.
@@ -35,6 +38,9 @@ pub(super) fn next_check(
 ) -> Option<Timestamp> {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     let is_charging = open_attempt(payment).is_some();
+    if status == Some(Status::Authorized) && !is_charging {
+        return Some(next_check_of_hold(payment, now, options));
+    }
     let is_over = match (payment.progress.preparation, status) {
         (_, Some(Status::Succeeded | Status::Refunded | Status::Canceled)) => true,
         (Preparation::Refused | Preparation::Withdrawn | Preparation::Expired, status) => {
@@ -76,6 +82,28 @@ pub(super) fn next_check(
         let longest = if is_slow { MAX_SLOW_CHECK } else { MAX_RETRY };
         now.saturating_add(exponential_backoff(options.first_check.min(MAX_RETRY), 3, tries, longest))
     })
+}
+
+/// What is held is looked at until it is captured or released: the webhook of either may be lost.
+fn next_check_of_hold(payment: &CardPayment, now: Timestamp, options: &ResolverOptions) -> Timestamp {
+    if open_hold_action(payment).is_some() {
+        return after_lease(payment, now, options);
+    }
+    let hold = payment.transaction.as_ref().and_then(|transaction| transaction.state.hold);
+    let end = hold.and_then(|hold| hold.capture_before).map(|end| end.saturating_add(AFTER_AUTHORIZATION));
+    let check = |longest| {
+        now.saturating_add(exponential_backoff(
+            options.first_check.min(longest),
+            3,
+            payment.progress.tries,
+            longest,
+        ))
+    };
+    match end {
+        Some(end) if now < end => check(MAX_CHECK).min(end),
+        Some(_) => check(MAX_SLOW_CHECK),
+        None => check(MAX_CHECK),
+    }
 }
 
 /// The request or node that works on a payment keeps its lease; what was learned meanwhile has not settled it.
@@ -134,6 +162,7 @@ mod tests {
         Channel, Currency, Flow, Principal,
         card::{Attempt, AttemptState, CardOrder},
         fee::FeeEntry,
+        hold::{CaptureMode, Hold},
         id::{EnvironmentId, PaymentId, TransactionId},
         transaction::TransactionState,
     };
@@ -165,6 +194,7 @@ mod tests {
             customer_name: None,
             customer_email: None,
             metadata: "{}".to_owned(),
+            capture: CaptureMode::Automatic,
             success_url: None,
             cancel_url: None,
             key: None,
@@ -189,7 +219,15 @@ mod tests {
             created_at: at(0),
             updated_at: at(0),
         });
-        CardPayment { revision: 1, order, progress, transaction, attempts: Vec::new(), refunds: Vec::new() }
+        CardPayment {
+            revision: 1,
+            order,
+            progress,
+            transaction,
+            attempts: Vec::new(),
+            refunds: Vec::new(),
+            hold_actions: Vec::new(),
+        }
     }
 
     fn attempt(state: AttemptState) -> Attempt {
@@ -272,5 +310,20 @@ mod tests {
         }
         let refunded = payment(Preparation::Prepared, Some(Status::Refunded));
         assert_eq!(next_follow_up(&refunded, at(0)), Some(at(24 * HOUR)), "a refund can fail later");
+    }
+
+    #[test]
+    fn what_is_held_is_checked_until_its_end_and_after() {
+        let options = ResolverOptions::default();
+        let mut held = payment(Preparation::Prepared, Some(Status::Authorized));
+        let end = at(7 * 24 * HOUR);
+        held.transaction.as_mut().unwrap().state.hold =
+            Some(Hold { capture_before: Some(end), ..Hold::default() });
+        let next = next_check(&held, at(2 * 24 * HOUR), &options).unwrap();
+        assert_eq!(next, at(2 * 24 * HOUR + 6 * HOUR), "not the end of its preparation");
+        let last = next_check(&held, at(7 * 24 * HOUR - HOUR), &options).unwrap();
+        assert_eq!(last, end.saturating_add(AFTER_AUTHORIZATION));
+        let after = next_check(&held, at(7 * 24 * HOUR + HOUR), &options).unwrap();
+        assert_eq!(after, at(7 * 24 * HOUR + 2 * HOUR), "the provider may be late");
     }
 }

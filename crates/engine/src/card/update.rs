@@ -6,6 +6,7 @@ use tollgate_domain::{
     Timestamp,
     card::{Attempt, Discrepancy, Preparation},
     event::EventKind,
+    hold::{Hold, HoldAction, HoldActionStatus},
     id::{ChangeId, TransactionId},
     refund::{Refund, RefundStatus, with_refunds},
     transaction::{Failure, Status, TransactionState},
@@ -39,6 +40,7 @@ pub(super) struct PaymentUpdate<'e> {
     attempt: Option<Attempt>,
     /// Refunds to be written, each with the status it was read in.
     refunds: Vec<(Option<RefundStatus>, Refund)>,
+    hold_actions: Vec<HoldAction>,
     objects: Vec<String>,
     lines: Vec<Line>,
     discrepancies: Vec<(Discrepancy, String)>,
@@ -59,6 +61,7 @@ impl<'e> PaymentUpdate<'e> {
             declined_again: false,
             attempt: None,
             refunds: Vec::new(),
+            hold_actions: Vec::new(),
             objects: Vec::new(),
             lines: Vec::new(),
             discrepancies: Vec::new(),
@@ -212,9 +215,28 @@ impl<'e> PaymentUpdate<'e> {
             None => self.refunds.push((before, refund)),
         }
         let Some(transaction) = &self.payment.transaction else { return };
-        let next = with_refunds(&self.payment.order.fee, &transaction.state, &self.payment.refunds);
+        let next = with_refunds(&self.payment.amounts(), &transaction.state, &self.payment.refunds);
         // A refund's event shows the transaction as it then is, also where that does not change.
         self.transaction(next);
+    }
+
+    /// A capture or void to add, or to put in the place of the one of the same id; the transaction shows whether one is
+    /// pending.
+    pub(super) fn hold_action(&mut self, action: HoldAction) {
+        self.line(action.kind.as_str(), timeline::hold_action(&action));
+        let pending = Some(action.kind).filter(|_| action.status == HoldActionStatus::Pending);
+        for actions in [&mut self.payment.hold_actions, &mut self.hold_actions] {
+            match actions.iter_mut().find(|known| known.id == action.id) {
+                Some(known) => *known = action.clone(),
+                None => actions.push(action.clone()),
+            }
+        }
+        let state = self.payment.transaction.as_ref().map(|transaction| transaction.state.clone());
+        let Some(state) = state else { return };
+        let hold = Some(Hold { pending, ..state.hold.unwrap_or_default() });
+        if state.hold != hold {
+            self.transaction(TransactionState { hold, ..state });
+        }
     }
 
     /// Names the provider has for the payment.
@@ -313,6 +335,7 @@ impl<'e> PaymentUpdate<'e> {
             transaction,
             attempt: self.attempt,
             refunds: self.refunds.into_iter().map(|(_, refund)| refund).collect(),
+            hold_actions: self.hold_actions,
             objects: self.objects,
             entries,
             exceptions,

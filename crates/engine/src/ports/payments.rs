@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, CardOrder, DiscrepancyKind, Preparation},
-    id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, RefundId, TransactionId},
+    fee::FeeSnapshot,
+    hold::HoldAction,
+    id::{ChangeId, EntryId, EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
     refund::Refund,
     transaction::{Status, Transaction, TransactionState},
 };
@@ -62,6 +64,16 @@ pub struct CardPayment {
     pub attempts: Vec<Attempt>,
     /// Its refunds in the order of their recording.
     pub refunds: Vec<Refund>,
+    /// Its captures and voids in the order of their recording.
+    pub hold_actions: Vec<HoldAction>,
+}
+
+impl CardPayment {
+    /// The amounts that count: those that were captured, once a payment was captured by hand.
+    pub fn amounts(&self) -> FeeSnapshot {
+        let prepared = &self.order.fee;
+        self.transaction.as_ref().map_or(*prepared, |transaction| transaction.state.amounts(prepared))
+    }
 }
 
 /// One line of a payment's timeline. Lines are never changed.
@@ -110,6 +122,8 @@ pub struct PaymentChange {
     pub attempt: Option<Attempt>,
     /// Refunds to add, or to replace by their ids.
     pub refunds: Vec<Refund>,
+    /// Captures and voids to add, or to replace by their ids.
+    pub hold_actions: Vec<HoldAction>,
     /// Names of the provider's objects by which the payment is found from now on. One already known stays whose it is.
     pub objects: Vec<String>,
     /// Lines to add to the timeline.
@@ -324,6 +338,13 @@ pub trait PaymentStore: Send + Sync + 'static {
         refund: RefundId,
     ) -> Result<Option<PaymentId>, StoreError>;
 
+    /// Which payment a capture or void belongs to.
+    async fn payment_of_hold_action(
+        &self,
+        environment: EnvironmentId,
+        action: HoldActionId,
+    ) -> Result<Option<PaymentId>, StoreError>;
+
     /// The names of the provider's objects by which a payment is found, at most a hundred.
     async fn objects_of_payment(
         &self,
@@ -331,7 +352,8 @@ pub trait PaymentStore: Send + Sync + 'static {
         id: PaymentId,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Changes a payment, if it is still as it was seen. [`StoreError::Broken`] if a new refund's id is another payment's.
+    /// Changes a payment, if it is still as it was seen. [`StoreError::Broken`] if the id of a new refund,
+    /// capture or void is another payment's.
     async fn change_payment(
         &self,
         environment: EnvironmentId,

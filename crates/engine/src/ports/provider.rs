@@ -9,6 +9,7 @@ use tollgate_domain::{
     Flow, Minor, Timestamp,
     ach::{AchProviderReport, TransferOrder},
     card::{CardOrder, ProviderReport},
+    hold::HoldAction,
     refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
@@ -320,6 +321,17 @@ pub trait Cards: Send + Sync {
         payment: &str,
         refund: &Refund,
     ) -> Call<RefundReport>;
+
+    /// Captures money that is held, or releases it, by the provider's name for the payment and under the action's id as the
+    /// key. Says where the payment then stands, also where it turns out to have been captured or released before. A rejection
+    /// means that the money is still held.
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport>;
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
     /// `None` if there is none, or the provider cannot be asked.

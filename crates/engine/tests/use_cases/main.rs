@@ -19,6 +19,7 @@ mod deliveries;
 mod directory;
 mod expiry;
 mod follow_up;
+mod hold;
 mod keys;
 mod prepare;
 mod provider_check;

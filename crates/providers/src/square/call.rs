@@ -45,6 +45,30 @@ impl<'a> ApiClient<'a> {
         Ok(ApiCall { operation, key: Some(key), request, makes: true })
     }
 
+    /// Changes something, once; the key stands in the body.
+    pub(super) fn put(
+        self,
+        operation: &'static str,
+        path: &str,
+        body: &Value,
+        key: String,
+    ) -> Result<ApiCall, CallError> {
+        let mut call = self.create(operation, path, body, key)?;
+        call.request.method = Method::PUT;
+        Ok(ApiCall { makes: false, ..call })
+    }
+
+    /// Does something that cannot be done twice; on this API that needs no key.
+    pub(super) fn post(
+        self,
+        operation: &'static str,
+        path: &str,
+        body: &Value,
+    ) -> Result<ApiCall, CallError> {
+        let call = self.create(operation, path, body, String::new())?;
+        Ok(ApiCall { key: None, makes: false, ..call })
+    }
+
     /// Reads something.
     pub(super) fn get(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         self.without_body(operation, Method::GET, path)

@@ -2,7 +2,11 @@
 
 use form_urlencoded::Serializer;
 use serde_json::{Map, Value, json};
-use tollgate_domain::{Timestamp, card::CardOrder};
+use tollgate_domain::{
+    Timestamp,
+    card::CardOrder,
+    hold::{CaptureMode, HoldAction},
+};
 use tollgate_engine::ports::Charge;
 
 use crate::text::fit;
@@ -10,6 +14,9 @@ use crate::text::fit;
 /// What a hosted page calls the purchase where the caller said nothing.
 const NEUTRAL_NAME: &str = "Payment";
 const NOTE_BYTES_MAX: usize = 500;
+
+/// The longest time the wire holds money for a card that was typed in.
+const HELD_FOR: &str = "P7D";
 
 /// A link that sells one order. An order rather than the shorter `quick_pay`, because only an order carries our
 /// reference.
@@ -50,7 +57,12 @@ pub(super) fn payment(order: &CardOrder, charge: &Charge, location: &str, key: &
     body.insert("amount_money".to_owned(), money(order));
     body.insert("location_id".to_owned(), location.into());
     body.insert("reference_id".to_owned(), order.id.to_string().into());
-    body.insert("autocomplete".to_owned(), true.into());
+    let is_manual = order.capture == CaptureMode::Manual;
+    body.insert("autocomplete".to_owned(), (!is_manual).into());
+    if is_manual {
+        body.insert("delay_duration".to_owned(), HELD_FOR.into());
+        body.insert("delay_action".to_owned(), "CANCEL".into());
+    }
     if let Some(verification) = &charge.verification {
         body.insert("verification_token".to_owned(), verification.expose().into());
     }
@@ -61,6 +73,13 @@ pub(super) fn payment(order: &CardOrder, charge: &Charge, location: &str, key: &
         body.insert("note".to_owned(), note.into());
     }
     body.into()
+}
+
+/// Lowers what is held to what is to be captured. Nothing in it changes between tries, so that the key always fits.
+pub(super) fn lower(order: &CardOrder, action: &HoldAction, key: &str) -> Value {
+    let amount = action.amounts(&order.fee).total_debit.get();
+    let payment = json!({ "amount_money": { "amount": amount, "currency": order.currency.code() } });
+    json!({ "idempotency_key": key, "payment": payment })
 }
 
 /// The query of one page of payments over an order's total, the oldest first.

@@ -1,7 +1,7 @@
 //! The table from the provider's states to ours.
 
 use tollgate_domain::{
-    Minor,
+    Minor, Timestamp,
     card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
@@ -13,13 +13,31 @@ pub(super) fn report(payment: &Payment) -> ProviderReport {
     let errors = payment.card_details.as_ref().map(|details| details.errors.as_slice()).unwrap_or_default();
     ProviderReport {
         payment: Some(payment.id.clone()),
-        provider_status: payment_status(&payment.status, rejection::failure(errors)),
+        provider_status: provider_status(payment, rejection::failure(errors)),
         amount: Some(payment.amount_money.amount),
         currency: Some(payment.amount_money.currency.to_ascii_uppercase()),
         reference: payment.reference_id.clone(),
         refunds: Vec::new(),
         // A payment does not say; a dispute is read by its own name.
         disputed: false,
+    }
+}
+
+fn provider_status(payment: &Payment, failure: Failure) -> ProviderStatus {
+    let moment = |text: &Option<String>| text.as_deref()?.parse::<jiff::Timestamp>().ok();
+    let end = moment(&payment.delayed_until);
+    match payment_status(&payment.status, failure) {
+        ProviderStatus::Authorized { .. } => {
+            let capture_before = end.map(|end| Timestamp::from_unix_millis(end.as_millisecond()));
+            ProviderStatus::Authorized { capture_before }
+        }
+        // The provider does not say who canceled it. What changed last at its end or after, it canceled by itself.
+        ProviderStatus::Canceled
+            if end.zip(moment(&payment.updated_at)).is_some_and(|(end, at)| at >= end) =>
+        {
+            ProviderStatus::AuthorizationExpired
+        }
+        other => other,
     }
 }
 
@@ -62,8 +80,8 @@ fn sum(amounts: impl Iterator<Item = Minor>) -> Minor {
 /// Payments. `failure` is why, should it have failed.
 fn payment_status(status: &str, failure: Failure) -> ProviderStatus {
     match status {
-        // Payments are completed by themselves here, so an approved one is on its way.
-        "APPROVED" | "PENDING" => ProviderStatus::Processing,
+        "APPROVED" => ProviderStatus::Authorized { capture_before: None },
+        "PENDING" => ProviderStatus::Processing,
         "COMPLETED" => ProviderStatus::Succeeded,
         "CANCELED" => ProviderStatus::Canceled,
         "FAILED" => ProviderStatus::Failed(failure),
@@ -88,10 +106,10 @@ const COUNTED_RANK: u8 = 3;
 pub(super) const fn rank(provider_status: &ProviderStatus) -> u8 {
     match provider_status {
         ProviderStatus::Succeeded => 5,
-        ProviderStatus::Processing => 4,
+        ProviderStatus::Processing | ProviderStatus::Authorized { .. } => 4,
         ProviderStatus::Unrecognized(_) => 3,
         ProviderStatus::ActionRequired | ProviderStatus::NotStarted => 2,
-        ProviderStatus::Canceled => 1,
+        ProviderStatus::Canceled | ProviderStatus::AuthorizationExpired => 1,
         ProviderStatus::Failed(_) => 0,
     }
 }
@@ -104,7 +122,7 @@ mod tests {
     #[test]
     fn every_state_of_a_payment() {
         for (status, expected) in [
-            ("APPROVED", ProviderStatus::Processing),
+            ("APPROVED", ProviderStatus::Authorized { capture_before: None }),
             ("PENDING", ProviderStatus::Processing),
             ("COMPLETED", ProviderStatus::Succeeded),
             ("CANCELED", ProviderStatus::Canceled),
@@ -126,7 +144,31 @@ mod tests {
             refund_ids: Vec::new(),
             reference_id: None,
             created_at: None,
+            updated_at: None,
+            delayed_until: None,
+            version_token: None,
             card_details: None,
+        }
+    }
+
+    #[test]
+    fn what_is_held_says_until_when_and_how_it_ended() {
+        let end = "2026-11-23T09:30:00.000Z";
+        let until = Some(Timestamp::from_unix_millis(1_795_426_200_000));
+        for (status, updated_at, expected) in [
+            ("APPROVED", "2026-11-16T09:30:01Z", ProviderStatus::Authorized { capture_before: until }),
+            ("CANCELED", "2026-11-16T09:30:01Z", ProviderStatus::Canceled),
+            ("CANCELED", "2026-11-23T09:30:00Z", ProviderStatus::AuthorizationExpired),
+            ("CANCELED", "2026-11-23T09:30:07Z", ProviderStatus::AuthorizationExpired),
+            ("CANCELED", "never", ProviderStatus::Canceled),
+            ("COMPLETED", "2026-11-23T09:30:07Z", ProviderStatus::Succeeded),
+        ] {
+            let payment = Payment {
+                delayed_until: Some(end.to_owned()),
+                updated_at: Some(updated_at.to_owned()),
+                ..paid("p1", status, 1_000)
+            };
+            assert_eq!(report(&payment).provider_status, expected, "{status} {updated_at}");
         }
     }
 

@@ -26,6 +26,9 @@ pub(super) struct Payment {
     pub(super) refund_ids: Vec<String>,
     pub(super) reference_id: Option<String>,
     pub(super) created_at: Option<String>,
+    pub(super) updated_at: Option<String>,
+    pub(super) delayed_until: Option<String>,
+    pub(super) version_token: Option<String>,
     pub(super) card_details: Option<CardDetails>,
 }
 

@@ -1,6 +1,9 @@
 //! Refunds: made under our own key, and recognized by our own name for them.
 
-use tollgate_domain::refund::{Refund, RefundReason, RefundReport, RefundStatus};
+use tollgate_domain::{
+    Minor,
+    refund::{Refund, RefundReason, RefundReport, RefundStatus},
+};
 use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
@@ -46,9 +49,13 @@ pub(super) async fn of_charge(
     charge: Option<types::Charge>,
     intent: &str,
 ) -> Result<Vec<RefundReport>, CallError> {
-    let Some(refunds) = charge.and_then(|charge| charge.refunds) else { return Ok(Vec::new()) };
+    // What is held and released again is listed as a refund, though nothing was ever taken.
+    let Some(charge) = charge.filter(|charge| !charge.is_uncaptured()) else { return Ok(Vec::new()) };
+    let released = charge.amount.zip(charge.amount_captured);
+    let released = released.and_then(|(held, captured)| held.checked_sub(captured));
+    let Some(refunds) = charge.refunds else { return Ok(Vec::new()) };
     if !refunds.has_more {
-        return Ok(refunds.data.into_iter().map(report).collect());
+        return Ok(without_release(refunds.data, released));
     }
     let query = Form::new().with("payment_intent", intent).with("limit", &PAGE.to_string());
     let call = api.get("refunds.list", "refunds", query)?;
@@ -56,7 +63,19 @@ pub(super) async fn of_charge(
     if all.has_more {
         return Err(unknown("the payment has too many refunds to read"));
     }
-    Ok(all.data.into_iter().map(report).collect())
+    Ok(without_release(all.data, released))
+}
+
+/// Every refund but what a partial capture has released: the first one on its charge, which moves no balance.
+fn without_release(mut newest_first: Vec<types::Refund>, released: Option<Minor>) -> Vec<RefundReport> {
+    let is_ours = |refund: &types::Refund| {
+        refund.metadata.as_ref().is_some_and(|metadata| metadata.tollgate_refund.is_some())
+    };
+    newest_first.pop_if(|oldest| {
+        let is_release = Some(oldest.amount) == released && oldest.balance_transaction.is_none();
+        is_release && !is_ours(oldest)
+    });
+    newest_first.into_iter().map(report).collect()
 }
 
 fn report(refund: types::Refund) -> RefundReport {
@@ -86,6 +105,29 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn what_a_partial_capture_releases_is_no_refund() {
+        let refund = |amount: u64, moves: bool, ours: bool| {
+            let reference = ours.then(|| "re_00000000000000000000000000");
+            let balance = moves.then_some("txn_1");
+            let refund = json!({
+                "id": format!("re_{amount}"), "amount": amount, "status": "succeeded",
+                "balance_transaction": balance, "metadata": { "tollgate_refund": reference },
+            });
+            serde_json::from_value::<types::Refund>(refund).unwrap()
+        };
+        for (newest_first, left) in [
+            (vec![], 0),
+            (vec![refund(600, false, false)], 0),
+            (vec![refund(100, true, false), refund(600, false, false)], 1),
+            (vec![refund(600, true, false)], 1),
+            (vec![refund(600, false, true)], 1),
+            (vec![refund(599, false, false)], 1),
+        ] {
+            assert_eq!(without_release(newest_first, Minor::new(600)).len(), left);
+        }
+    }
 
     #[test]
     fn every_state_of_a_refund() {

@@ -12,10 +12,12 @@ use crate::{
 };
 
 /// The object exists and is in no state for what was asked.
-const STATE_CODES: [&str; 5] = [
+const STATE_CODES: [&str; 7] = [
     "payment_intent_unexpected_state",
     "charge_already_captured",
     "charge_already_refunded",
+    "charge_expired_for_capture",
+    "capture_charge_authorization_expired",
     "charge_disputed",
     "intent_invalid_state",
 ];
@@ -44,12 +46,12 @@ pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
         _ if CONFIGURATION_CODES.contains(&code) => {
             refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
+        _ if STATE_CODES.contains(&code) => refused(RejectionKind::State, Code::ProviderState),
         _ if kind == "card_error" || status == StatusCode::PAYMENT_REQUIRED => declined(decline(error)),
         // An address that is no endpoint is 404 as well, and says nothing about the object.
         StatusCode::NOT_FOUND if code == "resource_missing" => {
             refused(RejectionKind::Missing, Code::ProviderObjectMissing)
         }
-        _ if STATE_CODES.contains(&code) => refused(RejectionKind::State, Code::ProviderState),
         _ if kind == "idempotency_error" => {
             invalid(Code::ProviderRefused, Some("the idempotency key was used for a different request"))
         }
@@ -234,6 +236,7 @@ mod tests {
             (400, "invalid_request_error", "payment_intent_unexpected_state", (State, "provider_state")),
             (400, "invalid_request_error", "charge_already_refunded", (State, "provider_state")),
             (400, "invalid_request_error", "charge_disputed", (State, "provider_state")),
+            (402, "card_error", "capture_charge_authorization_expired", (State, "provider_state")),
             (400, "invalid_request_error", "email_invalid", (Invalid, "provider_refused")),
             (400, "idempotency_error", "", (Invalid, "provider_refused")),
             (400, "invalid_request_error", "livemode_mismatch", (Credentials, "provider_credentials")),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tollgate_configuration::ProviderOptions;
-use tollgate_domain::card::CardOrder;
+use tollgate_domain::{card::CardOrder, hold::CaptureMode, money::Minor};
 use tollgate_engine::ports::{CallError, OrderFault};
 
 use super::form::Form;
@@ -33,6 +33,9 @@ const OTHER_UNITS: [&str; 3] = ["ISK", "MGA", "UGX"];
 /// Three decimals, of which the wire takes only two: the last digit has to be 0.
 const TENS_ONLY: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
 
+/// Methods whose money the wire can hold until it is captured; with any other in the list it refuses the whole payment.
+const HOLDABLE: [&str; 6] = ["card", "link", "affirm", "afterpay_clearpay", "cashapp", "klarna"];
+
 /// What the wire would refuse, or would take for another amount.
 pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), OrderFault> {
     let code = order.currency.code();
@@ -41,6 +44,15 @@ pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), 
         let message =
             format!("{code} is counted in different units by the selected provider; route it elsewhere");
         return fault("currency", message);
+    }
+    let is_manual = order.capture == CaptureMode::Manual;
+    if is_manual && !options.payment_methods.iter().any(|method| HOLDABLE.contains(&method.name)) {
+        let message = format!(
+            "cannot be manual with the payment methods of the selected provider; use automatic, or add one of {} to its \
+             `options.paymentMethods`",
+            HOLDABLE.join(", ")
+        );
+        return fault("capture", message);
     }
     if methods(order, options).next().is_none() {
         let names: Vec<_> = options.payment_methods.iter().map(|method| method.name).collect();
@@ -64,8 +76,9 @@ pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), 
 
 /// Those of the configured methods that can pay this order.
 fn methods<'a>(order: &CardOrder, options: &'a ProviderOptions) -> impl Iterator<Item = &'static str> + 'a {
-    let code = order.currency.code().to_owned();
-    options.payment_methods.iter().filter(move |method| method.takes(&code)).map(|method| method.name)
+    let (code, is_manual) = (order.currency.code().to_owned(), order.capture == CaptureMode::Manual);
+    let methods = options.payment_methods.iter().filter(move |method| method.takes(&code));
+    methods.map(|method| method.name).filter(move |name| !is_manual || HOLDABLE.contains(name))
 }
 
 /// Without a list the wire offers every method that is switched on in the account's dashboard.
@@ -83,6 +96,7 @@ pub(super) fn intent(order: &CardOrder, options: &ProviderOptions) -> Form {
     let form =
         Form::new().with("amount", &order.fee.total_debit.to_string()).with("currency", &currency(order));
     with_methods(form, order, options)
+        .with_some("capture_method", capture_method(order))
         .with_some("description", order.description.as_deref())
         .with_some("receipt_email", receipt_email(order, options))
         .with_some("statement_descriptor_suffix", options.statement_descriptor_suffix.as_deref())
@@ -109,6 +123,7 @@ pub(super) fn session(order: &CardOrder, options: &ProviderOptions) -> Result<Fo
         .with_some("customer_email", order.customer_email.as_deref())
         .with_all("line_items[0]", &item)
         .with_all("metadata", &metadata(order))
+        .with_some("payment_intent_data[capture_method]", capture_method(order))
         .with_some("payment_intent_data[description]", order.description.as_deref())
         .with_some("payment_intent_data[receipt_email]", receipt_email(order, options))
         .with_some(
@@ -119,6 +134,21 @@ pub(super) fn session(order: &CardOrder, options: &ProviderOptions) -> Result<Fo
         .with_all("payment_intent_data[metadata]", &metadata(order))
         .with("expires_at", &session_end(order).to_string());
     Ok(form)
+}
+
+/// Left out where the wire captures by itself.
+fn capture_method(order: &CardOrder) -> Option<&'static str> {
+    (order.capture == CaptureMode::Manual).then_some("manual")
+}
+
+/// Capturing what is held. What the total leaves is released.
+pub(super) fn capture(total: Minor) -> Form {
+    intent_query().with("amount_to_capture", &total.to_string())
+}
+
+/// Releasing what is held.
+pub(super) fn void() -> Form {
+    intent_query().with("cancellation_reason", "requested_by_customer")
 }
 
 /// Taking an intent back.

@@ -1,13 +1,14 @@
 //! The table from the provider's states to ours.
 
 use tollgate_domain::{
+    Timestamp,
     card::{ProviderReport, ProviderStatus},
     transaction::Failure,
 };
 
 use super::{
     rejection,
-    types::{Intent, Metadata, NextAction, Session},
+    types::{Charge, Intent, Metadata, NextAction, Session},
 };
 
 /// The customer holds something to pay by, a voucher or the like, and has days to do it. What is not paid in time comes back
@@ -25,15 +26,36 @@ const PAID_LATER: [&str; 7] = [
 /// An intent as the domain sees it, without its refunds.
 pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
     let failure = intent.last_payment_error.as_ref().map(rejection::failure);
+    let provider_status = match intent_status(&intent.status, failure, intent.next_action.as_ref()) {
+        ProviderStatus::Authorized { .. } => {
+            ProviderStatus::Authorized { capture_before: capture_before(intent) }
+        }
+        ProviderStatus::Canceled if has_lapsed(intent) => ProviderStatus::AuthorizationExpired,
+        other => other,
+    };
+    // Of what was captured in part, that part was received.
+    let received = intent.amount_received.filter(|_| provider_status == ProviderStatus::Succeeded);
     ProviderReport {
         payment: Some(intent.id.clone()),
-        provider_status: intent_status(&intent.status, failure, intent.next_action.as_ref()),
-        amount: Some(intent.amount),
+        provider_status,
+        amount: Some(received.unwrap_or(intent.amount)),
         currency: Some(intent.currency.to_ascii_uppercase()),
         reference: reference(intent.metadata.as_ref()),
         refunds: Vec::new(),
         disputed: intent.latest_charge.as_ref().is_some_and(|charge| charge.disputed),
     }
+}
+
+fn capture_before(intent: &Intent) -> Option<Timestamp> {
+    let details = intent.latest_charge.as_ref()?.payment_method_details.as_ref()?;
+    let seconds = details.card.as_ref()?.capture_before?;
+    Some(Timestamp::from_unix_millis(seconds.saturating_mul(1_000)))
+}
+
+/// Whether the provider canceled it by itself because nobody captured in time.
+fn has_lapsed(intent: &Intent) -> bool {
+    let by_itself = matches!(intent.cancellation_reason.as_deref(), Some("automatic" | "expired"));
+    by_itself && intent.latest_charge.as_ref().is_some_and(Charge::is_uncaptured)
 }
 
 /// A session as the domain sees it: by its intent once it exists.
@@ -67,8 +89,8 @@ fn intent_status(status: &str, failure: Option<Failure>, next: Option<&NextActio
         ("requires_payment_method", Some(failure)) => ProviderStatus::Failed(failure),
         ("requires_action", _) if is_paid_later => ProviderStatus::Processing,
         ("requires_action", _) => ProviderStatus::ActionRequired,
-        // Authorised only happens to intents that are captured by hand, which are none of ours.
-        ("processing" | "requires_capture", _) => ProviderStatus::Processing,
+        ("processing", _) => ProviderStatus::Processing,
+        ("requires_capture", _) => ProviderStatus::Authorized { capture_before: None },
         ("succeeded", _) => ProviderStatus::Succeeded,
         ("canceled", _) => ProviderStatus::Canceled,
         (other, _) => ProviderStatus::Unrecognized(other.to_owned()),
@@ -79,16 +101,17 @@ fn intent_status(status: &str, failure: Option<Failure>, next: Option<&NextActio
 fn session_status(status: &str, payment_status: &str, intent: Option<&ProviderStatus>) -> ProviderStatus {
     match (status, payment_status, intent) {
         // What an intent says is the truth about money, whatever became of the page.
-        (_, _, Some(paid @ (ProviderStatus::Succeeded | ProviderStatus::Processing))) => paid.clone(),
+        (_, _, Some(paid)) if paid.is_under_way() => paid.clone(),
         // An open page makes itself a new intent where it needs one.
-        ("open", _, None | Some(ProviderStatus::Canceled)) => ProviderStatus::NotStarted,
+        ("open", _, None | Some(ProviderStatus::Canceled | ProviderStatus::AuthorizationExpired)) => {
+            ProviderStatus::NotStarted
+        }
         ("open", _, Some(intent)) => intent.clone(),
         ("complete", "paid" | "no_payment_required", _) => ProviderStatus::Succeeded,
         // A delayed method that did not come through; the page cannot be used again.
         ("complete", "unpaid", Some(failed @ ProviderStatus::Failed(_))) => failed.clone(),
-        ("complete", "unpaid", Some(ProviderStatus::Canceled)) | ("expired", _, _) => {
-            ProviderStatus::Canceled
-        }
+        ("complete", "unpaid", Some(ended)) if ended.is_canceled() => ended.clone(),
+        ("expired", _, _) => ProviderStatus::Canceled,
         ("complete", "unpaid", _) => ProviderStatus::Processing,
         ("complete", other, _) => ProviderStatus::Unrecognized(format!("complete, {other}")),
         (other, _, _) => ProviderStatus::Unrecognized(other.to_owned()),
@@ -119,7 +142,7 @@ mod tests {
             ("requires_action", None, ProviderStatus::ActionRequired),
             ("requires_action", failure(), ProviderStatus::ActionRequired),
             ("processing", None, ProviderStatus::Processing),
-            ("requires_capture", None, ProviderStatus::Processing),
+            ("requires_capture", None, ProviderStatus::Authorized { capture_before: None }),
             ("succeeded", None, ProviderStatus::Succeeded),
             ("succeeded", failure(), ProviderStatus::Succeeded),
             ("canceled", None, ProviderStatus::Canceled),
@@ -128,6 +151,38 @@ mod tests {
             ("", None, ProviderStatus::Unrecognized(String::new())),
         ] {
             assert_eq!(intent_status(status, failure, None), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_says_until_when_and_how_it_ended() {
+        let intent = |status: &str, reason: Option<&str>, received: u64, charge: serde_json::Value| {
+            let intent = serde_json::json!({
+                "id": "pi_1", "status": status, "amount": 1_000, "amount_received": received, "currency": "usd",
+                "cancellation_reason": reason, "latest_charge": charge,
+            });
+            intent_report(&serde_json::from_value(intent).unwrap())
+        };
+        let held = serde_json::json!({
+            "status": "succeeded", "captured": false,
+            "payment_method_details": { "type": "card", "card": { "capture_before": 1_790_000_000 } },
+        });
+        let until = Some(Timestamp::from_unix_millis(1_790_000_000_000));
+        let authorized = intent("requires_capture", None, 0, held.clone());
+        assert_eq!(authorized.provider_status, ProviderStatus::Authorized { capture_before: until });
+        assert_eq!(authorized.amount.unwrap().get(), 1_000);
+        let part = intent("succeeded", None, 400, serde_json::json!({ "captured": true }));
+        assert_eq!((part.provider_status, part.amount.unwrap().get()), (ProviderStatus::Succeeded, 400));
+        let declined = serde_json::json!({ "status": "failed", "captured": false });
+        for (reason, charge, expected) in [
+            (Some("automatic"), held.clone(), ProviderStatus::AuthorizationExpired),
+            (Some("expired"), held.clone(), ProviderStatus::AuthorizationExpired),
+            (Some("requested_by_customer"), held.clone(), ProviderStatus::Canceled),
+            (None, held, ProviderStatus::Canceled),
+            (Some("automatic"), declined, ProviderStatus::Canceled),
+            (Some("automatic"), serde_json::Value::Null, ProviderStatus::Canceled),
+        ] {
+            assert_eq!(intent("canceled", reason, 0, charge).provider_status, expected, "{reason:?}");
         }
     }
 
@@ -148,7 +203,10 @@ mod tests {
 
     #[test]
     fn every_state_of_a_session() {
-        use ProviderStatus::{ActionRequired, Canceled, NotStarted, Processing, Succeeded, Unrecognized};
+        use ProviderStatus::{
+            ActionRequired, AuthorizationExpired, Canceled, NotStarted, Processing, Succeeded, Unrecognized,
+        };
+        let held = || ProviderStatus::Authorized { capture_before: None };
         let strange = || Unrecognized("strange".to_owned());
         for (status, payment_status, intent, expected) in [
             ("open", "unpaid", None, NotStarted),
@@ -167,6 +225,9 @@ mod tests {
             ("complete", "unpaid", Some(failed()), failed()),
             ("complete", "unpaid", Some(Canceled), Canceled),
             ("complete", "unpaid", Some(Succeeded), Succeeded),
+            ("complete", "unpaid", Some(held()), held()),
+            ("complete", "unpaid", Some(AuthorizationExpired), AuthorizationExpired),
+            ("open", "unpaid", Some(AuthorizationExpired), NotStarted),
             ("complete", "strange", None, Unrecognized("complete, strange".to_owned())),
             ("expired", "unpaid", None, Canceled),
             ("expired", "unpaid", Some(Canceled), Canceled),

@@ -28,6 +28,9 @@ pub(super) struct Intent {
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount_received: Option<Minor>,
+    pub(super) cancellation_reason: Option<String>,
     pub(super) currency: String,
     pub(super) last_payment_error: Option<Error>,
     pub(super) latest_charge: Option<Charge>,
@@ -45,9 +48,34 @@ pub(super) struct NextAction {
 /// A charge inside its intent.
 #[derive(Deserialize)]
 pub(super) struct Charge {
+    pub(super) status: Option<String>,
+    pub(super) captured: Option<bool>,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount: Option<Minor>,
+    #[serde(default, deserialize_with = "maybe_minor")]
+    pub(super) amount_captured: Option<Minor>,
     #[serde(default)]
     pub(super) disputed: bool,
+    pub(super) payment_method_details: Option<MethodDetails>,
     pub(super) refunds: Option<RefundList>,
+}
+
+impl Charge {
+    /// Whether its money is or was held, and never taken.
+    pub(super) fn is_uncaptured(&self) -> bool {
+        self.status.as_deref() == Some("succeeded") && self.captured == Some(false)
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct MethodDetails {
+    pub(super) card: Option<CardDetails>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CardDetails {
+    /// In seconds since the epoch.
+    pub(super) capture_before: Option<i64>,
 }
 
 /// Refunds, the newest first.
@@ -66,6 +94,7 @@ pub(super) struct Refund {
     pub(super) status: Option<String>,
     pub(super) failure_reason: Option<String>,
     pub(super) pending_reason: Option<String>,
+    pub(super) balance_transaction: Option<Named>,
     pub(super) metadata: Option<Metadata>,
 }
 

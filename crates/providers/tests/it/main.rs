@@ -9,6 +9,7 @@ mod deliveries;
 mod events;
 mod faults;
 mod fuzz;
+mod holds;
 mod increase;
 mod increase_faults;
 mod increase_funds;

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tollgate_configuration::{Adapter, Configuration, Provider};
 use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
-use tollgate_domain::fee::FeeEntry;
-use tollgate_domain::id::{EnvironmentId, PaymentId, RefundId};
+use tollgate_domain::fee::{FeeEntry, FeeLayer};
+use tollgate_domain::hold::{CaptureMode, HoldAction, HoldActionKind, HoldActionStatus};
+use tollgate_domain::id::{EnvironmentId, HoldActionId, PaymentId, RefundId};
 use tollgate_domain::refund::{Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms};
-use tollgate_domain::{Channel, Currency, Flow, Minor, Principal, Timestamp};
+use tollgate_domain::{BasisPoints, Channel, Currency, Flow, Minor, Principal, Timestamp};
 use tollgate_engine::ports::{Adapters as _, Call, CallError, Cards, Charge, RejectionKind, WebhookReader};
 use tollgate_providers::{ProviderSettings, Providers};
 use tollgate_simulator::{Config, Simulator};
@@ -144,12 +145,34 @@ pub(crate) fn order(flow: Flow) -> CardOrder {
         customer_name: Some("Ada Example".to_owned()),
         customer_email: Some(EMAIL.to_owned()),
         metadata: "{}".to_owned(),
+        capture: CaptureMode::Automatic,
         success_url: Some("https://shop.test/done?order=1".to_owned()),
         cancel_url: Some("https://shop.test/back".to_owned()),
         key: None,
         request: "req_test".to_owned(),
         created_at: at,
         expires_at: at.saturating_add(Duration::from_hours(24)),
+    }
+}
+
+/// The same, to be captured by hand, with a fee of 3 % on top.
+pub(crate) fn manual_order(flow: Flow) -> CardOrder {
+    let layer = FeeLayer { enabled: true, percent: BasisPoints::new(300).unwrap(), ..FeeLayer::default() };
+    let fee = FeeEntry { platform: layer, ..FeeEntry::default() }.assess(Principal::new(2_000).unwrap());
+    CardOrder { capture: CaptureMode::Manual, fee, ..order(flow) }
+}
+
+/// A capture or void of ours that is about to be sent.
+pub(crate) fn hold_action(number: u8, kind: HoldActionKind, asked: Option<u64>) -> HoldAction {
+    HoldAction {
+        id: HoldActionId::from_bytes([number; 16]),
+        kind,
+        asked: asked.map(|asked| Principal::new(asked).unwrap()),
+        status: HoldActionStatus::Pending,
+        failure: None,
+        request: "req_test".to_owned(),
+        created_at: now(),
+        updated_at: now(),
     }
 }
 

@@ -25,18 +25,24 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tollgate_domain::Flow;
 use tollgate_domain::card::ProviderStatus;
+use tollgate_domain::hold::HoldActionKind::{Capture, Void};
 use tollgate_engine::ports::{RejectionKind, Subject};
 use tollgate_providers::ProviderSettings;
 use tollgate_vault::Secret;
 
 use crate::child::{Running, installed, place, run};
-use crate::support::{charge, now, order, refused, send, square_at, start_with, stripe_at, stripe_with};
+use crate::support::{
+    charge, hold_action, manual_order, now, order, refused, send, square_at, start_with, stripe_at,
+    stripe_with,
+};
 
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validators/package.json");
 const GOOD: &str = "4242424242424242";
 /// What Square's requests are made of.
-const SQUARE_OBJECTS: [&str; 7] = [
+const SQUARE_OBJECTS: [&str; 9] = [
     "CreatePaymentRequest",
+    "UpdatePaymentRequest",
+    "CompletePaymentRequest",
     "CreatePaymentLinkRequest",
     "CheckoutOptions",
     "PrePopulatedData",
@@ -213,18 +219,38 @@ async fn every_stripe_request_fits_the_published_document() {
     let again = cards.read(&provider, &paid, Subject::Payment(late.payment.as_ref().unwrap())).await;
     assert_eq!(again.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 
+    // Held, then captured in part, or released.
+    for (action, ended) in [
+        (hold_action(1, Capture, Some(1_000)), ProviderStatus::Succeeded),
+        (hold_action(2, Void, None), ProviderStatus::Canceled),
+    ] {
+        for flow in Flow::ALL {
+            let order = manual_order(flow);
+            let prepared = cards.prepare(&full, &order).await.outcome.unwrap();
+            match &prepared.checkout_url {
+                Some(page) => drop(world.pay_page(page, GOOD).await),
+                None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
+            }
+            let seen = cards.read(&full, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            let payment = seen.payment.unwrap();
+            let done = cards.act_on_hold(&full, &order, &payment, &action).await;
+            assert_eq!(done.outcome.unwrap().provider_status, ended);
+        }
+    }
+
     let interpreted = judge.faultless();
     for (pattern, times) in [
-        ("POST /v1/payment_intents", 2),
-        ("GET /v1/payment_intents/*", 3),
-        ("POST /v1/payment_intents/*/cancel", 2),
-        ("POST /v1/checkout/sessions", 3),
-        ("GET /v1/checkout/sessions/*", 3),
+        ("POST /v1/payment_intents", 4),
+        ("GET /v1/payment_intents/*", 5),
+        ("POST /v1/payment_intents/*/cancel", 4),
+        ("POST /v1/payment_intents/*/capture", 2),
+        ("POST /v1/checkout/sessions", 5),
+        ("GET /v1/checkout/sessions/*", 5),
         ("POST /v1/checkout/sessions/*/expire", 3),
     ] {
         assert_eq!(count(&interpreted, pattern), times, "{pattern} in {interpreted:#?}");
     }
-    assert_eq!(interpreted.len(), 16, "{interpreted:#?}");
+    assert_eq!(interpreted.len(), 28, "{interpreted:#?}");
 
     // The validator can say no.
     let headers = [
@@ -275,10 +301,20 @@ async fn every_square_request_fits_the_published_document() {
         assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
     }
 
+    for action in [hold_action(1, Capture, Some(1_000)), hold_action(2, Void, None)] {
+        let order = manual_order(Flow::PaymentComponent);
+        let held = cards.charge(&provider, &order, &charge(1, "cnon:card-nonce-ok")).await.outcome.unwrap();
+        let done = cards.act_on_hold(&provider, &order, &held.payment.unwrap(), &action).await;
+        done.outcome.unwrap();
+    }
+
     let interpreted = judge.faultless();
     for (pattern, times) in [
-        ("POST /v2/payments", 2),
-        ("GET /v2/payments/*", 1),
+        ("POST /v2/payments", 4),
+        ("GET /v2/payments/*", 3),
+        ("PUT /v2/payments/*", 1),
+        ("POST /v2/payments/*/complete", 1),
+        ("POST /v2/payments/*/cancel", 1),
         ("GET /v2/payments", 1),
         ("POST /v2/online-checkout/payment-links", 2),
         ("GET /v2/online-checkout/payment-links/*", 4),
@@ -287,7 +323,7 @@ async fn every_square_request_fits_the_published_document() {
     ] {
         assert_eq!(count(&interpreted, pattern), times, "{pattern} in {interpreted:#?}");
     }
-    assert_eq!(interpreted.len(), 16, "{interpreted:#?}");
+    assert_eq!(interpreted.len(), 23, "{interpreted:#?}");
 
     // The validator can say no.
     let headers = [("authorization", "Bearer x"), ("content-type", "application/json")];

@@ -38,8 +38,8 @@ use crate::{
 
 const MOMENT_RULE: &str = "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z";
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
-                         transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
-                         refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed, \
+                         transaction.authorized, transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
+                         refund.pending, refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed, \
                          transfer.notification_of_change";
 
 #[derive(Serialize, ToSchema)]

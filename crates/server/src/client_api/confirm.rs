@@ -94,8 +94,8 @@ impl ToSchema for Fields<'_> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Confirmation)]
 pub(crate) struct ConfirmResponse {
-    transaction: TransactionResponse,
-    replayed: bool,
+    pub(crate) transaction: TransactionResponse,
+    pub(crate) replayed: bool,
 }
 
 pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {

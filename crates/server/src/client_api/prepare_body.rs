@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_configuration::EnvironmentSettings;
-use tollgate_domain::{Flow, PaymentMethod};
+use tollgate_domain::{Flow, PaymentMethod, hold::CaptureMode};
 use tollgate_engine::{
     PrepareError, PrepareRequest, QuoteRequest,
     ports::{OrderFault, StoreError},
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::{
     json::text::JsonText,
-    reference::scalars,
+    reference::{scalars, words},
     request::{
         body,
         fields::{self, FieldErrors, Raw},
@@ -52,6 +52,11 @@ pub(crate) struct PrepareBody<'a> {
     #[serde(borrow)]
     #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Raw<'a>,
+    /// When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected
+    /// provider cannot hold it.
+    #[serde(borrow)]
+    #[schema(value_type = Option<words::Capture>)]
+    capture: Raw<'a>,
     /// Hosted checkout only: where the customer goes after paying.
     #[serde(borrow)]
     #[schema(value_type = Option<scalars::ReturnUrlInput>)]
@@ -101,6 +106,14 @@ pub(crate) fn read(
         Flow::HostedCheckout => (body.success_url, body.cancel_url),
         Flow::PaymentComponent => (None, None),
     };
+    let capture = fields::word(
+        "capture",
+        body.capture,
+        CaptureMode::Automatic,
+        CaptureMode::parse,
+        "automatic, manual",
+        &mut errors,
+    );
     let idempotency_key = idempotency_key::from_header(headers, &mut errors);
     let success_url = fields::return_url("successUrl", success_url, settings, &mut errors);
     let cancel_url = fields::return_url("cancelUrl", cancel_url, settings, &mut errors);
@@ -118,6 +131,7 @@ pub(crate) fn read(
             customer_name,
             customer_email,
             metadata: metadata_text(body.metadata),
+            capture: capture?,
             success_url,
             cancel_url,
             idempotency_key,
@@ -146,6 +160,9 @@ impl From<PrepareError> for ApiError {
             PrepareError::Unroutable(why) => why.into(),
             PrepareError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
+            }
+            PrepareError::Unacceptable(OrderFault { field: field @ "capture", message }) => {
+                Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
             }
             PrepareError::Unacceptable(fault) => {
                 let OrderFault { field, message } = fault;

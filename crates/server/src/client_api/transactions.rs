@@ -64,7 +64,7 @@ pub(crate) fn filter(location: &Location) -> Result<TransactionFilter, ApiError>
     Ok(TransactionFilter {
         status: location.query_as(
             "status",
-            "must be one of: pending, processing, succeeded, failed, canceled, refunded",
+            "must be one of: pending, processing, authorized, succeeded, failed, canceled, refunded",
             Status::parse,
         )?,
         method: location.query_as("paymentMethod", "must be one of: web_card, ach", PaymentMethod::parse)?,

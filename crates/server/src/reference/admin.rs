@@ -29,9 +29,14 @@ use crate::{
         transfers::{RevealedResponse, TransferRead, TransferSummary},
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
     },
-    client_api::{quote::QuoteBody, refunds::RefundBody},
+    client_api::{
+        confirm::ConfirmResponse,
+        holds::{CaptureBody, VoidBody},
+        quote::QuoteBody,
+        refunds::RefundBody,
+    },
     reference::{
-        client::REFUND_ERRORS,
+        client::{HOLD_ERRORS, REFUND_ERRORS},
         configuration::{Configuration, example},
         operation::{Credential::AdminToken, Described, operation},
         parameters,
@@ -196,7 +201,7 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn payments(schemas: &mut Schemas) -> [Described; 8] {
+fn payments(schemas: &mut Schemas) -> [Described; 10] {
     let whole_story = "A card payment or a bank transfer with its full timeline: the request, the routing decision, \
                        the fee and everything since.";
     let either = "PaymentOrTransfer";
@@ -215,6 +220,25 @@ fn payments(schemas: &mut Schemas) -> [Described; 8] {
         operation("admin_payment_read", OPERATIONS, AdminToken, "Read a payment with its timeline")
             .says(whole_story)
             .answers_either::<PaymentDetail<'_>, TransferRead>(schemas, either),
+        operation("admin_payment_capture", OPERATIONS, AdminToken, "Capture an authorized payment")
+            .says("As the client API does it.")
+            .with_actor()
+            .takes::<CaptureBody<'_>>(
+                schemas,
+                json!({"idempotencyKey": "capture-2026-1002", "amountMinor": "1500"}),
+            )
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(&[ErrorCode::NotCapturable])
+            .fails(HOLD_ERRORS),
+        operation("admin_payment_void", OPERATIONS, AdminToken, "Void an authorized payment")
+            .says("As the client API does it.")
+            .with_actor()
+            .takes::<VoidBody<'_>>(schemas, json!({"idempotencyKey": "void-2026-1002"}))
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(&[ErrorCode::NotVoidable])
+            .fails(HOLD_ERRORS),
         operation("admin_refund_create", OPERATIONS, AdminToken, "Refund a card payment")
             .says("As the client API does it; the refund's `origin` is `operator`.")
             .with_actor()

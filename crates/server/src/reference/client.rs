@@ -8,6 +8,7 @@ use crate::{
     client_api::{
         confirm::{ConfirmResponse, Fields},
         customer_tokens::{TokenBody, TokenResponse},
+        holds::{CaptureBody, VoidBody},
         prepare_body::PrepareBody,
         quote::{QuoteBody, QuoteResponse},
         refunds::RefundBody,
@@ -41,6 +42,14 @@ const TRANSACTIONS: &str = "Transactions";
 /// What keeps a provider from being asked at all.
 const UNROUTED: &[ErrorCode] = &[ErrorCode::RoutingUnavailable, ErrorCode::ProviderNotConfigured];
 
+/// Why nothing is captured or voided.
+pub(crate) const HOLD_ERRORS: &[ErrorCode] = &[
+    ErrorCode::IdempotencyConflict,
+    ErrorCode::ProviderNotConfigured,
+    ErrorCode::ProviderRejected,
+    ErrorCode::ProviderUnavailable,
+];
+
 /// Why there is no refund.
 pub(crate) const REFUND_ERRORS: &[ErrorCode] = &[
     ErrorCode::NotRefundable,
@@ -55,6 +64,7 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
     let mut operations = vec![quote(schemas)];
     operations.extend(cards(schemas));
     operations.extend(transfers(schemas));
+    operations.extend(holds(schemas));
     operations.extend(refunds(schemas));
     operations.extend(reading(schemas));
     operations
@@ -171,6 +181,37 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
                 ErrorCode::ProviderRejected,
                 ErrorCode::ProviderUnavailable,
             ]),
+    ]
+}
+
+fn holds(schemas: &mut Schemas) -> [Described; 2] {
+    [
+        operation("payment_capture", CARDS, SecretKey, "Capture an authorized payment")
+            .says(
+                "For payments prepared with `capture: \"manual\"`, before `captureBefore`. Idempotent by `idempotencyKey` \
+                 (or the `Idempotency-Key` header). Less than the principal can be captured once; the rest is released, \
+                 and the fee is computed anew on what is captured. If the outcome is unknown, the transaction stays \
+                 `authorized` with `pendingAction: \"capture\"` and is resolved later.",
+            )
+            .takes::<CaptureBody<'_>>(
+                schemas,
+                json!({"idempotencyKey": "capture-2026-1001", "amountMinor": "1500"}),
+            )
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(&[ErrorCode::NotCapturable])
+            .fails(HOLD_ERRORS),
+        operation("payment_void", CARDS, SecretKey, "Void an authorized payment")
+            .says(
+                "Releases what is held; the transaction becomes `canceled`. Idempotent by `idempotencyKey` (or the \
+                 `Idempotency-Key` header). If the outcome is unknown, the transaction stays `authorized` with \
+                 `pendingAction: \"void\"` and is resolved later.",
+            )
+            .takes::<VoidBody<'_>>(schemas, json!({"idempotencyKey": "void-2026-1001"}))
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(&[ErrorCode::NotVoidable])
+            .fails(HOLD_ERRORS),
     ]
 }
 

@@ -148,8 +148,9 @@ scalars! {
         "description": "The event types to send, or `[\"*\"]` for all.",
         "type": "array", "minItems": 1, "maxItems": 64,
         "items": {"type": "string", "enum": [
-            "payment.prepared", "transaction.pending", "transaction.processing", "transaction.succeeded",
-            "transaction.failed", "transaction.canceled", "transaction.refunded", "refund.succeeded", "refund.failed",
+            "payment.prepared", "transaction.pending", "transaction.processing", "transaction.authorized",
+            "transaction.succeeded", "transaction.failed", "transaction.canceled", "transaction.refunded",
+            "refund.pending", "refund.succeeded", "refund.failed",
             "dispute.opened", "dispute.updated", "dispute.closed", "transfer.notification_of_change", "*"
         ]}
     }

@@ -47,6 +47,10 @@ words! {
     FeeChannel = domain::Channel::ALL.map(domain::Channel::fee_channel);
     /// Where a transaction stands.
     TransactionStatus = domain::transaction::Status::ALL.map(domain::transaction::Status::as_str);
+    /// When the money of a card payment is taken: as soon as the customer pays, or when it is captured.
+    Capture = domain::hold::CaptureMode::ALL.map(domain::hold::CaptureMode::as_str);
+    /// What was asked for of a payment that is authorized.
+    PendingAction = domain::hold::HoldActionKind::ALL.map(domain::hold::HoldActionKind::as_str);
     /// Where a refund stands.
     RefundStatus = domain::refund::RefundStatus::ALL.map(domain::refund::RefundStatus::as_str);
     /// How much of the service fee a refund gives back.

@@ -85,6 +85,12 @@ error_codes! {
         PaymentNotConfirmable "payment_not_confirmable":
             "The payment was not prepared for a component, has expired, or was canceled.",
             "Prepare a new payment.";
+        NotCapturable "not_capturable":
+            "The payment is not `authorized`, was captured or voided already, or less was authorized than is to be captured.",
+            "Read the transaction; capture only payments whose status is `authorized`, before `captureBefore`.";
+        NotVoidable "not_voidable":
+            "The payment is not `authorized`, or was captured or voided already.",
+            "Read the transaction; refund what was captured.";
         NotRefundable "not_refundable":
             "The transaction is a bank transfer, has not succeeded, or has as many refunds as one can have.",
             "Refund only card payments whose status is `succeeded`.";

@@ -105,6 +105,8 @@ pub(crate) struct PaymentResponse<'a> {
     #[schema(value_type = words::PaymentMethod)]
     payment_method: &'static str,
     provider: &'a str,
+    #[schema(value_type = words::Capture)]
+    capture: &'static str,
     routing: RoutingResponse,
     /// On the answer to a component's preparation only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,6 +168,7 @@ fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
         currency: order.currency.to_string(),
         payment_method: reference.method().as_str(),
         provider: &order.provider,
+        capture: order.capture.as_str(),
         routing: RoutingResponse::of(order),
         component: None,
         checkout_url: progress.checkout_url.as_deref(),

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use tollgate_domain::{
     Channel, Currency, Minor, ServiceReference, Timestamp,
     fee::{BREAKDOWN_VERSION, FeeSnapshot},
+    hold::HoldActionKind,
     transaction::{Dispute, Failure, Transaction, TransactionState},
 };
 use tollgate_engine::ports::{CardPayment, Transfer};
@@ -109,8 +110,18 @@ pub(crate) struct TransactionResponse {
     service_reference: String,
     #[schema(value_type = words::TransactionStatus)]
     status: &'static str,
+    /// What the customer pays; once a payment was captured by hand, what was captured.
     #[serde(flatten)]
     amounts: AmountsResponse,
+    /// What was authorized, of a payment that is captured by hand.
+    #[schema(required)]
+    authorized: Option<AmountsResponse>,
+    /// When the provider releases what was not captured.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    capture_before: Option<String>,
+    /// A capture or void whose outcome is not known yet; it is resolved by itself.
+    #[schema(value_type = Option<words::PendingAction>, required)]
+    pending_action: Option<&'static str>,
     #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[schema(value_type = words::PaymentMethod)]
@@ -196,7 +207,10 @@ impl TransactionResponse {
         Self {
             service_reference: facts.reference.to_string(),
             status: state.status.as_str(),
-            amounts: AmountsResponse::of(facts.fee),
+            amounts: AmountsResponse::of(&state.amounts(facts.fee)),
+            authorized: state.hold.map(|_| AmountsResponse::of(facts.fee)),
+            capture_before: state.hold.and_then(|hold| hold.capture_before).map(rfc3339),
+            pending_action: state.hold.and_then(|hold| hold.pending).map(HoldActionKind::as_str),
             currency: facts.currency.to_string(),
             payment_method: facts.reference.method().as_str(),
             provider: facts.provider.to_owned(),

@@ -11,7 +11,7 @@ use crate::{
     book::PaymentCase,
     claims,
     node::{Answer, Cluster, NoAnswer},
-    providers::{pay_page, refund},
+    providers::{act_in_dashboard, pay_page, refund},
 };
 
 const MAX_TRIES: u32 = 10;
@@ -35,7 +35,8 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
     world.pause(0..latest).await;
     let hosted = world.chance(350);
     let amount = world.draw(10..1_000) * 100;
-    let Some(prepared) = prepare(&cluster, number, hosted, amount).await else { return };
+    let is_manual = world.chance(350);
+    let Some(prepared) = prepare(&cluster, number, (hosted, is_manual), amount).await else { return };
     let prepared = Arc::new(prepared);
     // Customers take their time; some come when it is too late, or just about.
     let left = u64::try_from(prepared.expires_at - world.clock(0).unix_millis()).unwrap_or(0);
@@ -50,6 +51,9 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
         (Some(page), true) => pay_hosted(&cluster, page).await,
         (Some(intent), false) => pay_intent(&cluster, &prepared, intent).await,
         (None, _) => pay_by_token(&cluster, &prepared).await,
+    }
+    if is_manual {
+        act_on_hold(&cluster, &prepared, amount).await;
     }
     let is_refunded = world.chance(400);
     let times = if is_refunded { world.draw(1..3) } else { 0 };
@@ -66,7 +70,12 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
     }
 }
 
-async fn prepare(cluster: &Arc<Cluster>, number: u64, hosted: bool, amount: u64) -> Option<Prepared> {
+async fn prepare(
+    cluster: &Arc<Cluster>,
+    number: u64,
+    (hosted, is_manual): (bool, bool),
+    amount: u64,
+) -> Option<Prepared> {
     let world = &cluster.world;
     let path = if hosted { "/client/v1/payments" } else { "/client/v1/payments/component" };
     let is_keyed = world.chance(500);
@@ -74,7 +83,9 @@ async fn prepare(cluster: &Arc<Cluster>, number: u64, hosted: bool, amount: u64)
         // Without a key each preparation is a payment of its own.
         let caller =
             if is_keyed { format!("card-{number:03}") } else { format!("card-{number:03}-{attempt}") };
-        let body = json!({ "amountMinor": amount, "currency": "USD", "description": caller });
+        let capture = if is_manual { "manual" } else { "automatic" };
+        let body =
+            json!({ "amountMinor": amount, "currency": "USD", "description": caller, "capture": capture });
         let node = cluster.any_node();
         let key = world.book().secret_key.clone();
         let idempotency_key = is_keyed.then(|| format!("prepare-{number:03}"));
@@ -200,6 +211,57 @@ async fn confirm(
         }
     }
     None
+}
+
+/// Captures, voids, both at once or neither; and somebody may be faster in the dashboard.
+async fn act_on_hold(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>, amount: u64) {
+    let world = &cluster.world;
+    world.pause(100..30_000).await;
+    if world.strikes(world.profile.dashboard) {
+        act_in_dashboard(world, &prepared.reference);
+    }
+    let part = world.chance(500).then(|| world.draw(1..amount + 1));
+    let choice = world.draw(0..10);
+    let spawn = |action: &'static str| {
+        let (cluster, prepared) = (Arc::clone(cluster), Arc::clone(prepared));
+        tokio::spawn(async move { change_hold(&cluster, &prepared, action, part).await })
+    };
+    let asked = match choice {
+        0..=4 => vec![spawn("capture")],
+        5 | 6 => vec![spawn("void")],
+        7 | 8 => vec![spawn("capture"), spawn("void")],
+        _ => Vec::new(),
+    };
+    for asked in asked {
+        let _ = asked.await;
+    }
+}
+
+/// Asks until the answer is clear.
+async fn change_hold(cluster: &Arc<Cluster>, prepared: &Prepared, action: &str, part: Option<u64>) {
+    let world = &cluster.world;
+    let path = format!("/client/v1/transactions/{}/{action}", prepared.reference);
+    let mut body = json!({ "idempotencyKey": format!("{action}-{}", prepared.caller) });
+    if let (Some(part), "capture") = (part, action) {
+        body["amountMinor"] = json!(part);
+    }
+    for _ in 0..MAX_TRIES {
+        let (node, secret) = (cluster.any_node(), world.book().secret_key.clone());
+        let answer = cluster.call(node, Method::POST, &path, &secret, Some(&body)).await;
+        note(cluster, &prepared.caller, &answer);
+        match answer {
+            Ok(answer) => {
+                claims::hold(world, &prepared.caller, action, &answer);
+                let is_pending = !answer.text("/data/transaction/pendingAction").is_empty();
+                let is_clear = matches!(answer.status, 400 | 404 | 409 | 422);
+                if is_clear || (answer.status == 200 && (!is_pending || world.chance(500))) {
+                    return;
+                }
+                world.pause(200..6_000).await;
+            }
+            Err(NoAnswer) => world.pause(200..6_000).await,
+        }
+    }
 }
 
 /// Refunds a part or everything that is left, until the answer is clear.

@@ -10,6 +10,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
@@ -21,6 +22,7 @@ use tollgate_vault::Secret;
 use super::{
     Account, KEYS_KEPT, Ledger, PAGES,
     exchange::{Question, ask, refused},
+    holds::{self, Held},
     refunds,
     webhooks::{self, News},
 };
@@ -58,6 +60,9 @@ pub(crate) struct Page {
     pub(crate) refunds: Vec<RefundReport>,
     /// Whether a card was ever declined on it.
     pub(crate) was_declined: bool,
+    pub(crate) is_manual: bool,
+    /// What became of the money, once it is paid.
+    pub(crate) held: Held,
     pub(crate) news: News,
 }
 
@@ -66,7 +71,12 @@ impl Page {
         matches!(self.state, PageState::Open | PageState::Declined)
     }
 
-    fn report(&self) -> ProviderReport {
+    /// Whether the money was taken.
+    pub(crate) fn is_paid(&self) -> bool {
+        self.state == PageState::Paid && self.held.is_taken()
+    }
+
+    pub(super) fn report(&self) -> ProviderReport {
         ProviderReport {
             payment: self.payment.clone(),
             provider_status: match self.state {
@@ -76,7 +86,7 @@ impl Page {
                     message: "The card was declined.".to_owned(),
                 }),
                 PageState::Processing => ProviderStatus::Processing,
-                PageState::Paid => ProviderStatus::Succeeded,
+                PageState::Paid => self.held.status(),
                 PageState::Closed => ProviderStatus::Canceled,
             },
             amount: Minor::new(self.amount),
@@ -173,6 +183,20 @@ impl Cards for Pages {
         .await
     }
 
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let (payment, order, action) = (payment.to_owned(), order.clone(), action.clone());
+        ask(&self.0, question("intents.change", provider), move |world, ledger, account| {
+            holds::act(world, ledger, account, &payment, (&order, &action))
+        })
+        .await
+    }
+
     async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
@@ -210,6 +234,8 @@ pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, or
             payment: (!hosted).then(|| id.clone()),
             refunds: Vec::new(),
             was_declined: false,
+            is_manual: order.capture == CaptureMode::Manual,
+            held: Held::Never,
             news: News::default(),
         };
         ledger.pages.insert(id.clone(), page);
@@ -296,6 +322,9 @@ fn change(world: &Arc<World>, ledger: &mut Ledger, id: &str, state: PageState) {
     let payment = ledger.next_id("payment");
     let Some(page) = ledger.pages.get_mut(id) else { return };
     page.state = state;
+    if state == PageState::Paid && page.is_manual {
+        page.held = holds::hold(world, refunds::Place::Page(id.to_owned()));
+    }
     page.was_declined |= state == PageState::Declined;
     if page.payment.is_none()
         && matches!(state, PageState::Paid | PageState::Processing | PageState::Declined)

@@ -111,22 +111,22 @@ impl Ledger {
     fn place_of(&self, account: Account, payment: &str) -> Option<Place> {
         let is_it = |page: &&pages::Page| {
             page.account == account
-                && page.state == pages::PageState::Paid
+                && page.is_paid()
                 && (page.id == payment || page.payment.as_deref() == Some(payment))
         };
         let page = self.pages.values().find(is_it).map(|page| Place::Page(page.id.clone()));
-        let sale = || self.sales.get(payment).filter(|sale| sale.account == account && sale.is_taken);
+        let sale = || self.sales.get(payment).filter(|sale| sale.account == account && sale.is_paid());
         page.or_else(|| sale().map(|sale| Place::Sale(sale.id.clone())))
     }
 
     fn refunds_at(&mut self, place: &Place) -> Option<(u64, &mut Vec<RefundReport>)> {
         match place {
             Place::Page(id) => {
-                let page = self.pages.get_mut(id).filter(|page| page.state == pages::PageState::Paid)?;
+                let page = self.pages.get_mut(id).filter(|page| page.is_paid())?;
                 Some((page.amount, &mut page.refunds))
             }
             Place::Sale(id) => {
-                let sale = self.sales.get_mut(id).filter(|sale| sale.is_taken)?;
+                let sale = self.sales.get_mut(id).filter(|sale| sale.is_paid())?;
                 Some((sale.amount, &mut sale.refunds))
             }
         }

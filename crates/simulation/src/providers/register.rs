@@ -8,6 +8,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
@@ -18,6 +19,7 @@ use tollgate_engine::ports::{
 use super::{
     Account, KEYS_KEPT, Ledger, REGISTER,
     exchange::{Question, ask, refused},
+    holds::{self, Held},
     pages, refunds,
     webhooks::{self, News},
 };
@@ -32,19 +34,26 @@ pub(crate) struct Sale {
     pub(crate) caller: String,
     pub(crate) source: String,
     pub(crate) amount: u64,
+    /// Whether the card was not declined.
     pub(crate) is_taken: bool,
+    pub(crate) held: Held,
     pub(crate) refunds: Vec<RefundReport>,
     pub(crate) at: Timestamp,
     pub(crate) news: News,
 }
 
 impl Sale {
-    fn report(&self) -> ProviderReport {
+    /// Whether the money was taken.
+    pub(crate) fn is_paid(&self) -> bool {
+        self.is_taken && self.held.is_taken()
+    }
+
+    pub(super) fn report(&self) -> ProviderReport {
         let failed = || Failure { code: "card_declined".to_owned(), message: "It was declined.".to_owned() };
         ProviderReport {
             payment: Some(self.id.clone()),
             provider_status: if self.is_taken {
-                ProviderStatus::Succeeded
+                self.held.status()
             } else {
                 ProviderStatus::Failed(failed())
             },
@@ -155,6 +164,20 @@ impl Cards for Register {
         .await
     }
 
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let (payment, order, action) = (payment.to_owned(), order.clone(), action.clone());
+        ask(&self.0, question("payments.change", provider), move |world, ledger, account| {
+            holds::act(world, ledger, account, &payment, (&order, &action))
+        })
+        .await
+    }
+
     async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
@@ -198,12 +221,15 @@ fn sell(
         return Err(refused(RejectionKind::Declined, "card_token_used"));
     }
     let id = ledger.next_id("sale");
+    let is_taken = !source.contains("declined");
+    let is_held = is_taken && order.capture == CaptureMode::Manual;
     let sale = Sale {
+        held: if is_held { holds::hold(world, refunds::Place::Sale(id.clone())) } else { Held::Never },
         id: id.clone(),
         account,
         reference: order.id.to_string(),
         caller: order.description.clone().unwrap_or_default(),
-        is_taken: !source.contains("declined"),
+        is_taken,
         source: source.clone(),
         amount: order.fee.total_debit.get(),
         refunds: Vec::new(),

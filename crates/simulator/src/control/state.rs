@@ -43,7 +43,9 @@ fn stripe(providers: &Providers, limit: usize) -> Value {
         json!({
             "id": charge.id,
             "amount": charge.amount,
+            "amount_captured": charge.amount_captured,
             "amount_refunded": charge.amount_refunded,
+            "captured": charge.captured,
             "payment_intent": charge.intent,
             "status": charge.status,
         })

@@ -15,6 +15,8 @@ use crate::calendar;
 pub(super) struct PaymentParams {
     pub(super) money: Money,
     pub(super) complete_now: bool,
+    /// For how many seconds the money is held where it is not completed at once.
+    pub(super) delay_seconds: i64,
     pub(super) order: Option<Order>,
     pub(super) idempotency_key: Option<String>,
     pub(super) reference_id: Option<String>,
@@ -45,7 +47,8 @@ pub(super) fn charge(
         card_status: "AUTHORIZED",
         created_at: context.now.clone(),
         customer_id: wish.customer_id,
-        delayed_until: calendar::rfc3339_in_hours(168),
+        delay_duration: format!("PT{}H", wish.delay_seconds / 3_600),
+        delayed_until: calendar::rfc3339_in_seconds(wish.delay_seconds),
         errors: Vec::new(),
         location_id: context.location(),
         note: wish.note,
@@ -89,6 +92,14 @@ pub(super) fn cancel(state: &mut SquareState, context: &Context, mut payment: Pa
     (payment.status, payment.card_status) = ("CANCELED", "VOIDED");
     orders::close(state, context, &payment.order_id, "CANCELED");
     changed(state, context, payment)
+}
+
+/// Cancels a payment that nobody completed in time.
+pub(super) fn lapse(state: &mut SquareState, context: &Context, id: &str) {
+    let payment = state.payments.get(id).filter(|payment| payment.status == "APPROVED").cloned();
+    if let Some(payment) = payment.filter(|payment| payment.delayed_until <= context.now) {
+        cancel(state, context, payment);
+    }
 }
 
 /// Stores a changed payment as its next version.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::charge::{cancel, complete};
 use super::error::SquareError;
 use super::links::pay_part;
-use super::payments::find;
+use super::payments::{find, not_approved};
 use super::refunds::{finish, refund};
 use super::state::{Context, SquareState};
 use crate::card::{Behavior, Card};
@@ -27,6 +28,20 @@ pub(crate) fn drive(
             let money = payment.money.of(body.get("amount").and_then(Value::as_i64).unwrap_or(rest));
             let reason = body.get("reason").and_then(Value::as_str).map(str::to_owned);
             refund(state, &context, payment, money, reason, None).map(|refund| refund.json())
+        }
+        ("payments", "complete" | "cancel" | "lapse") => {
+            let mut payment = find(state, id)?.clone();
+            if payment.status != "APPROVED" {
+                return Err(not_approved(&payment, action));
+            }
+            if let Some(amount) = body.get("amount").and_then(Value::as_i64) {
+                payment.money = payment.money.of(amount);
+            }
+            if action == "lapse" {
+                payment.delayed_until.clone_from(&context.now);
+            }
+            let done = if action == "complete" { complete } else { cancel };
+            Ok(done(state, &context, payment).json())
         }
         ("payment_links", "pay") => {
             let part = body.get("amount").and_then(Value::as_i64);

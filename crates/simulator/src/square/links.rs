@@ -164,6 +164,7 @@ pub(super) fn pay_part(
         return Err(SquareError::bad_request(format!("{due} is due for this order.")));
     }
     let wish = PaymentParams {
+        delay_seconds: 7 * 86_400,
         money: order.total.of(amount),
         complete_now: false,
         // What the seller calls the order stays on the order.

@@ -53,6 +53,19 @@ pub(super) fn add_tender(state: &mut SquareState, context: &Context, mut order: 
     store(state, context, order);
 }
 
+/// A payment's own order is over what the payment is over.
+pub(super) fn change_total(state: &mut SquareState, context: &Context, payment: &Payment) {
+    let Some(mut order) = state.orders.get(&payment.order_id).cloned() else { return };
+    order.total.clone_from(&payment.money);
+    order.line_items = vec![line_item(context, None, "1", &payment.money)];
+    for tender in &mut order.tenders {
+        if let Some(fields) = tender.as_object_mut() {
+            fields.insert("amount_money".to_owned(), payment.money.json());
+        }
+    }
+    store(state, context, order);
+}
+
 pub(super) fn close(state: &mut SquareState, context: &Context, id: &str, as_state: &'static str) {
     if let Some(mut order) = state.orders.get(id).cloned() {
         order.state = as_state;

@@ -4,11 +4,14 @@ use serde_json::{Value, json};
 
 use super::body::Fields;
 use super::call::{Call, key_name};
-use super::charge::{PaymentParams, cancel as cancel_payment, charge, complete as complete_payment};
+use super::charge::{
+    PaymentParams, cancel as cancel_payment, changed, charge, complete as complete_payment, lapse,
+};
 use super::error::SquareError;
 use super::objects::{Order, Payment};
 use super::state::{Context, SquareState};
-use super::{list, source};
+use super::{list, orders, source};
+use crate::calendar;
 
 const CREATE: &str = "source_id idempotency_key amount_money delay_duration delay_action autocomplete \
     order_id customer_id location_id team_member_id reference_id verification_token \
@@ -31,6 +34,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     let wish = PaymentParams {
         order: open_order(state, fields.text("order_id", 192)?, money.amount)?,
         money,
+        delay_seconds: delay(&fields)?,
         complete_now: fields.boolean("autocomplete")?.unwrap_or(true),
         idempotency_key: Some(key.to_owned()),
         reference_id: fields.owned("reference_id", 40)?,
@@ -42,6 +46,22 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     let verified = fields.text("verification_token", 255)?.is_some();
     let source = source::take(state, source_id, verified)?;
     Ok(json!({ "payment": charge(state, context, wish, source)?.json() }))
+}
+
+/// A week, the longest for a card that was typed in, unless less is asked for.
+const WEEK_SECONDS: i64 = 7 * 86_400;
+
+/// For how long a payment is held that is not completed at once.
+fn delay(fields: &Fields<'_>) -> Result<i64, SquareError> {
+    let Some(text) = fields.text("delay_duration", 255)? else { return Ok(WEEK_SECONDS) };
+    if fields.boolean("autocomplete")?.unwrap_or(true) {
+        let detail =
+            "`delay_duration` can only be set for a delayed capture payment (`autocomplete` is `false`).";
+        return Err(SquareError::invalid("BAD_REQUEST", "delay_duration", detail));
+    }
+    let seconds = calendar::seconds_of(text).filter(|seconds| (60..=WEEK_SECONDS).contains(seconds));
+    let detail = "The duration must be between one minute and seven days.";
+    seconds.ok_or_else(|| SquareError::invalid("INVALID_VALUE", "delay_duration", detail))
 }
 
 /// The order a payment names, while it can still be paid.
@@ -79,6 +99,7 @@ pub(super) fn check_location(context: &Context, given: Option<&str>) -> Result<(
 }
 
 pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    lapse(state, &call.context, &call.id);
     Ok(json!({ "payment": find(state, &call.id)?.json() }))
 }
 
@@ -94,19 +115,46 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
     })
 }
 
+/// Changes what is held.
+pub(super) fn update(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    let fields = Fields::of(&call.body);
+    fields.allow(&["idempotency_key payment"])?;
+    fields.required("idempotency_key", 45)?;
+    lapse(state, &call.context, &call.id);
+    let mut payment = find(state, &call.id)?.clone();
+    let changes = fields.object("payment")?.ok_or_else(|| SquareError::missing("payment"))?;
+    changes.allow(&["amount_money tip_money version_token delay_action"])?;
+    check_version(&changes, &payment)?;
+    if payment.status != "APPROVED" {
+        return Err(not_approved(&payment, "updated"));
+    }
+    if let Some(money) = changes.money("amount_money")? {
+        if money.currency != payment.money.currency {
+            let detail = "The currency must be the payment's.";
+            return Err(SquareError::invalid("INVALID_VALUE", "payment.amount_money.currency", detail));
+        }
+        payment.money = money;
+        orders::change_total(state, &call.context, &payment);
+    }
+    Ok(json!({ "payment": changed(state, &call.context, payment).json() }))
+}
+
+fn check_version(fields: &Fields<'_>, payment: &Payment) -> Result<(), SquareError> {
+    match fields.text("version_token", 255)? {
+        Some(token) if token != payment.version_token() => {
+            let detail = "The payment has changed since.";
+            Err(SquareError::invalid("VERSION_MISMATCH", "version_token", detail))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let fields = Fields::of(&call.body);
     fields.allow(&["version_token"])?;
+    lapse(state, &call.context, &call.id);
     let payment = find(state, &call.id)?.clone();
-    if let Some(token) = fields.text("version_token", 255)?
-        && token != payment.version_token()
-    {
-        return Err(SquareError::invalid(
-            "VERSION_MISMATCH",
-            "version_token",
-            "The payment has changed since.",
-        ));
-    }
+    check_version(&fields, &payment)?;
     if payment.status != "APPROVED" {
         return Err(not_approved(&payment, "completed"));
     }
@@ -115,6 +163,7 @@ pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 
 pub(super) fn cancel(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     Fields::of(&call.body).allow(&[])?;
+    lapse(state, &call.context, &call.id);
     let payment = find(state, &call.id)?.clone();
     if payment.status != "APPROVED" {
         return Err(not_approved(&payment, "canceled"));
@@ -145,6 +194,6 @@ pub(super) fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Payment, 
     state.payments.get(id).ok_or_else(|| SquareError::not_found("payment", id))
 }
 
-fn not_approved(payment: &Payment, done: &str) -> SquareError {
+pub(super) fn not_approved(payment: &Payment, done: &str) -> SquareError {
     SquareError::bad_request(format!("Payment {} cannot be {done}: it is {}.", payment.id, payment.status))
 }

@@ -6,6 +6,7 @@ use super::disputes;
 use super::error::StripeError;
 use super::method_types::{self, Timing};
 use super::objects::{Charge, Intent, Method, Status};
+use super::refunds;
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Reason};
 
@@ -226,12 +227,22 @@ pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: In
         charge.captured = true;
         charge.amount_captured = amount;
         state.emit(context, "charge.captured", charge.json());
+        if amount < charge.amount {
+            let rest = charge.amount - amount;
+            refunds::release(state, context, &mut charge, rest, None);
+        }
         state.charges.put(&charge.id.clone(), charge);
     }
     intent.status = Status::Succeeded;
     intent.amount_received = amount;
     intent.amount_capturable = 0;
-    keep(state, context, intent, "payment_intent.succeeded")
+    let intent = keep(state, context, intent, "payment_intent.succeeded");
+    // The page was complete when the money was held; now it is paid.
+    if let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() {
+        session.paid = true;
+        state.sessions.put(&session.id.clone(), session);
+    }
+    intent
 }
 
 /// Stores an intent and says what happened to it.
@@ -251,6 +262,7 @@ fn new_charge(context: &Context, intent: &Intent, method: &Method, status: &'sta
         intent: intent.id.clone(),
         status,
         amount_captured: 0,
+        released: 0,
         captured: false,
         created: context.now,
         currency: intent.currency.clone(),

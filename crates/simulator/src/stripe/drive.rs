@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::StripeError;
 use super::state::{Context, Destination, StripeState};
-use super::{attempt, disputes, refunds, sessions};
+use super::{attempt, disputes, intents, refunds, sessions};
 use crate::services::Services;
 
 /// Does `action` to the object; `body` holds what the action takes.
@@ -37,6 +37,16 @@ pub(crate) fn drive(
             let reason = word("reason").map(str::to_owned);
             refunds::refund(state, &context, charge, amount, reason, Map::new()).map(|refund| refund.json())
         }
+        ("payment_intents", "capture") => {
+            let intent = intents::held(state, id)?;
+            let amount = body.get("amount").and_then(Value::as_i64).unwrap_or(intent.amount);
+            Ok(attempt::capture(state, &context, intent, amount).json())
+        }
+        ("payment_intents", "cancel") => {
+            let intent = intents::held(state, id)?;
+            Ok(intents::cancel_intent(state, &context, intent, None).json())
+        }
+        ("payment_intents", "lapse") => intents::lapse(state, &context, id).map(|intent| intent.json()),
         ("payment_intents", "dispute") => {
             disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
         }

@@ -9,7 +9,7 @@ use super::error::StripeError;
 use super::form::Params;
 use super::objects::{Intent, Session, Status};
 use super::state::{Context, StripeState};
-use super::{list, method_types, methods};
+use super::{list, method_types, methods, refunds};
 
 /// Documented parameters of create and confirm that change nothing here.
 const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_session \
@@ -66,9 +66,10 @@ pub(super) fn new_intent(
             let redirects = params.text("automatic_payment_methods[allow_redirects]").unwrap_or("always");
             json!({ "allow_redirects": redirects, "enabled": true })
         });
-    let method_types = method_types::taken(params, &currency)?;
     let capture_method = params.word("capture_method", &CAPTURE_METHODS)?;
     let capture_method = capture_method.unwrap_or_else(|| "automatic_async".to_owned());
+    let is_manual = capture_method == "manual";
+    let method_types = method_types::taken(params, &currency, is_manual)?;
     let id = context.id("pi_");
     Ok(Intent {
         client_secret: format!("{id}_secret_{}", context.services.ids.letters(25)),
@@ -83,7 +84,7 @@ pub(super) fn new_intent(
         automatic_methods: automatic,
         cancellation_reason: None,
         canceled_at: None,
-        manual_capture: capture_method == "manual",
+        manual_capture: is_manual,
         capture_method,
         created: context.now,
         customer: params.owned("customer"),
@@ -182,6 +183,13 @@ pub(super) fn cancel_intent(
     mut intent: Intent,
     reason: Option<String>,
 ) -> Intent {
+    let held = intent.latest_charge.as_ref().filter(|_| intent.status == Status::RequiresCapture);
+    if let Some(mut charge) = held.and_then(|id| state.charges.get(id)).cloned() {
+        let lapsed = reason.as_deref() == Some("automatic");
+        let (rest, reason) = (charge.amount, lapsed.then_some("expired_uncaptured_charge"));
+        refunds::release(state, context, &mut charge, rest, reason);
+        state.charges.put(&charge.id.clone(), charge);
+    }
     intent.status = Status::Canceled;
     intent.canceled_at = Some(context.now);
     intent.cancellation_reason = reason;
@@ -206,6 +214,22 @@ pub(super) fn capture(state: &mut StripeState, call: &Call) -> Result<Value, Str
     }
     call.params.merge_metadata("metadata", &mut intent.metadata)?;
     Ok(capture_held(state, &call.context, intent, amount).json())
+}
+
+/// Nobody captured it in time.
+pub(super) fn lapse(state: &mut StripeState, context: &Context, id: &str) -> Result<Intent, StripeError> {
+    let intent = held(state, id)?;
+    Ok(cancel_intent(state, context, intent, Some("automatic".to_owned())))
+}
+
+/// An intent whose money is held.
+pub(super) fn held(state: &StripeState, id: &str) -> Result<Intent, StripeError> {
+    let intent =
+        state.intents.get(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
+    if intent.status == Status::RequiresCapture {
+        return Ok(intent.clone());
+    }
+    Err(wrong_status(intent, "captured"))
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {

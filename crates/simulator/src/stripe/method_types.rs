@@ -69,6 +69,9 @@ const NOT_PLAYED: [&str; 21] = [
     "zip",
 ];
 
+/// Methods whose money can be held until it is captured.
+const HOLDABLE: [&str; 6] = ["affirm", "afterpay_clearpay", "card", "cashapp", "klarna", "link"];
+
 const fn of(
     name: &'static str,
     label: &'static str,
@@ -84,9 +87,15 @@ pub(super) fn played(name: &str) -> Option<MethodType> {
 }
 
 /// The kinds that an intent or a session takes: those asked for, or all that the dashboard has for the currency.
-pub(super) fn taken(params: &Params, currency: &str) -> Result<Vec<String>, StripeError> {
+pub(super) fn taken(params: &Params, currency: &str, is_manual: bool) -> Result<Vec<String>, StripeError> {
     let asked = params.list("payment_method_types");
-    let fits = |kind: &MethodType| kind.currency.is_none_or(|only| only == currency);
+    let can_hold = |name: &str| !is_manual || HOLDABLE.contains(&name);
+    if let Some(name) = asked.iter().find(|name| !can_hold(name)) {
+        let message =
+            format!("The payment method type {name} does not support `capture_method` set to `manual`.");
+        return Err(StripeError::invalid(message).param("capture_method"));
+    }
+    let fits = |kind: &MethodType| kind.currency.is_none_or(|only| only == currency) && can_hold(kind.name);
     if asked.is_empty() {
         return Ok(PLAYED.into_iter().filter(fits).map(|kind| kind.name.to_owned()).collect());
     }

@@ -90,6 +90,7 @@ pub(super) fn refund(
         failure_reason: None,
         metadata,
         reason,
+        moves_balance: true,
     };
     let mut before = Map::new();
     before.insert("amount_refunded".to_owned(), charge.amount_refunded.into());
@@ -99,6 +100,34 @@ pub(super) fn refund(
     state.emit_change(context, "charge.refunded", charge.json(), Some(before));
     state.charges.put(&charge.id.clone(), charge);
     Ok(refund)
+}
+
+/// Releases what is held of a charge and is not captured. The provider writes that down as a refund, though nothing was taken.
+pub(super) fn release(
+    state: &mut StripeState,
+    context: &Context,
+    charge: &mut Charge,
+    amount: i64,
+    reason: Option<&str>,
+) {
+    let refund = Refund {
+        id: context.id("re_"),
+        amount,
+        currency: charge.currency.clone(),
+        charge: charge.id.clone(),
+        intent: charge.intent.clone(),
+        status: "succeeded",
+        idempotency_key: None,
+        created: context.now,
+        failure_reason: None,
+        metadata: Map::new(),
+        reason: reason.map(str::to_owned),
+        moves_balance: false,
+    };
+    charge.released += amount;
+    state.refunds.put(&refund.id, refund.clone());
+    state.emit(context, "refund.created", refund.json());
+    state.emit(context, "charge.refunded", charge.json());
 }
 
 /// Ends a refund later: a pending one succeeds, and even a succeeded one can still fail.

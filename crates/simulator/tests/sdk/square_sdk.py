@@ -59,6 +59,27 @@ assert client.payments.cancel(payment_id=held[1].id).payment.status == "CANCELED
 client.payments.cancel_by_idempotency_key(idempotency_key="hold-2")
 assert client.payments.get(payment_id=held[2].id).payment.status == "CANCELED"
 
+# Lower what is held, then complete exactly that version, once.
+part = client.payments.create(
+    source_id="cnon:card-nonce-ok", idempotency_key="part-1", amount_money=money, autocomplete=False, delay_duration="P7D"
+).payment
+assert part.delayed_until > part.created_at
+lowered = client.payments.update(
+    payment_id=part.id,
+    idempotency_key="part-1-lower",
+    payment={"amount_money": {"amount": 700, "currency": "USD"}, "version_token": part.version_token},
+).payment
+assert (lowered.status, lowered.amount_money.amount) == ("APPROVED", 700)
+stale = codes(lambda: client.payments.complete(payment_id=part.id, version_token=part.version_token))
+assert stale == ["VERSION_MISMATCH"]
+done = client.payments.complete(payment_id=part.id, version_token=lowered.version_token).payment
+assert (done.status, done.amount_money.amount) == ("COMPLETED", 700)
+assert codes(lambda: client.payments.cancel(payment_id=part.id)) == ["BAD_REQUEST"]
+too_much = codes(lambda: client.refunds.refund_payment(idempotency_key="part-back", payment_id=part.id, amount_money=money))
+assert too_much == ["REFUND_AMOUNT_INVALID"]
+delayed = codes(lambda: client.payments.create(source_id="cnon:card-nonce-ok", idempotency_key="now-1", amount_money=money, delay_duration="P7D"))
+assert delayed == ["BAD_REQUEST"]
+
 # Refund.
 refund = client.refunds.refund_payment(
     idempotency_key="back-1", payment_id=payment.id, amount_money={"amount": 500, "currency": "USD"}, reason="broken"
@@ -82,7 +103,7 @@ assert client.payments.get(payment_id=order.tenders[0].id).payment.order_id == l
 assert client.checkout.payment_links.delete(id=link.id).cancelled_order_id == link.order_id
 
 # The library accepts every delivery, and refuses one signed for another address.
-for headers, body in receiver.take(14):
+for headers, body in receiver.take(17):
     signature = headers["x-square-hmacsha256-signature"]
     given = dict(request_body=body.decode(), signature_header=signature, signature_key=KEY)
     assert verify_signature(**given, notification_url=receiver.url)

@@ -81,7 +81,42 @@ held = client.v1.payment_intents.create(
     {"amount": 700, "currency": "eur", "capture_method": "manual", "confirm": True, "payment_method": "pm_card_visa"}
 )
 assert held.status == "requires_capture"
+assert client.v1.charges.retrieve(held.latest_charge).payment_method_details.card.capture_before > held.created
 assert client.v1.payment_intents.capture(held.id).amount_received == 700
+part = client.v1.payment_intents.create(
+    {"amount": 700, "currency": "eur", "capture_method": "manual", "confirm": True, "payment_method": "pm_card_visa"}
+)
+captured = client.v1.payment_intents.capture(
+    part.id, {"amount_to_capture": 300, "expand": ["latest_charge.refunds"]}, {"idempotency_key": "sdk-capture"}
+)
+assert (captured.status, captured.amount, captured.amount_received) == ("succeeded", 700, 300)
+# What is released is listed as a refund that moves no balance.
+released = captured.latest_charge.refunds.data
+assert [(each.amount, each.balance_transaction) for each in released] == [(400, None)]
+assert captured.latest_charge.amount_captured == 300
+assert client.v1.refunds.create({"payment_intent": part.id}).amount == 300
+try:
+    client.v1.payment_intents.cancel(part.id)
+    raise AssertionError("a captured payment was canceled")
+except stripe.InvalidRequestError as error:
+    assert error.code == "payment_intent_unexpected_state", error
+voided = client.v1.payment_intents.create(
+    {"amount": 700, "currency": "eur", "capture_method": "manual", "confirm": True, "payment_method": "pm_card_visa"}
+)
+voided = client.v1.payment_intents.cancel(voided.id, {"cancellation_reason": "requested_by_customer"})
+assert (voided.status, voided.amount_capturable) == ("canceled", 0)
+try:
+    client.v1.payment_intents.capture(voided.id)
+    raise AssertionError("a canceled payment was captured")
+except stripe.InvalidRequestError as error:
+    assert error.code == "payment_intent_unexpected_state", error
+try:
+    client.v1.payment_intents.create(
+        {"amount": 700, "currency": "usd", "capture_method": "manual", "payment_method_types": ["us_bank_account"]}
+    )
+    raise AssertionError("a bank debit was to be held")
+except stripe.InvalidRequestError as error:
+    assert error.param == "capture_method", error
 open_intent = client.v1.payment_intents.create({"amount": 700, "currency": "eur"})
 assert client.v1.payment_intents.cancel(open_intent.id).status == "canceled"
 
@@ -120,7 +155,7 @@ assert client.v1.checkout.sessions.expire(other.id).status == "expired"
 # The library accepts every delivery, and its events are the ones listed.
 events = [
     stripe.Webhook.construct_event(body, headers["stripe-signature"], SECRET)
-    for headers, body in receiver.take(21)
+    for headers, body in receiver.take(36)
 ]
 kinds = [event.type for event in events]
 for kind in [

@@ -7,6 +7,7 @@ use tollgate_domain::{
     card::{Attempt, AttemptState, CardOrder, DiscrepancyKind, Preparation},
     event::EventKind,
     fee::{Bound, FeeEntry, FeeLayer, FeeSnapshot, LayerFee},
+    hold::{CaptureMode, Hold, HoldActionKind},
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
     routing::Matched,
     transaction::{Dispute, Failure, Status, TransactionState},
@@ -62,6 +63,11 @@ pub fn full_state() -> TransactionState {
             status: "needs_response".to_owned(),
             reason: Some(LETTERS.to_owned()),
             amount: Some(Minor::MAX),
+        }),
+        hold: Some(Hold {
+            capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),
+            pending: Some(HoldActionKind::Capture),
+            captured: Some(plain_fee(9_999)),
         }),
     }
 }
@@ -138,6 +144,7 @@ impl Nodes {
             customer_name: None,
             customer_email: None,
             metadata: "{}".to_owned(),
+            capture: CaptureMode::Automatic,
             success_url: None,
             cancel_url: None,
             key: None,
@@ -171,6 +178,7 @@ impl Nodes {
             customer_name: Some(String::new()),
             customer_email: Some("łucja@例え.jp".to_owned()),
             metadata: format!("{{\"order\":{:?},\"n\":\"1\"}}", "\u{1F9FE}".repeat(2_000)),
+            capture: CaptureMode::Manual,
             success_url: Some("https://shop.example/done?a=1&b=%20".to_owned()),
             cancel_url: Some("https://shop.example/ü".to_owned()),
             key: Some(self.new_key_digest()),
@@ -238,6 +246,7 @@ impl Nodes {
             transaction: None,
             attempt: None,
             refunds: Vec::new(),
+            hold_actions: Vec::new(),
             objects: Vec::new(),
             entries: Vec::new(),
             exceptions: Vec::new(),

@@ -23,6 +23,9 @@ use super::{
 /// databases.
 pub const UNDO: &str = "DROP TABLE provider_checks;
      DROP TABLE refunds;
+     DROP TABLE hold_actions;
+     ALTER TABLE card_payments DROP COLUMN capture;
+     ALTER TABLE transactions DROP COLUMN hold;
      DROP INDEX card_payments_by_key;
      ALTER TABLE card_payments DROP COLUMN key_digest;
      DROP INDEX provider_objects_by_payment;

@@ -17,10 +17,11 @@ use super::statements::{EVENTS, append_events, arrays, behind, event_row};
 use crate::{
     prelude::*,
     rows::{
+        hold::{HOLD_ACTIONS, hold_action_row},
         payment::{
             PAYMENTS, REFUNDS, TIMELINE, attempt_row, payment_row, progress_values, refund_row, timeline_row,
         },
-        transaction::{record_card, state_values},
+        transaction::{card_state_values, record_card},
     },
     table::unnest,
     units::{
@@ -139,13 +140,13 @@ macro_rules! more {
                 "gate g WHERE $20::uuid IS NOT NULL",
                 "$20",
                 "$21::bigint",
-                "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint"
+                "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint, $31"
             ),
             "), tried AS (
              INSERT INTO card_attempts
                  (environment_id, payment_id, number, source_digest, sealed_source, state, created_at, account)
-             SELECT gate.environment_id, gate.id, $31::bigint, $32::bytea, $33, $34, $35::bigint, $36
-             FROM gate WHERE $31::bigint IS NOT NULL
+             SELECT gate.environment_id, gate.id, $32::bigint, $33::bytea, $34, $35, $36::bigint, $37
+             FROM gate WHERE $32::bigint IS NOT NULL
              ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
                  source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
                  state = excluded.state, created_at = excluded.created_at, account = excluded.account),
@@ -155,12 +156,12 @@ macro_rules! more {
              SELECT gate.environment_id, 'web_card', gate.id, x.id, x.kind, x.expected, x.found, x.found_digest,
                  x.source, x.at
              FROM gate CROSS JOIN
-                 unnest($37::uuid[], $38::text[], $39::text[], $40::text[], $41::bytea[], $42::text[],
-                     $43::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
+                 unnest($38::uuid[], $39::text[], $40::text[], $41::text[], $42::bytea[], $43::text[],
+                     $44::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = $46, due_at = $47, note = $48 FROM gate
-             WHERE e.environment_id = gate.environment_id AND e.provider = $44 AND e.id = $45
+             UPDATE provider_events e SET state = $47, due_at = $48, note = $49 FROM gate
+             WHERE e.environment_id = gate.environment_id AND e.provider = $45 AND e.id = $46
                  AND e.state = 'waiting')"
         )
     };
@@ -194,18 +195,24 @@ macro_rules! end {
 const SHORT: &str = concat!(begin!(), end!());
 const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$20", "$21", "$22", "$23"), end!());
 const LONG: &str = concat!(begin!(), more!(), end!());
-const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$49", "$50", "$51", "$52"), end!());
+const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$50", "$51", "$52", "$53"), end!());
 
-/// As [`LONG_WITH_EVENTS`], with refunds, which hardly any change has: all their columns as arrays in front of the events.
-static LONG_WITH_REFUNDS: LazyLock<String> = LazyLock::new(|| {
-    const FIRST: usize = 49;
-    let [at, ids, kinds, states] = [0, 1, 2, 3].map(|number| FIRST + REFUNDS.columns.len() + number);
+/// As [`LONG_WITH_EVENTS`], with refunds, captures and voids, which hardly any change has: all their columns as arrays in front
+/// of the events.
+static LONG_WITH_RECORDS: LazyLock<String> = LazyLock::new(|| {
+    const REFUNDS_FROM: usize = 50;
+    let actions_from = REFUNDS_FROM + REFUNDS.columns.len();
+    let first = actions_from + HOLD_ACTIONS.columns.len();
+    let [at, ids, kinds, states] = [0, 1, 2, 3].map(|number| first + number);
     format!(
         concat!(
             begin!(),
             more!(),
             ", refunded AS (
                  INSERT INTO refunds ({names}) SELECT r.* FROM gate CROSS JOIN {arrays} AS r ({names}) {conflict}),
+             acted AS (
+                 INSERT INTO hold_actions ({action_names})
+                 SELECT h.* FROM gate CROSS JOIN {action_arrays} AS h ({action_names}) {action_conflict}),
              events AS MATERIALIZED (
                  SELECT gate.environment_id, t.id, t.kind, 'web_card' AS method, gate.id AS reference,
                      ${at}::bigint AS at, t.state
@@ -215,8 +222,11 @@ static LONG_WITH_REFUNDS: LazyLock<String> = LazyLock::new(|| {
             end!()
         ),
         names = REFUNDS.names(),
-        arrays = unnest(FIRST, REFUNDS.columns),
+        arrays = unnest(REFUNDS_FROM, REFUNDS.columns),
         conflict = REFUNDS.conflict,
+        action_names = HOLD_ACTIONS.names(),
+        action_arrays = unnest(actions_from, HOLD_ACTIONS.columns),
+        action_conflict = HOLD_ACTIONS.conflict,
         at = at,
         ids = ids,
         kinds = kinds,
@@ -240,18 +250,21 @@ pub(crate) async fn change<S: Session>(
     let is_short = change.transaction.is_none()
         && change.attempt.is_none()
         && change.refunds.is_empty()
+        && change.hold_actions.is_empty()
         && change.exceptions.is_empty()
         && change.event.is_none();
     if !is_short {
         values.extend(more_values(environment, id, change));
     }
     let state = change.transaction.as_ref().map(|(_, state)| state);
-    let has_refunds = !change.refunds.is_empty();
-    if has_refunds {
+    let has_records = !change.refunds.is_empty() || !change.hold_actions.is_empty();
+    if has_records {
         let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund));
         values.extend(arrays(REFUNDS.columns, refunds));
+        let actions = change.hold_actions.iter().map(|action| hold_action_row(environment, id, action));
+        values.extend(arrays(HOLD_ACTIONS.columns, actions));
     }
-    let has_events = has_refunds || !change.new_events.is_empty();
+    let has_events = has_records || !change.new_events.is_empty();
     if has_events {
         let new_events =
             change.new_events.iter().map(|event| event_row(event, state)).collect::<Result<Vec<_>, _>>()?;
@@ -262,7 +275,7 @@ pub(crate) async fn change<S: Session>(
         (true, false) => SHORT,
         (true, true) => SHORT_WITH_EVENTS,
         (false, false) => LONG,
-        (false, true) if has_refunds => &LONG_WITH_REFUNDS,
+        (false, true) if has_records => &LONG_WITH_RECORDS,
         (false, true) => LONG_WITH_EVENTS,
     };
     if s.query_one(sql, &values, |cells| cells.flag()).await? {
@@ -275,7 +288,7 @@ pub(crate) async fn change<S: Session>(
 fn more_values(environment: EnvironmentId, id: PaymentId, change: &PaymentChange) -> Vec<Value<'_>> {
     let (transaction, event) = (change.transaction.as_ref(), change.event.as_ref());
     let mut values = row![transaction.map(|(id, _)| *id), change.at];
-    values.extend(state_values(transaction.map(|(_, state)| state)));
+    values.extend(card_state_values(transaction.map(|(_, state)| state)));
     match &change.attempt {
         Some(attempt) => values.extend(behind(2, attempt_row(environment, id, attempt))),
         None => values.extend([const { Value::Null }; 6]),

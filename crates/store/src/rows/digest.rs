@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tollgate_domain::{Minor, PaymentMethod, Principal, search::SearchFields};
+use tollgate_domain::{Minor, PaymentMethod, Principal, event::EventKind, search::SearchFields};
 
+use super::hold;
 use crate::prelude::*;
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -33,6 +34,15 @@ pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> 
     let mut card = read_digestible(cells, PaymentMethod::WebCard)?;
     card.customer.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
     card.provider_references.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
+    let hold = cells.text_or_none()?.map(|stored| hold::read(&stored)).transpose()?;
+    // What was prepared and authorized is counted as such, whatever was captured of it later.
+    let is_of_captured = EventKind::parse(&card.kind).is_some_and(EventKind::is_of_paid);
+    if let Some(captured) = hold.and_then(|hold| hold.captured).filter(|_| is_of_captured) {
+        card.principal_minor = Minor::from(captured.principal).signed();
+        card.platform_fee_minor = captured.platform.fee.signed();
+        card.organization_fee_minor = captured.organization.fee.signed();
+        card.total_debit_minor = captured.total_debit.signed();
+    }
     Ok(card)
 }
 

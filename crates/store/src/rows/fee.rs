@@ -1,6 +1,6 @@
 //! The numbers of a payment: sums in columns of their own, the way to them as JSON beside.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tollgate_domain::{
     BasisPoints, Minor, Principal,
@@ -41,6 +41,39 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<FeeSnapshot, Fault> {
         fee,
         total_debit,
     })
+}
+
+/// All the numbers of a payment as JSON, for records that are JSON anyway.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the columns' own names")]
+pub(crate) struct StoredFee {
+    principal_minor: u64,
+    platform_fee_minor: u64,
+    organization_fee_minor: u64,
+    layers: Value,
+}
+
+impl StoredFee {
+    pub(crate) fn of(fee: &FeeSnapshot) -> Self {
+        Self {
+            principal_minor: fee.principal.minor(),
+            platform_fee_minor: fee.platform.fee.get(),
+            organization_fee_minor: fee.organization.fee.get(),
+            layers: json!({ "platform": layer(&fee.platform), "organization": layer(&fee.organization) }),
+        }
+    }
+
+    pub(crate) fn read(self) -> Result<FeeSnapshot, CorruptRow> {
+        let damaged = CorruptRow("amounts that were captured");
+        let layers: Layers = serde_json::from_value(self.layers).map_err(|_| damaged)?;
+        let principal = Principal::new(self.principal_minor).ok_or(damaged)?;
+        let platform = layers.platform.into_fee(minor(self.platform_fee_minor)?)?;
+        let organization = layers.organization.into_fee(minor(self.organization_fee_minor)?)?;
+        let fee = platform.fee.checked_add(organization.fee).ok_or(damaged)?;
+        let total_debit = fee.checked_add(principal.into()).ok_or(damaged)?;
+        Ok(FeeSnapshot { principal, platform, organization, fee, total_debit })
+    }
 }
 
 #[derive(Deserialize)]

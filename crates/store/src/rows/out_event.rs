@@ -10,6 +10,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Event, EventsFrom, NewEvent};
 
+use super::hold::StoredHold;
 use crate::prelude::*;
 
 /// The columns that [`read`] takes, of out_events as `e`.
@@ -65,6 +66,8 @@ struct StoredState {
     refunded_minor: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dispute: Option<StoredDispute>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hold: Option<StoredHold>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refund: Option<StoredRefund>,
 }
@@ -186,6 +189,7 @@ pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> 
             reason: dispute.reason,
             amount_minor: dispute.amount.map(Minor::get),
         }),
+        hold: state.hold.as_ref().map(StoredHold::of),
         refund: refund.map(StoredRefund::of),
     };
     // Texts and numbers under fixed names always make JSON.
@@ -213,6 +217,7 @@ fn read_state(stored: &str) -> Result<(TransactionState, Option<Refund>), Corrup
                 })
             })
             .transpose()?,
+        hold: stored.hold.map(StoredHold::read).transpose()?,
     };
     Ok((state, refund))
 }
@@ -246,6 +251,12 @@ impl Slice {
 
 #[cfg(test)]
 mod tests {
+    use tollgate_domain::{
+        Principal,
+        fee::FeeEntry,
+        hold::{Hold, HoldActionKind},
+    };
+
     use super::*;
 
     #[test]
@@ -262,6 +273,11 @@ mod tests {
                 status: "lost".to_owned(),
                 reason: None,
                 amount: Some(Minor::MAX),
+            }),
+            hold: Some(Hold {
+                capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),
+                pending: Some(HoldActionKind::Void),
+                captured: Some(FeeEntry::default().assess(Principal::new(7).unwrap())),
             }),
         };
         for state in [pending, full] {

@@ -7,6 +7,7 @@ use serde_json::json;
 use tollgate_domain::{
     Channel, Currency, Flow, Minor, ServiceReference,
     card::{Attempt, AttemptState, CardOrder, Preparation},
+    hold::CaptureMode,
     id::{EntryId, EnvironmentId, PaymentId, RefundId},
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
     routing::Matched,
@@ -46,6 +47,7 @@ table! {
         expires_at: Number = order.expires_at,
         account: Text = order.account.as_ref().map(account::write),
         key_digest: Bytes = order.key,
+        capture: Text = order.capture.as_str(),
         preparation: Text = progress.preparation.as_str(),
         object: Text = &progress.object,
         checkout_url: Text = &progress.checkout_url,
@@ -176,6 +178,7 @@ pub(crate) fn read_order(cells: &mut Cells<'_>) -> Result<CardOrder, Fault> {
         expires_at: cells.moment()?,
         account: account::read_or_none(cells)?,
         key: cells.digest_or_none()?,
+        capture: cells.word("capture", CaptureMode::parse)?,
     })
 }
 

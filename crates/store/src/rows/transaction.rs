@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CardTransaction, TransactionFilter};
 
-use super::{fee, is_unstorable, until_before, up_to_before};
+use super::{fee, hold, is_unstorable, until_before, up_to_before};
 use crate::prelude::*;
 
 /// The columns that [`read`] takes, of transactions as `t`; the last ones are [`state_columns`].
@@ -19,7 +19,7 @@ macro_rules! transaction_columns {
          t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers,
          t.description, t.metadata, t.id, t.created_at, t.updated_at, t.status, t.provider_reference,
          t.failure_code, t.failure_message, t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason,
-         t.dispute_amount_minor"
+         t.dispute_amount_minor, t.hold"
     };
 }
 
@@ -27,12 +27,12 @@ macro_rules! transaction_columns {
 macro_rules! state_columns {
     () => {
         "t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
-         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor"
+         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor, t.hold"
     };
 }
 
 /// How many there are of them.
-pub(crate) const STATE_COLUMNS: usize = 12;
+pub(crate) const STATE_COLUMNS: usize = 13;
 
 /// Records a payment's transaction with the payment's own columns, or replaces the state of the one recorded. The payment is
 /// a row named `g`; the transaction's id, the moment and the values of its state are given as parameters.
@@ -43,7 +43,7 @@ macro_rules! record_card {
                  principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor,
                  fee_layers, description, metadata, created_at, updated_at, status, provider_reference,
                  failure_code, failure_message, refunded_minor, dispute_id, dispute_status, dispute_reason,
-                 dispute_amount_minor)
+                 dispute_amount_minor, hold)
              SELECT g.environment_id, ",
             $id,
             ", 'web_card', g.id, g.provider, g.channel, g.currency, g.principal_minor, g.platform_fee_minor,
@@ -60,12 +60,19 @@ macro_rules! record_card {
                  failure_code = excluded.failure_code, failure_message = excluded.failure_message,
                  refunded_minor = excluded.refunded_minor, dispute_id = excluded.dispute_id,
                  dispute_status = excluded.dispute_status, dispute_reason = excluded.dispute_reason,
-                 dispute_amount_minor = excluded.dispute_amount_minor"
+                 dispute_amount_minor = excluded.dispute_amount_minor, hold = excluded.hold"
         )
     };
 }
 
 pub(crate) use {record_card, state_columns, transaction_columns};
+
+/// The columns from `status` to `hold`, which only card payments have; all of them empty where there is no state.
+pub(crate) fn card_state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
+    let mut values = state_values(state);
+    values.push(state.and_then(|state| state.hold.as_ref()).map(hold::write).into());
+    values
+}
 
 /// The columns from `status` to `dispute_amount_minor`; all of them empty where there is no state.
 pub(crate) fn state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
@@ -141,7 +148,8 @@ fn read_state(cells: &mut Cells<'_>) -> Result<TransactionState, Fault> {
         (None, None) => None,
         _ => return Err(CorruptRow("half of a dispute").into()),
     };
-    Ok(TransactionState { status, provider_reference, failure, refunded, dispute })
+    let hold = cells.text_or_none()?.map(|stored| hold::read(&stored)).transpose()?;
+    Ok(TransactionState { status, provider_reference, failure, refunded, dispute, hold })
 }
 
 /// The kinds of transactions that a filter lets through, `None` for all of them. There are few, and each is a list of its

@@ -20,6 +20,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     16 "0016" provider_checks,
     18 "0018" refunds,
     19 "0019" preparation_keys,
+    20 "0020" holds,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

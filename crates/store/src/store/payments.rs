@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
-    id::{EnvironmentId, ExceptionId, PaymentId, RefundId, TransactionId},
+    id::{EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
@@ -30,6 +30,9 @@ port! {
         ) -> Option<PaymentId>;
         Read payments::of_key => payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         Read payments::of_refund => payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
+        Read payments::of_hold_action => payment_of_hold_action(
+            environment: EnvironmentId, action: HoldActionId
+        ) -> Option<PaymentId>;
         Read payments::objects => objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         WriteOnce payment_change::change => change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange

@@ -21,7 +21,7 @@ macro_rules! card {
         concat!(
             "SELECT e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
-         p.customer_email, p.object, t.provider_reference",
+         p.customer_email, p.object, t.provider_reference, t.hold",
             $from,
             " CROSS JOIN card_payments p
              LEFT JOIN transactions t

@@ -15,8 +15,9 @@ use crate::{
     postgres::card_payments,
     prelude::*,
     rows::{
+        hold::{HOLD_ACTIONS, hold_action_row},
         payment::{ATTEMPTS, REFUNDS, attempt_row, progress_values, refund_row},
-        transaction::{record_card, state_values},
+        transaction::{card_state_values, record_card},
     },
 };
 
@@ -37,10 +38,10 @@ pub(crate) async fn change<S: Session>(
             "card_payments g WHERE g.environment_id = $1 AND g.id = $2",
             "$3",
             "$4",
-            "$5, $6, $7, $8, $9, $10, $11, $12, $13"
+            "$5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
         );
         let mut values = row![environment, id, *transaction, change.at];
-        values.extend(state_values(Some(state)));
+        values.extend(card_state_values(Some(state)));
         s.execute(sql, &values).await?;
     }
     if let Some(attempt) = &change.attempt {
@@ -48,6 +49,8 @@ pub(crate) async fn change<S: Session>(
     }
     let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund)).collect();
     s.insert(&REFUNDS, refunds).await?;
+    let actions = change.hold_actions.iter().map(|action| hold_action_row(environment, id, action)).collect();
+    s.insert(&HOLD_ACTIONS, actions).await?;
     let objects: Vec<Vec<Value<'_>>> =
         change.objects.iter().map(|object| row![environment, id, object]).collect();
     let sql = "INSERT INTO provider_objects (environment_id, provider, object, payment_id)

@@ -67,6 +67,13 @@ fn head(payment_detail: &Value, style: Style) -> String {
     if let Some(failure) = facts.field("failure").filter(|failure| !failure.is_null()) {
         facts_line("failure", format!("{}: {}", failure.text("code"), failure.text("message")));
     }
+    if let Some(authorized) = facts.field("authorized").filter(|authorized| !authorized.is_null()) {
+        facts_line("authorized", major(authorized.text("totalDebitMinor"), currency));
+    }
+    let is_held = facts.text("status") == "authorized";
+    let end = facts.optional_text("captureBefore").filter(|_| is_held).map(moment);
+    facts_line("capture before", end.unwrap_or_default());
+    facts_line("in progress", facts.word("pendingAction"));
     let refunded = facts.text("refundedMinor");
     facts_line(
         "refunded",
@@ -134,6 +141,14 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
             format!("refund {status} {reference}: {total}, {fee} of it fee{why}")
         }
+        "capture" | "void" => {
+            let amount = detail.optional_text("amountMinor").map(|amount| major(amount, currency));
+            let amount = amount.map(|amount| format!(" of {amount}")).unwrap_or_default();
+            let failure = detail.field("failure").filter(|failure| !failure.is_null());
+            let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
+            format!("{kind}{amount} {}{why}", detail.text("status"))
+        }
+        "hold_requested" => format!("{} requested by {}", detail.text("action"), detail.text("actor")),
         "refund_requested" => format!("refund requested by {}", detail.text("actor")),
         "dispute" => {
             let amount =

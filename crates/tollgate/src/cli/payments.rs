@@ -32,6 +32,10 @@ enum Action {
         /// The payment reference, pay_… or ach_….
         reference: String,
     },
+    /// Capture an authorized card payment, in whole or in part.
+    Capture(CaptureArgs),
+    /// Void an authorized card payment: what is held is released.
+    Void(VoidArgs),
     /// Refund a card payment, in whole or in part.
     Refund(RefundArgs),
     /// Continue an unresolved payment at the provider account configured now. Only safe once the original account is
@@ -42,6 +46,34 @@ enum Action {
         #[command(flatten)]
         confirm: Confirm,
     },
+}
+
+#[derive(Debug, Args)]
+struct CaptureArgs {
+    /// The payment reference, pay_….
+    reference: String,
+    /// The principal to capture, such as 5.00; the rest is released. Default: all that was authorized.
+    #[arg(long)]
+    amount: Option<String>,
+    /// --amount is in minor units.
+    #[arg(long, requires = "amount")]
+    minor: bool,
+    /// The idempotency key; repeating it captures nothing more. Default: generated.
+    #[arg(long)]
+    key: Option<String>,
+    #[command(flatten)]
+    confirm: Confirm,
+}
+
+#[derive(Debug, Args)]
+struct VoidArgs {
+    /// The payment reference, pay_….
+    reference: String,
+    /// The idempotency key; repeating it changes nothing. Default: generated.
+    #[arg(long)]
+    key: Option<String>,
+    #[command(flatten)]
+    confirm: Confirm,
 }
 
 #[derive(Debug, Args)]
@@ -101,6 +133,8 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
             let payment_detail = read(&session, &reference).await?;
             session.output.show(&payment_detail, |style| payment_detail::render(&payment_detail, style))
         }
+        Action::Capture(wanted) => capture_payment(&session, wanted).await,
+        Action::Void(wanted) => void_payment(&session, wanted).await,
         Action::Refund(refund) => refund_payment(&session, refund).await,
         Action::UseConfiguredAccount { reference, confirm } => {
             confirm.ask(&format!(
@@ -119,21 +153,11 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
 async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Failure> {
     let payment = read(session, &wanted.reference).await?;
     let code = payment.text("currency");
-    let amount = match &wanted.amount {
-        Some(number) if wanted.minor => Some(number.clone()),
-        Some(number) => Some(to_minor(number, currency(code)?)?),
-        None => None,
-    };
+    let amount = in_minor(wanted.amount.as_deref(), wanted.minor, code)?;
     let shown = amount.as_deref().map_or_else(|| "everything that is left".to_owned(), |it| major(it, code));
     wanted.confirm.ask(&format!("Refund {shown} of {}? It cannot be taken back.", wanted.reference))?;
-    let key = if let Some(key) = wanted.key {
-        key
-    } else {
-        let random: [u8; 16] = random_bytes()?;
-        format!("cli-{:032x}", u128::from_be_bytes(random))
-    };
     let body = json!({
-        "idempotencyKey": key,
+        "idempotencyKey": or_new_key(wanted.key)?,
         "amountMinor": amount,
         "feeRefund": wanted.fee,
         "reason": wanted.reason,
@@ -151,6 +175,56 @@ async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Fai
             amount("feeMinor")
         )
     })
+}
+
+async fn capture_payment(session: &Session, wanted: CaptureArgs) -> Result<(), Failure> {
+    let payment = read(session, &wanted.reference).await?;
+    let code = payment.text("currency");
+    let amount = in_minor(wanted.amount.as_deref(), wanted.minor, code)?;
+    let shown = amount.as_deref().map_or_else(|| "all".to_owned(), |it| major(it, code));
+    wanted.confirm.ask(&format!("Capture {shown} of {}? It can be done once.", wanted.reference))?;
+    let body = json!({ "idempotencyKey": or_new_key(wanted.key)?, "amountMinor": amount });
+    change_hold(session, &wanted.reference, "capture", &body).await
+}
+
+async fn void_payment(session: &Session, wanted: VoidArgs) -> Result<(), Failure> {
+    wanted.confirm.ask(&format!("Void {}? The customer would have to pay again.", wanted.reference))?;
+    let body = json!({ "idempotencyKey": or_new_key(wanted.key)? });
+    change_hold(session, &wanted.reference, "void", &body).await
+}
+
+async fn change_hold(session: &Session, reference: &str, action: &str, body: &Value) -> Result<(), Failure> {
+    let path = session.path(&format!("/transactions/{}/{action}", segment(reference))).await?;
+    let made = session.client.post(&path, body).await?;
+    session.output.show(&made, |style| {
+        let transaction = made.field("transaction").unwrap_or(&Value::Null);
+        let amount = |field| major(transaction.text(field), transaction.text("currency"));
+        let mut line = format!("{reference} {}", style.status(transaction.text("status")));
+        if transaction.text("status") == "succeeded" {
+            let (total, fee) = (amount("totalDebitMinor"), amount("feeMinor"));
+            line = format!("{line}  {total}, {fee} of it fee");
+        } else if let Some(pending) = transaction.optional_text("pendingAction") {
+            line = format!("{line}  {pending} in progress");
+        }
+        format!("{line}\n")
+    })
+}
+
+/// What `--amount` says, in minor units.
+fn in_minor(number: Option<&str>, is_minor: bool, code: &str) -> Result<Option<String>, Failure> {
+    match number {
+        Some(number) if is_minor => Ok(Some(number.to_owned())),
+        Some(number) => to_minor(number, currency(code)?).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn or_new_key(key: Option<String>) -> Result<String, Failure> {
+    if let Some(key) = key {
+        return Ok(key);
+    }
+    let random: [u8; 16] = random_bytes()?;
+    Ok(format!("cli-{:032x}", u128::from_be_bytes(random)))
 }
 
 /// Everything an operator sees of a payment.

@@ -323,6 +323,31 @@ const cases = {
     return page;
   },
 
+  async "a held payment is captured in part, and another is voided"() {
+    const page = await open(WINDOWS.phone);
+    await signIn(page);
+    const captured = await pay({ amountMinor: "125000", capture: "manual" });
+    await page.goto(`${base}/payments/${captured}`);
+    await page.getByRole("link", { name: "Capture…" }).click();
+    await page.getByLabel("Principal in USD").fill("1250.01");
+    await page.getByRole("button", { name: "Review" }).click();
+    await page.getByRole("alert").filter({ hasText: "was authorized" }).waitFor();
+    await page.getByLabel("Principal in USD").fill("400.00");
+    await page.getByRole("button", { name: "Review" }).click();
+    const fee = parseFloat(await page.locator("#captured-fee").innerText());
+    const total = await page.locator("#total-captured").innerText();
+    assert.ok(fee > 0 && fee < Number((await quoted("125000")).feeMinor) / 100, "the fee is that of what is captured");
+    assert.equal(total, `${(400 + fee).toFixed(2)} USD`);
+    await page.getByRole("button", { name: `Capture ${total}` }).click();
+    await page.getByRole("status").filter({ hasText: `Captured ${total}` }).waitFor();
+    const voided = await pay({ amountMinor: "125000", capture: "manual" });
+    await page.goto(`${base}/payments/${voided}`);
+    await page.getByRole("link", { name: "Void…" }).click();
+    await page.getByRole("button", { name: `Void ${voided}` }).click();
+    await page.getByRole("status").filter({ hasText: "released" }).waitFor();
+    return page;
+  },
+
   async "paid on the hosted page, and the overview changes"() {
     const page = await open();
     await signIn(page);

@@ -1,6 +1,7 @@
 //! Card payments as the contract has them: every flow, every refusal, every read, on both stores and both adapters.
 
 mod access;
+mod capturing;
 mod configuration;
 mod declines;
 mod expiry;

@@ -14,10 +14,11 @@ const GUIDES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 
 /// What each guide's programs print in the end, whatever the language.
-const EXPECTED: [(&str, &[&str]); 3] = [
+const EXPECTED: [(&str, &[&str]); 4] = [
     ("first-payment", &["succeeded"]),
     ("hosted-checkout", &["/simulator/stripe/", "prepared"]),
     ("bank-transfer", &["processing"]),
+    ("capture-later", &["authorized", "succeeded"]),
 ];
 
 /// Guides that are a page and its backend: what each pays with, and how the browser's part of it is played.

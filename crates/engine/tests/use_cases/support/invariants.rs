@@ -8,6 +8,8 @@ use tollgate_domain::{
     ach::AchProviderStatus,
     card::{AttemptState, Preparation, ProviderStatus},
     event::EventKind,
+    hold::HoldActionStatus,
+    id::PaymentId,
     refund::RefundReport,
     transaction::{ReportKind, Status, Transaction},
 };
@@ -58,6 +60,8 @@ impl World {
             found.extend(
                 payment.refunds.iter().filter(|it| it.status.is_open()).map(|it| format!("refund {}", it.id)),
             );
+            let open = payment.hold_actions.iter().filter(|it| it.status == HoldActionStatus::Pending);
+            found.extend(open.map(|it| format!("{} {}", it.kind.as_str(), it.id)));
             let is_over = self.engine().clock().now() >= payment.order.expires_at
                 && payment.progress.preparation == Preparation::Prepared
                 && payment.transaction.is_none();
@@ -88,6 +92,12 @@ impl World {
             payments.push(self.payment(id).await);
         }
         payments
+    }
+
+    /// How many discrepancies there are about a payment.
+    pub(crate) async fn exceptions(&self, id: PaymentId) -> usize {
+        let reference = ServiceReference::Card(id);
+        self.store.exceptions_of(self.environment, reference).await.unwrap().len()
     }
 
     /// All events, oldest first.
@@ -204,11 +214,14 @@ fn accepted(records: &Records) -> BTreeMap<String, Status> {
     let paid = |amount: u64, refunds: &[RefundReport]| {
         if amount == given_back(refunds) { Status::Refunded } else { Status::Succeeded }
     };
-    for page in records.pages.iter().filter(|page| page.status == ProviderStatus::Succeeded) {
-        take(&page.reference, paid(page.amount, &page.refunds));
-    }
-    for sale in records.sales.iter().filter(|sale| sale.status == ProviderStatus::Succeeded) {
-        take(&sale.reference, paid(sale.amount, &sale.refunds));
+    let pages = records.pages.iter().map(|it| (&it.status, &it.reference, it.amount, &it.refunds));
+    let sales = records.sales.iter().map(|it| (&it.status, &it.reference, it.amount, &it.refunds));
+    for (status, reference, amount, refunds) in pages.chain(sales) {
+        match status {
+            ProviderStatus::Succeeded => take(reference, paid(amount, refunds)),
+            ProviderStatus::Authorized { .. } => take(reference, Status::Authorized),
+            _ => {}
+        }
     }
     found
 }

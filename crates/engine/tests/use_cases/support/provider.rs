@@ -32,6 +32,7 @@ use super::{
     faults::{CallKind, Fault, Faults, Life, lock},
 };
 
+pub(crate) use cards::held_until;
 pub(crate) use webhooks::{SIGNATURE, WEBHOOK_SECRET};
 
 /// What the providers have, all accounts together.
@@ -124,6 +125,20 @@ impl Records {
     /// How often a call of this name arrived.
     pub(crate) fn count(&self, name: &str) -> usize {
         self.calls.iter().filter(|call| **call == name).count()
+    }
+
+    /// How many refunds there are of any payment.
+    pub(crate) fn refund_count(&self) -> usize {
+        let pages = self.pages.iter().map(|page| page.refunds.len());
+        pages.chain(self.sales.iter().map(|sale| sale.refunds.len())).sum()
+    }
+
+    /// What becomes of the only payment.
+    pub(crate) fn set_status(&mut self, status: ProviderStatus) {
+        match self.pages.first_mut() {
+            Some(page) => page.status = status,
+            None => self.sale().status = status,
+        }
     }
 
     /// The only page.

@@ -1,8 +1,8 @@
 //! What callers and operators ask for.
 
 use tollgate_domain::{
-    Currency, Flow, Minor, PaymentMethod, Principal, ach::BankAccountType, customer::Customer, ledger::Cause,
-    metadata::Metadata,
+    Currency, Flow, Minor, PaymentMethod, Principal, ach::BankAccountType, customer::Customer,
+    hold::CaptureMode, ledger::Cause, metadata::Metadata,
 };
 use tollgate_engine::{
     Bank, ConfirmBody, MoveOrder, Origin, PrepareRequest, QuoteRequest, TransferRequest, ports::BankAccount,
@@ -38,6 +38,7 @@ pub(crate) fn card_request(flow: Flow, amount: u64) -> PrepareRequest {
         customer_name: None,
         customer_email: None,
         metadata: "{}".to_owned(),
+        capture: CaptureMode::Automatic,
         success_url: None,
         cancel_url: None,
         idempotency_key: None,

@@ -7,8 +7,8 @@ use tollgate_domain::{
     Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
     id::{
-        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-        PostingId, RefundId, TransactionId, TransferId,
+        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
+        PaymentId, PostingId, RefundId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -126,6 +126,9 @@ through! {
         ) -> Option<PaymentId>;
         StoreRead payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
         StoreRead payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
+        StoreRead payment_of_hold_action(
+            environment: EnvironmentId, action: HoldActionId
+        ) -> Option<PaymentId>;
         StoreRead objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         StoreWrite change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange

@@ -6,14 +6,15 @@ use serde_json::Value;
 use tokio::{sync::watch, time::sleep};
 use tollgate_domain::{
     Flow, ServiceReference,
+    hold::CaptureMode,
     id::{EnvironmentId, PaymentId, TransferId},
     ledger::Cause,
     tenant::EnvironmentName,
     transaction::Status,
 };
 use tollgate_engine::{
-    ConfirmBody, ConfirmError, Confirmed, Engine, EnvironmentView, Options, StartError, TransferCreated,
-    TransferError, WebhookError,
+    ConfirmBody, ConfirmError, Confirmed, Engine, EnvironmentView, Options, PrepareRequest, StartError,
+    TransferCreated, TransferError, WebhookError,
     ports::{CardPayment, Host, Store, Task, Transfer},
 };
 use tollgate_store::sqlite::SqliteStore;
@@ -132,6 +133,12 @@ impl World {
     pub(crate) async fn prepared(&self, flow: Flow, amount: u64) -> CardPayment {
         let preparing = self.engine().prepare(&self.view(), card_request(flow, amount), "req_prepare").await;
         preparing.unwrap().payment
+    }
+
+    /// Prepares a payment that is captured by hand.
+    pub(crate) async fn prepared_to_capture(&self, flow: Flow, amount: u64) -> CardPayment {
+        let request = PrepareRequest { capture: CaptureMode::Manual, ..card_request(flow, amount) };
+        self.engine().prepare(&self.view(), request, "req_prepare").await.unwrap().payment
     }
 
     pub(crate) async fn confirm(&self, id: PaymentId, body: ConfirmBody) -> Result<Confirmed, ConfirmError> {

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::method::{Method, no_address};
 
+/// How long a card's money is held.
+const HELD_SECONDS: i64 = 7 * 86_400;
+
 /// One attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
@@ -13,6 +16,8 @@ pub(crate) struct Charge {
     pub(crate) intent: String,
     pub(crate) status: &'static str,
     pub(crate) amount_captured: i64,
+    /// What was held and is not anymore, without having been captured.
+    pub(crate) released: i64,
     pub(crate) captured: bool,
     pub(crate) created: i64,
     pub(crate) currency: String,
@@ -29,6 +34,20 @@ pub(crate) struct Charge {
 impl Charge {
     pub(crate) fn refundable(&self) -> i64 {
         self.amount_captured - self.amount_refunded
+    }
+
+    /// When what is held is released by itself.
+    pub(crate) fn capture_before(&self) -> i64 {
+        self.created + HELD_SECONDS
+    }
+
+    fn details(&self) -> Value {
+        let mut details = self.method.details();
+        let is_held = self.status == "succeeded" && !self.captured;
+        if let (true, "card", Some(fields)) = (is_held, self.method.kind(), details.as_object_mut()) {
+            fields.insert("capture_before".to_owned(), self.capture_before().into());
+        }
+        details
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -55,14 +74,15 @@ impl Charge {
         };
         let mut details = serde_json::Map::new();
         details.insert("type".to_owned(), self.method.kind().into());
-        details.insert(self.method.kind().to_owned(), self.method.details());
+        details.insert(self.method.kind().to_owned(), self.details());
+        let refunded = self.amount_refunded + self.released;
         let balance = self.captured.then(|| format!("txn_{}", self.id.trim_start_matches("ch_")));
         json!({
             "id": self.id,
             "object": "charge",
             "amount": self.amount,
             "amount_captured": self.amount_captured,
-            "amount_refunded": self.amount_refunded,
+            "amount_refunded": refunded,
             "application": null,
             "application_fee": null,
             "application_fee_amount": null,
@@ -90,7 +110,7 @@ impl Charge {
             "receipt_email": self.receipt_email,
             "receipt_number": null,
             "receipt_url": self.receipt_url,
-            "refunded": self.amount_refunded > 0 && self.amount_refunded >= self.amount_captured,
+            "refunded": refunded > 0 && refunded >= self.amount,
             "review": null,
             "shipping": null,
             "source": null,

@@ -16,15 +16,18 @@ pub(crate) struct Refund {
     pub(crate) failure_reason: Option<&'static str>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reason: Option<String>,
+    /// Whether it gives back money that was taken; otherwise it only releases what was held.
+    pub(crate) moves_balance: bool,
 }
 
 impl Refund {
     pub(crate) fn json(&self) -> Value {
+        let balance = self.moves_balance.then(|| format!("txn_{}", self.id.trim_start_matches("re_")));
         let mut refund = json!({
             "id": self.id,
             "object": "refund",
             "amount": self.amount,
-            "balance_transaction": format!("txn_{}", self.id.trim_start_matches("re_")),
+            "balance_transaction": balance,
             "charge": self.charge,
             "created": self.created,
             "currency": self.currency,

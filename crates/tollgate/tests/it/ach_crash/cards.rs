@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{RESOLVED_WITHIN, impatient};
 use crate::support::{BankWorld, Client, Desk, On, on_each_store, wait_until};
 
-pub(super) const PLACES: [&str; 8] = [
+pub(super) const PLACES: [&str; 10] = [
     "payment.before_prepare",
     "payment.after_prepare",
     "payment.before_charge",
@@ -24,6 +24,8 @@ pub(super) const PLACES: [&str; 8] = [
     "payment.after_change",
     "refund.before_send",
     "refund.after_send",
+    "hold.before_send",
+    "hold.after_send",
 ];
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -34,6 +36,8 @@ struct Told {
     paid: BTreeSet<String>,
     /// A refund was asked for, and whether it was acknowledged.
     refunds: BTreeMap<String, bool>,
+    /// A capture was asked for, and whether it was acknowledged.
+    captures: BTreeMap<String, bool>,
     /// Prepared, and not known to be paid yet.
     to_confirm: Vec<String>,
 }
@@ -70,9 +74,12 @@ fn call(client: &mut Client, path: &str, body: &Value, expected: u16) -> Option<
 /// Prepares and pays until the round is over.
 fn buy(desk: &Desk, told: &Mutex<Told>, turns: &AtomicU64, over: &AtomicBool) {
     let mut client = desk.client();
-    let order = json!({"amountMinor": "1000", "currency": "USD"});
     while !over.load(Ordering::Relaxed) {
-        let hosted = turns.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
+        let turn = turns.fetch_add(1, Ordering::Relaxed);
+        let hosted = turn.is_multiple_of(3);
+        // Some of the charges are only held, and then captured.
+        let capture = if !hosted && turn.is_multiple_of(2) { "manual" } else { "automatic" };
+        let order = json!({"amountMinor": "1000", "currency": "USD", "capture": capture});
         let path = if hosted { "/client/v1/payments" } else { "/client/v1/payments/component" };
         let Some(data) = call(&mut client, path, &order, 201) else {
             thread::sleep(Duration::from_millis(5));
@@ -90,6 +97,9 @@ fn buy(desk: &Desk, told: &Mutex<Told>, turns: &AtomicU64, over: &AtomicBool) {
                 told.lock().unwrap().paid.insert(next.clone());
                 refund(&mut client, told, &next);
             }
+            Some(data) if data["transaction"]["status"] == "authorized" => {
+                capture_part(&mut client, told, &next)
+            }
             // Not known yet, or never answered: asked again later, with the same token.
             _ => told.lock().unwrap().to_confirm.push(next),
         }
@@ -103,6 +113,16 @@ fn refund(client: &mut Client, told: &Mutex<Told>, reference: &str) {
     let path = format!("/client/v1/transactions/{reference}/refunds");
     if call(client, &path, &body, 201).is_some() {
         told.lock().unwrap().refunds.insert(reference.to_owned(), true);
+    }
+}
+
+/// Captures a part of what is held, once.
+fn capture_part(client: &mut Client, told: &Mutex<Told>, reference: &str) {
+    told.lock().unwrap().captures.insert(reference.to_owned(), false);
+    let body = json!({"idempotencyKey": format!("capture-{reference}"), "amountMinor": "100"});
+    let path = format!("/client/v1/transactions/{reference}/capture");
+    if call(client, &path, &body, 200).is_some() {
+        told.lock().unwrap().captures.insert(reference.to_owned(), true);
     }
 }
 
@@ -164,6 +184,7 @@ fn check(desk: &Desk, world: &BankWorld, told: &Told, trigger: &str) {
         assert!(charges.contains_key(reference), "{trigger}: {reference} was never charged");
     }
     check_refunds(desk, told, &rows("square", "refunds"), &rows("square", "payments"), trigger);
+    check_captures(desk, world, told, trigger);
     for transaction in succeeded {
         let reference = transaction["serviceReference"].as_str().unwrap();
         assert!(charges.contains_key(reference), "{trigger}: {reference} was never charged");
@@ -188,6 +209,27 @@ fn check_refunds(desk: &Desk, told: &Told, refunds: &[Value], payments: &[Value]
         } else {
             assert_eq!(count, 0, "{trigger}: {reference} was refunded, and nobody recorded it");
         }
+    }
+}
+
+/// Every capture that was acknowledged is made, and the books show what was captured.
+#[track_caller]
+fn check_captures(desk: &Desk, world: &BankWorld, told: &Told, trigger: &str) {
+    let is_settled = |reference: &String| {
+        let transaction = desk.client().get(&format!("/client/v1/transactions/{reference}")).data(200);
+        transaction["pendingAction"].is_null()
+    };
+    wait_until("no capture is in doubt", RESOLVED_WITHIN, || told.captures.keys().all(is_settled));
+    let state = world.simulator.control("GET", "state?limit=100000", &Value::Null);
+    for (reference, is_acknowledged) in &told.captures {
+        let transaction = desk.client().get(&format!("/client/v1/transactions/{reference}")).data(200);
+        let payments = state["square"]["payments"].as_array().unwrap();
+        let ours: Vec<_> = payments.iter().filter(|it| it["reference_id"] == reference.as_str()).collect();
+        let [payment] = ours.as_slice() else { panic!("{trigger}: {reference} is there {ours:?}") };
+        let is_captured = payment["status"] == "COMPLETED";
+        assert_eq!(transaction["status"] == "succeeded", is_captured, "{trigger}: {transaction:#} {payment}");
+        assert!(is_captured || !is_acknowledged, "{trigger}: {reference} was never captured");
+        assert_eq!(transaction["totalDebitMinor"], payment["amount"].to_string(), "{trigger}: {reference}");
     }
 }
 

@@ -44,6 +44,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     // Nothing is recorded before the confirmation.
     ("transaction_read", SecretKey, 404, "not_found"),
     // Nothing is paid.
+    ("payment_capture", SecretKey, 409, "not_capturable"),
+    ("payment_void", SecretKey, 409, "not_voidable"),
     ("refund_create", SecretKey, 404, "not_found"),
     ("refund_list", SecretKey, 404, "not_found"),
     ("refund_read", SecretKey, 404, "not_found"),
@@ -80,6 +82,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_transaction_read", AdminToken, 200, ""),
     ("admin_payment_list", AdminToken, 200, ""),
     ("admin_payment_read", AdminToken, 200, ""),
+    ("admin_payment_capture", AdminToken, 409, "not_capturable"),
+    ("admin_payment_void", AdminToken, 409, "not_voidable"),
     ("admin_refund_create", AdminToken, 404, "not_found"),
     ("admin_payment_account", AdminToken, 200, ""),
     // The scene's payment is no transfer.

@@ -21,6 +21,8 @@ pub(super) enum Step {
     PrepareComponent,
     Confirm,
     Refund,
+    Capture,
+    Void,
     /// Closing at the provider what a lost answer left open there.
     TakeBackHosted,
     TakeBackComponent,
@@ -88,7 +90,14 @@ impl Cell {
     pub(super) fn all() -> Vec<Self> {
         let mut cells = Vec::new();
         for times in [Times::TwiceOver, Times::EveryTry, Times::Once] {
-            for step in [Step::Confirm, Step::Refund, Step::PrepareHosted, Step::PrepareComponent] {
+            for step in [
+                Step::Confirm,
+                Step::Refund,
+                Step::Capture,
+                Step::Void,
+                Step::PrepareHosted,
+                Step::PrepareComponent,
+            ] {
                 for wire in Wire::BOTH {
                     let mut add = |fault| cells.push(Self { step, wire, fault, times });
                     add(Fault::RefusedConnection);
@@ -128,10 +137,10 @@ impl Cell {
             Times::EveryTry => self.fault != Fault::Exchange("refuse"),
             Times::TwiceOver => {
                 // Taking back goes on in the resolver anyway, and what was turned away was never taken.
-                // A refund that was made is found when the payment is read, and not asked for again.
+                // A refund, capture or void that was made is found when the payment is read, and not asked for again.
                 let is_busy = self.fault == Fault::Exchange("rate_limited");
                 let is_over = match self.step {
-                    Step::Refund => !is_busy,
+                    Step::Refund | Step::Capture | Step::Void => !is_busy,
                     Step::Confirm => false,
                     _ => is_busy || self.takes_back(),
                 };
@@ -158,9 +167,12 @@ impl Cell {
             (Step::Confirm, Wire::Stripe, _) => "payment_intents.retrieve",
             (Step::Confirm, Wire::Square, _) => "payments.create",
             (Step::Refund, ..) => "refunds.create",
+            (Step::Capture, Wire::Stripe, _) => "payment_intents.capture",
+            (Step::Capture, Wire::Square, _) => "payments.complete",
+            (Step::Void, Wire::Square, _) => "payments.cancel",
             (Step::TakeBackHosted, Wire::Stripe, _) => "checkout.sessions.expire",
             (Step::TakeBackHosted, Wire::Square, _) => "payment_links.delete",
-            (Step::TakeBackComponent, _, _) => "payment_intents.cancel",
+            (Step::TakeBackComponent, _, _) | (Step::Void, Wire::Stripe, _) => "payment_intents.cancel",
         }
     }
 
@@ -171,9 +183,12 @@ impl Cell {
     pub(super) fn flow(&self) -> Flow {
         match self.step {
             Step::PrepareHosted | Step::TakeBackHosted => Flow::Hosted,
-            Step::PrepareComponent | Step::TakeBackComponent | Step::Confirm | Step::Refund => {
-                Flow::Component
-            }
+            Step::PrepareComponent
+            | Step::TakeBackComponent
+            | Step::Confirm
+            | Step::Refund
+            | Step::Capture
+            | Step::Void => Flow::Component,
         }
     }
 
@@ -186,7 +201,9 @@ impl Cell {
     fn is_harmless(&self) -> bool {
         match self.fault {
             Fault::Webhooks(_) => true,
-            Fault::Exchange("unknown_status") => !matches!(self.step, Step::Confirm | Step::Refund),
+            Fault::Exchange("unknown_status") => {
+                !matches!(self.step, Step::Confirm | Step::Refund | Step::Capture | Step::Void)
+            }
             _ => false,
         }
     }
@@ -230,6 +247,8 @@ impl Stage {
             Step::PrepareHosted | Step::PrepareComponent => self.play_preparation(cell),
             Step::Confirm => self.play_confirm(cell),
             Step::Refund => self.play_refund(cell),
+            Step::Capture => self.play_hold(cell, "capture", "succeeded"),
+            Step::Void => self.play_hold(cell, "void", "canceled"),
             Step::TakeBackHosted | Step::TakeBackComponent => self.play_take_back(cell),
         }
         self.clear();
@@ -410,6 +429,58 @@ impl Stage {
             (&transaction["status"], &transaction["refundedMinor"]),
             (&json!("succeeded"), &json!("1038"))
         );
+    }
+
+    /// What is held is captured in part or released, once, whatever happens on the way.
+    fn play_hold(&self, cell: &Cell, action: &str, end: &str) {
+        let mut order = Shop::order(cell.wire);
+        order["capture"] = json!("manual");
+        let prepared = Prepared::of(&self.shop.client().post(Flow::Component.path(), &order));
+        let reference = prepared.reference.as_str();
+        if cell.wire == Wire::Stripe {
+            self.simulator.pay_intent(prepared.component());
+        }
+        let held = self.shop.confirm(reference, &prepared.confirm_body()).data(200);
+        assert_eq!(held["transaction"]["status"], "authorized", "{cell}: {held:#}");
+        self.shop.wait_events(&self.simulator);
+        if !matches!(cell.fault, Fault::Webhooks(_)) {
+            self.simulator.send_no_webhooks();
+        }
+        let path = format!("/client/v1/transactions/{reference}/{action}");
+        let body = |key: &str| match action {
+            "capture" => json!({"idempotencyKey": format!("{key}-{reference}"), "amountMinor": "1000"}),
+            _ => json!({"idempotencyKey": format!("{key}-{reference}")}),
+        };
+        let answer = self.struck(cell, || self.shop.client().post(&path, &body("first")));
+        let mut key = "first";
+        if cell.fault == Fault::Exchange("refuse") {
+            assert_eq!(answer.failure(422), "provider_rejected", "{cell}");
+            let truth = self.simulator.truth(reference);
+            assert_eq!((truth.held, truth.charged), (1, 0), "{cell}: {truth:?}");
+            assert_eq!(self.shop.status(reference).as_deref(), Some("authorized"), "{cell}");
+            key = "second";
+            self.shop.client().post(&path, &body(key)).data(200);
+        } else {
+            let data = answer.data(200)["transaction"].clone();
+            let is_pending = data["status"] == "authorized" && data["pendingAction"] == action;
+            let is_open = cell.outlasts_the_call() || cell.fault == Fault::Exchange("unknown_status");
+            assert!(data["status"] == end || (is_open && is_pending), "{cell}: {data:#}");
+            self.let_pass(cell);
+        }
+        self.shop.wait_status(reference, end);
+        let again = self.shop.client().post(&path, &body(key)).data(200);
+        assert_eq!((&again["transaction"]["status"], &again["replayed"]), (&json!(end), &json!(true)));
+        let shown = self.shop.read_transaction(reference).data(200);
+        let truth = self.simulator.truth(reference);
+        assert_eq!((truth.held, truth.refunded), (0, 0), "{cell}: {truth:?}");
+        assert_eq!(truth.charged, usize::from(action == "capture"), "{cell}: {truth:?}");
+        if action == "capture" {
+            assert_eq!(shown["amountMinor"], "1000", "{cell}");
+            assert_eq!(shown["totalDebitMinor"], truth.taken.to_string(), "{cell}");
+            assert_eq!(shown["authorized"]["amountMinor"], "10000", "{cell}");
+        }
+        let moves = self.shop.moves(reference);
+        assert_eq!(moves.iter().filter(|to| *to == end).count(), 1, "{cell}: {moves:?}");
     }
 
     /// What the caller was told: never that it failed while money moved, never 5xx.

@@ -108,6 +108,22 @@ fn a_payments_story_is_told_from_request_to_status() {
     assert!(terminal.shows(&["payments", "list", "--status", "failed"]).contains("No transactions"));
     assert!(terminal.fails(&["payments", "list", "--status", "paid"]).contains("must be one of"));
     assert!(terminal.shows(&["payments", "list", "--waiting"]).contains("No pending payments."));
+    let order = json!({"amountMinor": "12500", "currency": "USD", "capture": "manual"});
+    let manual = || {
+        let prepared = sandbox.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
+        let reference = prepared["serviceReference"].as_str().unwrap().to_owned();
+        terminal.shows(&["trigger", "pay", &reference]);
+        reference
+    };
+    let captured = manual();
+    let shown = terminal.shows(&["payments", "show", &captured]);
+    assert!(shown.contains("authorized") && shown.contains("capture before"), "{shown}");
+    let made = terminal.shows(&["payments", "capture", &captured, "--amount", "50.00", "--yes"]);
+    assert!(made.contains("succeeded") && made.contains("of it fee"), "{made}");
+    let shown = terminal.shows(&["payments", "show", &captured]);
+    assert!(shown.contains("50.00 USD, total debit") && shown.contains("129.56 USD"), "{shown}");
+    assert!(terminal.fails(&["payments", "void", &captured, "--yes"]).contains("refund it instead"));
+    assert!(terminal.shows(&["payments", "void", &manual(), "--yes"]).contains("canceled"));
     let said = terminal.fails(&["payments", "show", "pay_nobody"]);
     assert!(said.contains("payment pay_nobody not found") && said.contains("payments list"), "{said}");
 }

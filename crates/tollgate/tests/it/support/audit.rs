@@ -75,7 +75,7 @@ fn complaints(story: &Value, truth: &Truth, transactions: usize) -> Vec<String> 
     let mut found = Vec::new();
     let preparation = story["status"].as_str().unwrap();
     let status = story["transaction"]["status"].as_str();
-    if truth.charged > 1 {
+    if truth.charged + truth.held > 1 {
         found.push(format!("charged {} times", truth.charged));
     }
     if truth.objects > 1 {
@@ -91,9 +91,14 @@ fn complaints(story: &Value, truth: &Truth, transactions: usize) -> Vec<String> 
     if attempts.iter().any(|attempt| attempt["state"] == "open") {
         found.push("a charge is still open".to_owned());
     }
-    let total: i64 = story["totalDebitMinor"].as_str().unwrap().parse().unwrap();
+    // What was captured by hand may be less than was prepared.
+    let total = story["transaction"]["totalDebitMinor"].as_str().or(story["totalDebitMinor"].as_str());
+    let total: i64 = total.unwrap().parse().unwrap();
+    let is_whole = truth.taken == 0 || truth.taken == total;
     let fits = match (truth.charged, truth.refunded) {
-        (0, _) => !matches!(status, Some("succeeded" | "refunded" | "processing")),
+        (0, _) if truth.held > 0 => status == Some("authorized"),
+        (0, _) => !matches!(status, Some("succeeded" | "refunded" | "processing" | "authorized")),
+        _ if !is_whole => false,
         (_, refunded) if refunded >= total => status == Some("refunded"),
         _ => status == Some("succeeded"),
     };
@@ -126,7 +131,9 @@ fn an_audit_would_notice_what_does_not_agree() {
             "attempts": [{"state": attempt}], "timeline": [],
         })
     };
-    let paid = Truth { charged: 1, refunded: 0, payable: 0, objects: 1 };
+    let paid = Truth { charged: 1, taken: 100, objects: 1, ..Truth::default() };
+    let held = Truth { held: 1, objects: 1, ..Truth::default() };
+    assert_eq!(complaints(&story("prepared", Some("authorized"), "taken"), &held, 1), Vec::<String>::new());
     let good = story("prepared", Some("succeeded"), "taken");
     assert_eq!(complaints(&good, &paid, 1), Vec::<String>::new());
     for (words, story, truth, transactions) in [
@@ -143,6 +150,9 @@ fn an_audit_would_notice_what_does_not_agree() {
         ("recorded as", story("prepared", Some("pending"), "taken"), paid.clone(), 1),
         ("recorded as", story("prepared", None, "taken"), paid.clone(), 0),
         ("recorded as", good.clone(), Truth::default(), 1),
+        ("recorded as", good.clone(), held.clone(), 1),
+        ("recorded as", good.clone(), Truth { taken: 90, ..paid.clone() }, 1),
+        ("recorded as", story("prepared", Some("authorized"), "taken"), paid.clone(), 1),
         ("recorded as", good.clone(), Truth { refunded: 100, ..paid.clone() }, 1),
         ("transactions are listed", good.clone(), paid.clone(), 2),
         ("transactions are listed", good, paid, 0),

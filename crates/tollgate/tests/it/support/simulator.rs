@@ -58,6 +58,10 @@ pub struct Simulator {
 pub struct Truth {
     /// Payments that took money.
     pub charged: usize,
+    /// Payments whose money is only held.
+    pub held: usize,
+    /// How much was taken.
+    pub taken: i64,
     /// How much of it went back.
     pub refunded: i64,
     /// Objects that somebody could still pay.
@@ -224,7 +228,10 @@ pub fn truth(state: &Value, reference: &str) -> Truth {
         truth.objects += usize::from(!of_session);
         let paid = charges.iter().filter(|charge| charge["payment_intent"] == intent["id"]);
         for charge in paid.filter(|charge| charge["status"] == "succeeded") {
-            truth.charged += 1;
+            let is_captured = charge["captured"] == true;
+            truth.charged += usize::from(is_captured);
+            truth.held += usize::from(!is_captured && intent["status"] == "requires_capture");
+            truth.taken += number(charge, "amount_captured");
             truth.refunded += number(charge, "amount_refunded");
         }
     }
@@ -236,7 +243,11 @@ pub fn truth(state: &Value, reference: &str) -> Truth {
         .collect();
     let took_money = |payment: &&Value| payment["status"] == "COMPLETED" || payment["status"] == "APPROVED";
     for payment in payments.iter().filter(took_money) {
-        truth.charged += 1;
+        // What is approved on a page is a part of what is paid there.
+        let is_held = payment["status"] == "APPROVED" && payment["order_reference_id"] != reference;
+        truth.charged += usize::from(!is_held);
+        truth.held += usize::from(is_held);
+        truth.taken += if is_held { 0 } else { number(payment, "amount") };
         truth.refunded += number(payment, "refunded");
     }
     let key = format!("{reference}-prepare");

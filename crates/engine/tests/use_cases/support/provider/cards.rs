@@ -1,10 +1,13 @@
 //! The card providers: one with payment intents, one that charges tokens; both have hosted pages.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Currency, Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
+    hold::{CaptureMode, HoldAction, HoldActionKind},
     refund::{Refund, RefundReport, RefundStatus},
     transaction::Dispute,
 };
@@ -144,6 +147,17 @@ impl Cards for ModelCards {
         self.line.ask("refunds.create", CallKind::Command, provider, make).await
     }
 
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let act = |records: &mut Records, account| act_on_hold(records, account, order, payment, action);
+        self.line.ask("holds.change", CallKind::Command, provider, act).await
+    }
+
     async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let close = |records: &mut Records, account| {
             let is_it = |page: &&mut Page| page.account == account && page.id == object && !page.is_deleted;
@@ -215,10 +229,10 @@ fn sell(
             reference: reference.clone(),
             number: charge.number,
             amount: order.fee.total_debit.get(),
-            status: if declined {
-                ProviderStatus::Failed(failure("card_declined"))
-            } else {
-                ProviderStatus::Succeeded
+            status: match order.capture {
+                _ if declined => ProviderStatus::Failed(failure("card_declined")),
+                CaptureMode::Automatic => ProviderStatus::Succeeded,
+                CaptureMode::Manual => held_until(at),
             },
             refunds: Vec::new(),
             at,
@@ -230,6 +244,37 @@ fn sell(
         ProviderStatus::Failed(_) => Err(rejected(RejectionKind::Declined)),
         _ => Ok(sale_report(&sale)),
     }
+}
+
+/// Held for a week.
+pub(crate) fn held_until(from: Timestamp) -> ProviderStatus {
+    let capture_before = Some(from.saturating_add(Duration::from_hours(24 * 7)));
+    ProviderStatus::Authorized { capture_before }
+}
+
+fn act_on_hold(
+    records: &mut Records,
+    account: char,
+    order: &CardOrder,
+    payment: &str,
+    action: &HoldAction,
+) -> Result<ProviderReport, CallError> {
+    let page = records.pages.iter_mut().find(|page| page.account == account && page.id == payment);
+    let sale = records.sales.iter_mut().find(|sale| sale.account == account && sale.id == payment);
+    let (amount, status) = page
+        .map(|page| (&mut page.amount, &mut page.status))
+        .or(sale.map(|sale| (&mut sale.amount, &mut sale.status)))
+        .ok_or_else(|| rejected(RejectionKind::Missing))?;
+    if matches!(status, ProviderStatus::Authorized { .. }) {
+        match action.kind {
+            HoldActionKind::Capture => {
+                *amount = action.amounts(&order.fee).total_debit.get();
+                *status = ProviderStatus::Succeeded;
+            }
+            HoldActionKind::Void => *status = ProviderStatus::Canceled,
+        }
+    }
+    read(records, account, payment)
 }
 
 fn give_back(

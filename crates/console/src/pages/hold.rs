@@ -1,0 +1,216 @@
+//! Capturing or voiding an authorized payment: how much, what the customer then pays, and then for good.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::response::Response;
+use data_encoding::HEXLOWER;
+use tollgate_domain::{
+    Currency, Minor, Principal, ServiceReference, hold::HoldActionKind, transaction::Status,
+};
+use tollgate_engine::{EnvironmentView, HoldError, HoldRequest, ports::CardPayment};
+use tollgate_vault::random_bytes;
+
+use crate::{
+    layout::{
+        format::{amount, minor, moment, read_amount},
+        frame::{Frame, back},
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
+};
+
+const MAX_KEY_LENGTH: usize = 160;
+
+#[derive(Template)]
+#[template(path = "hold.html")]
+struct HoldPage {
+    frame: Frame,
+    reference: String,
+    is_capture: bool,
+    currency: String,
+    authorized: String,
+    capture_before: Option<String>,
+    amount: String,
+    fault: Option<String>,
+    review: Option<Review>,
+}
+
+/// What the customer then pays, and what is released.
+struct Review {
+    principal: String,
+    fee: String,
+    total: String,
+    released: String,
+    key: String,
+}
+
+pub(crate) async fn show_capture(signed_in: SignedIn) -> Page {
+    let payment = held(&signed_in, HoldActionKind::Capture).await?;
+    let text = amount(Minor::from(payment.order.fee.principal).signed(), payment.order.currency);
+    draw(&signed_in, &payment, HoldActionKind::Capture, text, None, None).await
+}
+
+pub(crate) async fn show_void(signed_in: SignedIn) -> Page {
+    let payment = held(&signed_in, HoldActionKind::Void).await?;
+    let review = review(&payment, HoldActionKind::Void, None)?;
+    draw(&signed_in, &payment, HoldActionKind::Void, String::new(), None, Some(review)).await
+}
+
+pub(crate) async fn capture(form: Submitted) -> Result<Response, PageError> {
+    post(form, HoldActionKind::Capture).await
+}
+
+pub(crate) async fn void(form: Submitted) -> Result<Response, PageError> {
+    post(form, HoldActionKind::Void).await
+}
+
+async fn post(form: Submitted, kind: HoldActionKind) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let (reference, view) = place(signed_in)?;
+    let engine = &signed_in.console.engine;
+    let payment = payment(signed_in).await?;
+    let currency = payment.order.currency;
+    let text = form.field("amount").to_owned();
+    let asked = match kind {
+        HoldActionKind::Void => None,
+        HoldActionKind::Capture => {
+            let Some(principal) = read_amount(&text, currency).and_then(Principal::new) else {
+                let fault =
+                    "The amount must be above zero and must not have more decimals than the currency.";
+                return draw(signed_in, &payment, kind, text, Some(fault.to_owned()), None).await;
+            };
+            Some(principal)
+        }
+    };
+    let key = form.field("key");
+    let is_confirmed = form.field("step") == kind.as_str() && !key.is_empty() && key.len() <= MAX_KEY_LENGTH;
+    if !is_confirmed {
+        let (fault, shown) = match engine.preview_hold(&view, reference, kind, asked).await {
+            Ok(_) => (None, Some(review(&payment, kind, asked)?)),
+            Err(error) => (Some(explained(&error, currency)), None),
+        };
+        return draw(signed_in, &payment, kind, text, fault, shown).await;
+    }
+    let origin = signed_in.origin();
+    let request = HoldRequest {
+        kind,
+        idempotency_key: key.to_owned(),
+        amount: asked,
+        operator: Some(origin.actor.clone()),
+    };
+    // A browser that goes away does not stop it half way.
+    let changing = {
+        let engine = Arc::clone(engine);
+        async move { Box::pin(engine.change_hold(&view, reference, request, &origin.request)).await }
+    };
+    let changed = engine.host().run(changing).await.map_err(|error| PageError::Broken(error.to_string()))?;
+    match changed {
+        Ok(changed) => {
+            let to = format!("/console/{}/payments/{reference}", changed.payment.order.environment);
+            Ok(back(&to, &said(&changed.payment, kind)))
+        }
+        Err(error) => draw(signed_in, &payment, kind, text, Some(explained(&error, currency)), None).await,
+    }
+}
+
+fn said(payment: &CardPayment, kind: HoldActionKind) -> String {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    match (kind, status) {
+        (HoldActionKind::Capture, Some(Status::Succeeded)) => {
+            format!("Captured {}.", minor(payment.amounts().total_debit, payment.order.currency))
+        }
+        (HoldActionKind::Void, Some(Status::Canceled)) => "Voided; the money is released.".to_owned(),
+        (kind, _) => format!("The {} is in progress; its outcome shows here soon.", kind.as_str()),
+    }
+}
+
+fn place(signed_in: &SignedIn) -> Result<(ServiceReference, Arc<EnvironmentView>), PageError> {
+    Ok((signed_in.path("reference")?, signed_in.view(signed_in.environment()?)?))
+}
+
+async fn payment(signed_in: &SignedIn) -> Result<CardPayment, PageError> {
+    let (environment, reference) = (signed_in.environment()?, signed_in.path("reference")?);
+    signed_in.console.engine.refunds(environment, reference).await?.ok_or(PageError::Missing)
+}
+
+/// The payment, if it can be captured or voided.
+async fn held(signed_in: &SignedIn, kind: HoldActionKind) -> Result<CardPayment, PageError> {
+    let (reference, view) = place(signed_in)?;
+    let previewed = signed_in.console.engine.preview_hold(&view, reference, kind, None).await;
+    previewed.map(|(payment, _)| payment).map_err(|error| match error {
+        HoldError::Missing => PageError::Missing,
+        HoldError::Store(error) => error.into(),
+        other => PageError::Refused(explained(&other, Currency::USD)),
+    })
+}
+
+fn review(
+    payment: &CardPayment,
+    kind: HoldActionKind,
+    asked: Option<Principal>,
+) -> Result<Review, PageError> {
+    let (order, zero) = (&payment.order, Minor::ZERO);
+    let captured = asked.map_or(order.fee, |principal| order.fee.on(principal));
+    let (principal, fee, total) = match kind {
+        HoldActionKind::Capture => (captured.principal.into(), captured.fee, captured.total_debit),
+        HoldActionKind::Void => (zero, zero, zero),
+    };
+    let released = order.fee.total_debit.checked_sub(total).unwrap_or(zero);
+    let random: [u8; 16] = random_bytes().map_err(|error| PageError::Broken(error.to_string()))?;
+    Ok(Review {
+        principal: minor(principal, order.currency),
+        fee: minor(fee, order.currency),
+        total: minor(total, order.currency),
+        released: minor(released, order.currency),
+        key: format!("console-{}", HEXLOWER.encode(&random)),
+    })
+}
+
+async fn draw(
+    signed_in: &SignedIn,
+    payment: &CardPayment,
+    kind: HoldActionKind,
+    amount: String,
+    fault: Option<String>,
+    review: Option<Review>,
+) -> Page {
+    let reference: ServiceReference = signed_in.path("reference")?;
+    let is_capture = kind == HoldActionKind::Capture;
+    let title = format!("{} {reference}", if is_capture { "Capture" } else { "Void" });
+    let hold = payment.transaction.as_ref().and_then(|transaction| transaction.state.hold);
+    let currency = payment.order.currency;
+    page::render(&HoldPage {
+        frame: signed_in.frame(&title, "payments").await?,
+        reference: reference.to_string(),
+        is_capture,
+        currency: currency.to_string(),
+        authorized: minor(payment.order.fee.total_debit, currency),
+        capture_before: hold.and_then(|hold| hold.capture_before).map(moment),
+        amount,
+        fault,
+        review,
+    })
+}
+
+fn explained(error: &HoldError, currency: Currency) -> String {
+    match error {
+        HoldError::Exceeds { authorized } => {
+            format!("Only {} was authorized; enter less.", minor((*authorized).into(), currency))
+        }
+        HoldError::KeyReused(_) => "This form was already sent with other values; start again.".to_owned(),
+        HoldError::Store(_) => {
+            "The database is not responding. The request may have been recorded: look at the payment before trying again."
+                .to_owned()
+        }
+        HoldError::Rejected { failure, .. } => {
+            format!("The provider rejected it: {} The payment is still authorized.", failure.message)
+        }
+        other => {
+            let text = other.to_string();
+            let mut letters = text.chars();
+            let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+            format!("{first}{}", letters.as_str())
+        }
+    }
+}

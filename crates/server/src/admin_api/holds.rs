@@ -1,0 +1,35 @@
+//! `POST /admin/v1/environments/<id>/transactions/<reference>/capture` and `/void`: an operator captures or voids a payment.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use tollgate_domain::hold::HoldActionKind;
+
+use crate::{
+    admin_api::operator::{Operator, not_found_here},
+    client_api::{caller::run_to_completion, holds},
+    request::body,
+    response::respond::ApiResult,
+};
+
+pub(crate) async fn capture(operator: Operator, body: Body) -> ApiResult {
+    change(operator, body, HoldActionKind::Capture).await
+}
+
+pub(crate) async fn void(operator: Operator, body: Body) -> ApiResult {
+    change(operator, body, HoldActionKind::Void).await
+}
+
+async fn change(operator: Operator, body: Body, kind: HoldActionKind) -> ApiResult {
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
+    let actor = operator.origin.actor.clone();
+    let request = holds::read_body(&body, &operator.headers, kind, Some(actor))?;
+    let engine = Arc::clone(&operator.app.engine);
+    let view =
+        engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
+    let origin = operator.origin.clone();
+    let changing =
+        async move { Box::pin(engine.change_hold(&view, reference, request, &origin.request)).await };
+    holds::answer(run_to_completion(&operator.app.engine, changing).await??)
+}

@@ -1,0 +1,158 @@
+//! `POST /client/v1/transactions/<reference>/capture` and `/void`: what is held is taken or released.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::body::Body;
+use http::HeaderMap;
+use serde::Deserialize;
+use tollgate_domain::hold::HoldActionKind;
+use tollgate_engine::{
+    HoldChanged, HoldError, HoldRequest,
+    ports::{OrderFault, StoreError},
+};
+use utoipa::ToSchema;
+
+use crate::{
+    client_api::{
+        caller::{Backend, Caller, run_to_completion},
+        confirm::ConfirmResponse,
+        payments::no_such_payment,
+    },
+    reference::scalars,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+        idempotency_key,
+    },
+    response::{
+        error::{ApiError, Detail},
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+        transaction::TransactionResponse,
+    },
+};
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CaptureRequest)]
+pub(crate) struct CaptureBody<'a> {
+    /// One capture per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
+    #[serde(borrow)]
+    #[schema(value_type = idempotency_key::KeyText, required, inline)]
+    idempotency_key: Raw<'a>,
+    /// The principal to capture; all that was authorized if omitted. What is left is released.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::AmountInput>)]
+    amount_minor: Raw<'a>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = VoidRequest)]
+pub(crate) struct VoidBody<'a> {
+    /// One void per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
+    #[serde(borrow)]
+    #[schema(value_type = idempotency_key::KeyText, required, inline)]
+    idempotency_key: Raw<'a>,
+}
+
+pub(crate) async fn capture(Backend(caller): Backend, body: Body) -> ApiResult {
+    change(caller, body, HoldActionKind::Capture).await
+}
+
+pub(crate) async fn void(Backend(caller): Backend, body: Body) -> ApiResult {
+    change(caller, body, HoldActionKind::Void).await
+}
+
+async fn change(caller: Caller, body: Body, kind: HoldActionKind) -> ApiResult {
+    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+    let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
+    let request = read_body(&body, &caller.headers, kind, None)?;
+    let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
+    let changing =
+        async move { Box::pin(engine.change_hold(&caller.view, reference, request, &caller.request)).await };
+    answer(run_to_completion(&app.engine, changing).await??)
+}
+
+pub(crate) fn answer(changed: HoldChanged) -> ApiResult {
+    let HoldChanged { payment, replayed } = changed;
+    let transaction = TransactionResponse::of_payment(&payment)
+        .ok_or_else(|| ApiError::internal("a payment that was captured or voided has no transaction"))?;
+    let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
+    Ok(if replayed { respond::replayed(response) } else { response })
+}
+
+/// Reads the body of a capture or void, naming every faulty field.
+pub(crate) fn read_body(
+    bytes: &[u8],
+    headers: &HeaderMap,
+    kind: HoldActionKind,
+    operator: Option<String>,
+) -> Result<HoldRequest, ApiError> {
+    let mut errors = FieldErrors::default();
+    let (key, amount) = match kind {
+        HoldActionKind::Capture => {
+            let body: CaptureBody<'_> = body::parse_object(bytes)?;
+            (body.idempotency_key, body.amount_minor)
+        }
+        HoldActionKind::Void => {
+            let body: VoidBody<'_> = body::parse_object(bytes)?;
+            (body.idempotency_key, None)
+        }
+    };
+    let key = idempotency_key::read(key, headers, &mut errors);
+    let amount = match amount {
+        None => Some(None),
+        raw => fields::amount("amountMinor", raw, &mut errors).map(Some),
+    };
+    let read = (|| Some(HoldRequest { kind, idempotency_key: key?, amount: amount?, operator }))();
+    fields::complete(errors, read)
+}
+
+impl From<HoldError> for ApiError {
+    fn from(error: HoldError) -> Self {
+        let again = |error: Self, replayed: bool| if replayed { error.replayed() } else { error };
+        match error {
+            HoldError::Missing => no_such_payment(),
+            HoldError::NotAllowed { kind, why, replayed } => again(Self::new(code(kind), why), replayed),
+            HoldError::Exceeds { authorized } => {
+                let message = format!("must be at most {authorized}, which was authorized");
+                Self::new(
+                    ErrorCode::NotCapturable,
+                    format!("Only {authorized} was authorized; capture at most that."),
+                )
+                .with_details(vec![Detail { field: "amountMinor".into(), message: message.into() }])
+            }
+            HoldError::Unacceptable(OrderFault { field, message }) => {
+                Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
+            }
+            HoldError::KeyReused(fields) => idempotency_key::conflict(fields),
+            HoldError::NotConfigured { provider, missing } => {
+                Self::provider_not_configured(&provider, &missing)
+            }
+            HoldError::OtherAccount(reason) => Self::new(
+                ErrorCode::ProviderUnavailable,
+                format!("The payment cannot be captured or voided now: {reason}. Nothing was changed."),
+            )
+            .retry_after(Duration::from_secs(60)),
+            HoldError::Rejected { kind, payment, failure, replayed } => {
+                let (done, said) = (kind.as_str(), failure.message.trim_end_matches('.'));
+                let message =
+                    format!("The provider rejected the {done}: {said}. The payment is still authorized.");
+                again(Self::provider_rejected(message).about(&payment), replayed)
+            }
+            HoldError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
+                "It is unknown whether the request was recorded; retry with the same idempotency key.",
+                why,
+            ),
+            HoldError::Store(error) => error.into(),
+        }
+    }
+}
+
+const fn code(kind: HoldActionKind) -> ErrorCode {
+    match kind {
+        HoldActionKind::Capture => ErrorCode::NotCapturable,
+        HoldActionKind::Void => ErrorCode::NotVoidable,
+    }
+}
