@@ -46,14 +46,14 @@ async fn what_is_held_is_captured_in_part_once_and_the_rest_is_no_refund() {
             .div_euclid(86_400_000);
         assert!((6..=7).contains(&days), "{seen:?}");
         assert_eq!((seen.amount, seen.refunds.len()), (Some(minor(2_060)), 0));
-        let part = hold_action(1, Capture, Some(1_000));
+        let part = hold_action(Capture, Some(1_000));
         let captured = cards.act_on_hold(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!(captured.provider_status, ProviderStatus::Succeeded);
         assert_eq!(captured.amount, Some(minor(1_030)), "with the fee on what was captured");
         let again = cards.act_on_hold(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!((again.provider_status, again.amount), (captured.provider_status, captured.amount));
         // Any other comes too late, and learns what happened.
-        for late in [hold_action(2, Capture, None), hold_action(3, Void, None)] {
+        for late in [hold_action(Capture, None), hold_action(Void, None)] {
             let seen = cards.act_on_hold(provider, &order, &payment, &late).await.outcome.unwrap();
             assert_eq!((seen.provider_status, seen.amount), (ProviderStatus::Succeeded, Some(minor(1_030))));
         }
@@ -71,7 +71,7 @@ async fn what_is_held_is_captured_in_part_once_and_the_rest_is_no_refund() {
 async fn all_of_it_is_captured_with_the_fee_on_top() {
     let world = start().await;
     for (cards, provider, order, payment, _) in held(&world).await {
-        let whole = hold_action(1, Capture, None);
+        let whole = hold_action(Capture, None);
         let call = cards.act_on_hold(provider, &order, &payment, &whole).await;
         assert!(!asked(&call).contains(&("payments.update", 1)), "there is nothing to lower");
         let captured = call.outcome.unwrap();
@@ -84,8 +84,8 @@ async fn all_of_it_is_captured_with_the_fee_on_top() {
 async fn what_is_voided_is_released_and_is_no_refund() {
     let world = start().await;
     for (cards, provider, order, payment, _) in held(&world).await {
-        let void = hold_action(1, Void, None);
-        for action in [&void, &void, &hold_action(2, Capture, None)] {
+        let void = hold_action(Void, None);
+        for action in [&void, &void, &hold_action(Capture, None)] {
             let seen = cards.act_on_hold(provider, &order, &payment, action).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::Canceled);
         }
@@ -105,7 +105,7 @@ async fn an_authorization_that_lapses_says_so_and_the_dashboard_is_seen() {
         for (cards, provider, order, payment, place) in held(&world).await {
             let action = if place.starts_with("square") && action == "capture" { "complete" } else { action };
             world.control("POST", &format!("{place}/{payment}/{action}"), body.clone()).await;
-            let late = hold_action(1, Capture, None);
+            let late = hold_action(Capture, None);
             let seen = cards.act_on_hold(provider, &order, &payment, &late).await.outcome.unwrap();
             assert_eq!((&seen.provider_status, seen.amount), (&expected, Some(minor(amount))), "{place}");
             let read = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
@@ -119,7 +119,7 @@ async fn a_lost_answer_is_unknown_and_the_next_try_finds_out() {
     let world = start().await;
     for (kind, ended) in [(Capture, ProviderStatus::Succeeded), (Void, ProviderStatus::Canceled)] {
         for fault in ["error_after", "torn", "error_before", "rate_limited"] {
-            for (number, (cards, provider, order, payment, place)) in (1..).zip(held(&world).await) {
+            for (cards, provider, order, payment, place) in held(&world).await {
                 let (wire, operation) = match (place.starts_with("stripe"), kind) {
                     (true, Capture) => ("stripe", "payment_intents.capture"),
                     (true, Void) => ("stripe", "payment_intents.cancel"),
@@ -127,7 +127,7 @@ async fn a_lost_answer_is_unknown_and_the_next_try_finds_out() {
                     (false, Void) => ("square", "payments.cancel"),
                 };
                 world.fault(wire, operation, fault, 10).await;
-                let action = hold_action(number, kind, (kind == Capture).then_some(500));
+                let action = hold_action(kind, (kind == Capture).then_some(500));
                 let lost = cards.act_on_hold(provider, &order, &payment, &action).await;
                 world.control("DELETE", "faults", json!(null)).await;
                 let is_open = matches!(lost.outcome, Err(CallError::Unknown(_) | CallError::Unsent(_)));
@@ -151,11 +151,11 @@ async fn a_refusal_leaves_the_money_held() {
         let (wire, operation) =
             if is_stripe { ("stripe", "payment_intents.capture") } else { ("square", "payments.complete") };
         world.fault(wire, operation, "refuse", 1).await;
-        let action = hold_action(1, Capture, Some(500));
+        let action = hold_action(Capture, Some(500));
         let refused = cards.act_on_hold(provider, &order, &payment, &action).await.outcome;
         assert!(matches!(refused, Err(CallError::Rejected(_))), "{wire}: {refused:?}");
         // More than before can be captured afterwards.
-        let next = hold_action(2, Capture, Some(1_500));
+        let next = hold_action(Capture, Some(1_500));
         let captured = cards.act_on_hold(provider, &order, &payment, &next).await.outcome.unwrap();
         assert_eq!(captured.amount, Some(minor(1_545)), "{wire}");
     }
@@ -175,7 +175,7 @@ async fn a_preparation_that_was_authorized_is_not_taken_back() {
         let seen = cards.withdraw(&world.stripe, &order, &object).await.outcome.unwrap();
         assert!(end_of(&seen.provider_status).is_some(), "{seen:?}");
         let payment = seen.payment.unwrap();
-        let void = hold_action(1, Void, None);
+        let void = hold_action(Void, None);
         let voided = cards.act_on_hold(&world.stripe, &order, &payment, &void).await.outcome.unwrap();
         assert_eq!(voided.provider_status, ProviderStatus::Canceled);
         let seen = cards.read(&world.stripe, &order, Subject::Object(&object)).await.outcome.unwrap();
@@ -210,7 +210,7 @@ async fn what_is_no_payment_is_neither_captured_nor_voided() {
     let world = start().await;
     for (cards, provider, order, _, _) in held(&world).await {
         for payment in ["", "../charges", "pi_unknown"] {
-            let call = cards.act_on_hold(provider, &order, payment, &hold_action(1, Void, None)).await;
+            let call = cards.act_on_hold(provider, &order, payment, &hold_action(Void, None)).await;
             assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing", "{payment}");
         }
     }

@@ -162,10 +162,13 @@ pub(crate) fn manual_order(flow: Flow) -> CardOrder {
     CardOrder { capture: CaptureMode::Manual, fee, ..order(flow) }
 }
 
-/// A capture or void of ours that is about to be sent.
-pub(crate) fn hold_action(number: u8, kind: HoldActionKind, asked: Option<u64>) -> HoldAction {
+/// A capture or void of ours that is about to be sent, different from every other.
+pub(crate) fn hold_action(kind: HoldActionKind, asked: Option<u64>) -> HoldAction {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let mut random = [3; 10];
+    random[..8].copy_from_slice(&NUMBER.fetch_add(1, Ordering::Relaxed).to_be_bytes());
     HoldAction {
-        id: HoldActionId::from_bytes([number; 16]),
+        id: HoldActionId::new(now(), random),
         kind,
         asked: asked.map(|asked| Principal::new(asked).unwrap()),
         status: HoldActionStatus::Pending,
