@@ -46,7 +46,6 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<FeeSnapshot, Fault> {
 /// All the numbers of a payment as JSON, for records that are JSON anyway.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the columns' own names")]
 pub(crate) struct StoredFee {
     principal_minor: u64,
     platform_fee_minor: u64,

@@ -440,8 +440,8 @@ impl Stage {
         if cell.wire == Wire::Stripe {
             self.simulator.pay_intent(prepared.component());
         }
-        let held = self.shop.confirm(reference, &prepared.confirm_body()).data(200);
-        assert_eq!(held["transaction"]["status"], "authorized", "{cell}: {held:#}");
+        self.shop.confirm(reference, &prepared.confirm_body()).data(200);
+        self.shop.wait_status(reference, "authorized");
         self.shop.wait_events(&self.simulator);
         if !matches!(cell.fault, Fault::Webhooks(_)) {
             self.simulator.send_no_webhooks();
