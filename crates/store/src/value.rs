@@ -8,7 +8,7 @@ use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
     id::{
         ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, KeyId,
-        OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId,
+        OrganizationId, PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
     },
 };
 use uuid::Uuid;
@@ -45,7 +45,7 @@ macro_rules! ids {
 
 ids! {
     ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, KeyId,
-    OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId
+    OrganizationId, PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId
 }
 
 /// One value of a statement. A list of them is an array, which only PostgreSQL knows.

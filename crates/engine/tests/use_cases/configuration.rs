@@ -94,3 +94,33 @@ async fn a_masked_secret_keeps_what_is_stored() {
     world.send("a caller's key", 10_000).await.unwrap();
     assert_eq!(world.providers.records().transfer().account, 'a');
 }
+
+/// The attack: read the document, point a provider elsewhere, and have the next payment carry the secret there.
+#[tokio::test(start_paused = true)]
+async fn a_masked_secret_is_not_kept_at_another_address() {
+    let world = World::new().await;
+    let masked = world.engine().config_document(world.environment, None).await.unwrap().document;
+    for (field, value) in [("baseUrl", json!("https://collector.example")), ("environment", json!("sandbox"))]
+    {
+        let mut moved = masked.clone();
+        moved["providers"][config::BANK][field] = value;
+        let put = world.engine().put_config(world.environment, moved.clone(), None, origin()).await;
+        assert!(matches!(put, Err(ConfigureError::Faulty(_))), "{field}: {put:?}");
+        let checked = world.engine().check_config(world.environment, moved).await;
+        assert!(matches!(checked, Err(ConfigureError::Faulty(_))), "{field}: {checked:?}");
+    }
+    assert_eq!(stored_version(&world).await, 1);
+}
+
+/// The same in two steps: an address planted with made-up secrets, then restored over the real ones.
+#[tokio::test(start_paused = true)]
+async fn a_restored_version_does_not_take_the_current_secrets_to_its_old_address() {
+    let world = World::new().await;
+    let mut planted = config::document();
+    planted["providers"][config::BANK]["baseUrl"] = json!("https://collector.example");
+    world.configure(planted).await;
+    world.configure(config::document()).await;
+    let restored = world.engine().restore_config(world.environment, 2, 3, origin()).await;
+    assert!(matches!(restored, Err(ConfigureError::Faulty(_))), "{restored:?}");
+    assert_eq!(world.engine().restore_config(world.environment, 1, 3, origin()).await.unwrap(), 4);
+}

@@ -22,6 +22,8 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     16 "0016" provider_checks,
     18 "0018" refunds,
     19 "0019" preparation_keys,
+    23 "0023" security,
+    24 "0024" fingerprints,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -20,6 +20,8 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     16 "0016" provider_checks,
     18 "0018" refunds,
     19 "0019" preparation_keys,
+    23 "0023" security,
+    24 "0024" fingerprints,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
