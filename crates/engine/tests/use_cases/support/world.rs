@@ -1,6 +1,10 @@
 //! One environment in one process, over SQLite in memory, with model providers and an endpoint.
 
-use std::{cell::RefCell, sync::Arc, time::Duration};
+use std::{
+    cell::RefCell,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::{sync::watch, time::sleep};
@@ -105,6 +109,11 @@ impl World {
     pub(crate) async fn restart(&self) {
         let process = start(&self.store, &self.providers, &self.faults, &self.clock).await.unwrap();
         self.process.replace(process);
+    }
+
+    /// How often the process has computed something beside its tasks.
+    pub(crate) fn computed(&self) -> usize {
+        self.process.borrow().life.computed.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn configure(&self, document: Value) {
@@ -229,6 +238,7 @@ impl Host for TestHost {
     }
 
     fn spawn_blocking(&self, work: Box<dyn FnOnce() + Send + 'static>) {
+        self.0.computed.fetch_add(1, Ordering::Relaxed);
         work();
     }
 }
