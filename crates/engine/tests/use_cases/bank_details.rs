@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
 use tempfile::TempDir;
 use tollgate_domain::{ServiceReference, id::TransferId, transaction::Status};
@@ -198,7 +199,7 @@ async fn the_stored_fingerprints_confirm_no_guess_of_an_account_number() {
         ("bankAccount", account.to_owned()),
     ] {
         let digest = digester.digest(&[&environment, name.as_bytes(), value.as_bytes()]);
-        let guess: String = digest[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+        let guess = HEXLOWER.encode(&digest[..12]);
         assert!(!kept.contains(&guess.as_str()), "{name} was found by trying");
     }
 }
@@ -211,8 +212,7 @@ async fn a_transfer_of_an_earlier_release_is_replayed_and_compared_by_the_last_f
     let (environment, digester) = (world.environment.to_bytes(), master().digester("transfer requests"));
     let digest = |name: &str, value: &str| {
         let digest = digester.digest(&[&environment, name.as_bytes(), value.as_bytes()]);
-        let text: String = digest[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-        text
+        HEXLOWER.encode(&digest[..12])
     };
     let request = crate::support::requests::transfer_request(&world, "a caller's key", 10_000);
     let customer = "8:customer15:ada@example.com3:Ada8:Lovelace0:2:{}";

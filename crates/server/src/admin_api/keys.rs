@@ -159,7 +159,7 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
 pub(crate) async fn revoke(operator: Operator) -> ApiResult {
     let (environment, key) = path(&operator)?;
     let record = operator.app.engine.revoke_key(environment, key, operator.origin.clone()).await?;
-    respond::ok(&with_changes(&operator, environment, &record).await?)
+    respond::ok(&with_changes(&operator, environment, &record).await)
 }
 
 fn path(operator: &Operator) -> Result<(EnvironmentId, KeyId), ApiError> {
@@ -167,19 +167,15 @@ fn path(operator: &Operator) -> Result<(EnvironmentId, KeyId), ApiError> {
 }
 
 async fn shown_once(operator: &Operator, environment: EnvironmentId, new: &NewKey) -> ApiResult {
-    let record = with_changes(operator, environment, &new.record).await?;
+    let record = with_changes(operator, environment, &new.record).await;
     respond::created(&NewKeyResponse { key: new.key.expose(), record })
 }
 
-async fn with_changes(
-    operator: &Operator,
-    environment: EnvironmentId,
-    record: &KeyRecord,
-) -> Result<KeyResponse, ApiError> {
+async fn with_changes(operator: &Operator, environment: EnvironmentId, record: &KeyRecord) -> KeyResponse {
     let engine = &operator.app.engine;
     // The change is made: a key that was issued is shown, also where who did it cannot be read right now.
     let changes = engine.key_changes(environment, std::slice::from_ref(record)).await.unwrap_or_default();
-    Ok(KeyResponse::of(record, engine.clock().now(), &changes))
+    KeyResponse::of(record, engine.clock().now(), &changes)
 }
 
 fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {

@@ -235,8 +235,8 @@ fn shown_path(path: &str) -> Cow<'_, str> {
     const MARKERS: [&str; 4] = ["sk_", "pk_", "adm_", "whsec_"];
     let is_secret = |part: &&str| {
         let decoded = percent_decoded(part);
-        let words = decoded.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        words.into_iter().any(|word| MARKERS.iter().any(|marker| word.starts_with(marker)))
+        let mut words = decoded.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        words.any(|word| MARKERS.iter().any(|marker| word.starts_with(marker)))
     };
     if !path.split('/').any(|part| is_secret(&part)) {
         return Cow::Borrowed(path);
