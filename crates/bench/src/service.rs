@@ -67,6 +67,7 @@ impl Service {
             .env("TOLLGATE_LISTEN", address.to_string())
             .env("TOLLGATE_MASTER_KEY", &secrets.master_key)
             .env("TOLLGATE_ADMIN_TOKEN", &secrets.admin_token)
+            .env("TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS", "true")
             .env("TOLLGATE_RESOLVER_FIRST_CHECK_MS", FIRST_CHECK_MILLIS);
         let ask = async || launch::is_ready(address).await.then_some(());
         let (process, ()) = launch::start("tollgate", &mut command, &log, ask).await?;

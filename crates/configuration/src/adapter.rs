@@ -93,6 +93,12 @@ impl Adapter {
         }
     }
 
+    /// The hosts of the provider's own API.
+    pub fn hosts(self) -> [&'static str; 2] {
+        [ProviderEnvironment::Production, ProviderEnvironment::Sandbox]
+            .map(|environment| self.address(environment).trim_start_matches("https://"))
+    }
+
     pub(crate) const fn credential_fields(self) -> &'static [FieldSpec] {
         const STRIPE: &[FieldSpec] = &[secret("secretKey"), open("publishableKey"), secret("webhookSecret")];
         const SQUARE: &[FieldSpec] = &[

@@ -77,6 +77,22 @@ impl Provider {
         self.base_url.as_deref().unwrap_or(own).trim_end_matches('/')
     }
 
+    /// Whether requests go to one of the hosts that the provider itself runs.
+    pub fn is_at_own_host(&self) -> bool {
+        let Some(base_url) = &self.base_url else { return true };
+        let Some(rest) = base_url.strip_prefix("https://") else { return false };
+        let authority = rest.split('/').next().unwrap_or_default();
+        let host = authority.strip_suffix(":443").unwrap_or(authority);
+        self.adapter.hosts().iter().any(|own| own.eq_ignore_ascii_case(host))
+    }
+
+    /// Whether what is sent to one of the two is sent to the other: a secret may be kept then.
+    fn is_same_destination(&self, other: &Self) -> bool {
+        self.adapter == other.adapter
+            && self.environment() == other.environment()
+            && self.address() == other.address()
+    }
+
     /// The environment meant; an application's id tells where the configuration does not.
     pub fn environment(&self) -> ProviderEnvironment {
         let sandbox = self.credential("applicationId").is_some_and(|id| id.starts_with("sandbox-"));
@@ -192,18 +208,43 @@ impl Providers {
     }
 
     /// The same providers with the secrets that `current` has in the same places: one that was replaced since is gone for a
-    /// reason.
-    #[must_use]
-    pub fn with_secrets_of(mut self, current: &Self) -> Self {
+    /// reason. A provider that `current` reaches elsewhere is a fault: its secrets would go to the old address.
+    pub fn with_secrets_of(mut self, current: &Self) -> Result<Self, ValidationErrors> {
+        let mut errors = ValidationErrors::default();
         for provider in &mut self.entries {
             let Some(known) = current.get(&provider.name) else { continue };
+            if !provider.is_same_destination(known) {
+                errors.add(
+                    format!("providers.{}", provider.name),
+                    "has another adapter, baseUrl or environment in that version, where the current secrets would be \
+                     sent; apply that version's document with its secrets instead",
+                );
+                continue;
+            }
             for (name, credential) in &mut provider.credentials {
                 if let (Credential::Secret(old), Some(secret)) = (credential, known.secret(name)) {
                     *old = secret.clone();
                 }
             }
         }
-        self
+        if errors.is_empty() { Ok(self) } else { Err(errors) }
+    }
+
+    /// A fault for every provider that is reached at a host which is not its own.
+    pub fn check_hosts(&self) -> Result<(), ValidationErrors> {
+        let mut errors = ValidationErrors::default();
+        for provider in self.entries.iter().filter(|provider| !provider.is_at_own_host()) {
+            let own = provider.adapter.hosts();
+            errors.add(
+                format!("providers.{}.baseUrl", provider.name),
+                format!(
+                    "must be an https URL at {}; to use another host, start the server with \
+                     TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS=true",
+                    own.join(" or ")
+                ),
+            );
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     pub(crate) fn is_faulty(&self, name: &str) -> bool {
@@ -277,16 +318,35 @@ fn read(
         funding: Vec::new(),
         options: options.map(|node| options::read(&node, adapter, errors)).unwrap_or_default(),
     };
-    if let Some(node) = credentials {
+    if let Some(node) = &credentials {
         provider.credentials =
-            read_fields(&node, adapter.credential_fields(), errors, |field, node, errors| {
+            read_fields(node, adapter.credential_fields(), errors, |field, node, errors| {
                 read_credential(&provider, *field, node, secrets, errors)
             });
+    }
+    if let (Some(node), SecretSource::Sent { current }) = (&credentials, secrets)
+        && let Some(known) = current.get(name).filter(|known| known.adapter == adapter)
+        && !provider.is_same_destination(known)
+    {
+        refuse_masks(node, adapter, errors);
     }
     if let Some(node) = funding {
         provider.funding = read_fields(&node, adapter.funding_fields(), errors, read_funding);
     }
     Some(provider)
+}
+
+/// A kept secret would go to an address that whoever sends the document has chosen, without ever having known the secret.
+fn refuse_masks(credentials: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors) {
+    for field in adapter.credential_fields() {
+        let sent = credentials.value.get(field.name).and_then(Value::as_str);
+        if field.secret && sent.is_some_and(Secret::is_masked_form) {
+            errors.add(
+                format!("{}.{}", credentials.path, field.name),
+                "is masked, but the provider's baseUrl or environment changes; send the secret itself",
+            );
+        }
+    }
 }
 
 fn read_adapter(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Adapter> {

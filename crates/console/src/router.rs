@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::Request,
-    middleware::{Next, from_fn},
+    extract::{Request, State},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
     routing::{get, post},
 };
@@ -17,7 +17,8 @@ use crate::{
         config, deliveries, endpoints, environments, events, exceptions, hold, keys, not_found, overview,
         payment, payments, providers, refund, routing, sign_in, try_out, waiting, wallets,
     },
-    state::Console,
+    request::signed_in::session_of,
+    state::{Console, SharedConsole},
 };
 
 /// Every page, below `/console`. Whoever serves them puts the address a request comes from into it, as an `IpAddr`.
@@ -62,7 +63,27 @@ pub fn router(console: Console) -> Router {
         .route("/console/{environment}/", get(overview::show))
         .nest("/console/{environment}", environment)
         .fallback(not_found::not_found_here);
-    pages.layer(from_fn(protect)).with_state(Arc::new(console))
+    let console = Arc::new(console);
+    pages
+        .layer(from_fn_with_state(Arc::clone(&console), renew_session))
+        .layer(from_fn(protect))
+        .with_state(console)
+}
+
+/// A session that is used does not end for lack of use. Pages alone count: an asset that is cached says nothing.
+async fn renew_session(State(console): State<SharedConsole>, request: Request, next: Next) -> Response {
+    let session = session_of(request.headers(), &console);
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    if headers.contains_key(header::SET_COOKIE) || headers.contains_key(header::CACHE_CONTROL) {
+        return response;
+    }
+    let now = console.engine.clock().now();
+    let renewed = session.and_then(|session| console.sessions.renewed(&session, now));
+    if let Some(cookie) = renewed.and_then(|cookie| HeaderValue::try_from(cookie).ok()) {
+        headers.insert(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 /// Nothing is fetched from elsewhere, nobody frames a page, and no answer is kept unless it says so itself.

@@ -130,6 +130,8 @@ id!(/// One stored change, so that making it twice makes it once.
     ChangeId, "chg");
 id!(/// One balanced posting of the ledger.
     PostingId, "post");
+id!(/// A key that seals for a few minutes and is destroyed afterwards.
+    SealingKeyId, "slk");
 id!(/// One HTTP request, on its answer and in the log.
     RequestId, "req");
 id!(/// A card payment from its preparation on: what callers store as its `serviceReference`.

@@ -23,4 +23,11 @@ impl Timestamp {
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(millis))
     }
+
+    /// This instant moved back, held at the beginning of representable time rather than wrapped.
+    #[must_use]
+    pub fn saturating_sub(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_sub(millis))
+    }
 }

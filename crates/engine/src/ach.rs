@@ -4,6 +4,7 @@
 //! node can make again. An outcome that is unknown stays so until the provider has told it.
 
 mod account;
+pub(crate) mod account_keys;
 mod corrections;
 mod event;
 mod fingerprint;

@@ -24,7 +24,6 @@ use tollgate_configuration::{Adapter, Provider, ProviderOptions};
 use tollgate_domain::card::CardOrder;
 
 use crate::{
-    directory::opened,
     engine::Engine,
     ports::{Cards, StoreError},
     snapshot::EnvironmentView,
@@ -92,8 +91,17 @@ impl Engine {
             return Ok(provider.clone());
         }
         let stored = self.store.config_version(order.environment, order.config_version).await?;
-        let then = stored.and_then(|stored| opened(&stored, order.environment, &self.sealer).ok());
-        let then = then.as_ref().and_then(|configuration| configuration.providers.get(&order.provider));
+        let then = match stored {
+            Some(stored) => {
+                let name = order.provider.clone();
+                let opening = self.with_opened(order.environment, stored, move |read, _| {
+                    Ok(read.configuration.providers.get(&name).cloned())
+                });
+                // One that cannot be opened is as good as none.
+                opening.await.ok().flatten()
+            }
+            None => None,
+        };
         Ok(match then.filter(|then| then.adapter == provider.adapter) {
             Some(then) => provider.with_options(ProviderOptions {
                 account: provider.options.account.clone(),

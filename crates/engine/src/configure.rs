@@ -153,9 +153,9 @@ impl Engine {
     ) -> Result<ConfigCheck, ConfigureError> {
         let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
         let name = self.environment_name(environment).await?;
+        let any_host = self.options.allow_other_provider_hosts;
         self.with_opened(environment, current, move |current, _| {
-            let configuration =
-                Configuration::read(&document, &current.configuration).map_err(ConfigureError::Faulty)?;
+            let configuration = read(&document, &current.configuration, any_host)?;
             let replaced_secrets = configuration.providers.replaced_secrets(&current.configuration.providers);
             let (document, warnings) = (configuration.to_public(), configuration.warnings(&name));
             let version = current.version;
@@ -165,7 +165,8 @@ impl Engine {
     }
 
     /// Puts a version of the history in force again, as a new version; only if `expected` is in force. Secrets that are in
-    /// force stay; those of a provider that is not there anymore come back with it.
+    /// force stay, unless they would be sent elsewhere, which is refused; those of a provider that is not there anymore
+    /// come back with it.
     pub async fn restore_config(
         &self,
         environment: EnvironmentId,
@@ -179,10 +180,13 @@ impl Engine {
         }
         let restored =
             self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
+        let any_host = self.options.allow_other_provider_hosts;
         let document = self
             .with_opened(environment, restored, move |restored, sealer| {
                 let mut restored = restored.configuration;
-                restored.providers = restored.providers.with_secrets_of(&current.configuration.providers);
+                let providers = restored.providers.with_secrets_of(&current.configuration.providers);
+                restored.providers = providers.map_err(ConfigureError::Faulty)?;
+                check_hosts(&restored, any_host)?;
                 Ok(restored.to_stored(environment, sealer)?)
             })
             .await?;
@@ -271,9 +275,9 @@ impl Engine {
         document: Arc<Value>,
         current: ConfigVersion,
     ) -> Result<(String, Vec<ConfigWarning>), ConfigureError> {
+        let any_host = self.options.allow_other_provider_hosts;
         self.with_opened(environment, current, move |current, sealer| {
-            let read = Configuration::read(&document, &current.configuration);
-            let configuration = read.map_err(ConfigureError::Faulty)?;
+            let configuration = read(&document, &current.configuration, any_host)?;
             Ok((configuration.to_stored(environment, sealer)?, configuration.warnings(&name)))
         })
         .await
@@ -290,4 +294,17 @@ impl Engine {
         let stored = self.store.environment(environment).await?;
         stored.map(|stored| stored.name).ok_or(ConfigureError::Missing)
     }
+}
+
+fn read(document: &Value, current: &Configuration, any_host: bool) -> Result<Configuration, ConfigureError> {
+    let configuration = Configuration::read(document, current).map_err(ConfigureError::Faulty)?;
+    check_hosts(&configuration, any_host)?;
+    Ok(configuration)
+}
+
+fn check_hosts(configuration: &Configuration, any_host: bool) -> Result<(), ConfigureError> {
+    if any_host {
+        return Ok(());
+    }
+    configuration.providers.check_hosts().map_err(ConfigureError::Faulty)
 }

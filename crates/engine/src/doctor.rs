@@ -106,6 +106,9 @@ impl Engine {
         for view in environments.into_iter().take(MAX_ENVIRONMENTS) {
             let id = view.environment.id;
             let mut found = providers::checks(view);
+            if !self.options.allow_other_provider_hosts {
+                found.extend(providers::other_hosts(view));
+            }
             match self.store.provider_checks(id).await {
                 Ok(records) => {
                     found.extend(records.iter().flat_map(|record| providers::last_check(record, view)));
@@ -137,6 +140,10 @@ impl Engine {
                 "events may go to private addresses and over plain http",
                 advice,
             ));
+        }
+        if self.options.allow_other_provider_hosts {
+            let advice = "leave TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS unset in production: whoever may change the configuration could have credentials and bank details sent elsewhere";
+            checks.push(Check::warning("providers", "providers may be configured at any host", advice));
         }
         checks
     }

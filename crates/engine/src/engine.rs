@@ -10,6 +10,7 @@ use tollgate_domain::{
 use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer};
 
 use crate::{
+    ach::account_keys::AccountKeys,
     directory::Directory,
     host::Process,
     options::Options,
@@ -41,6 +42,7 @@ pub struct Engine {
     pub(crate) source_sealer: Sealer,
     pub(crate) source_digester: Digester,
     pub(crate) account_sealer: Sealer,
+    pub(crate) account_keys: AccountKeys,
     pub(crate) reference_digester: Digester,
     pub(crate) request_digester: Digester,
     pub(crate) credential_digester: Digester,
@@ -120,6 +122,7 @@ impl Engine {
             source_sealer: master_key.sealer("card sources"),
             source_digester: master_key.digester("card sources"),
             account_sealer: master_key.sealer("bank accounts"),
+            account_keys: AccountKeys::new(master_key),
             reference_digester: master_key.digester("transfer references"),
             credential_digester: master_key.digester("provider credentials"),
             request_digester: master_key.digester("transfer requests"),

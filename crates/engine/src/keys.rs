@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use tollgate_domain::{
-    id::{EnvironmentId, KeyId},
+    id::{ChangeId, EnvironmentId, KeyId},
     tenant::{KeyKind, KeyRecord},
 };
 use tollgate_vault::{IssuedKey, RandomnessUnavailable, Secret};
 
 use crate::{
+    configure::Origin,
     engine::Engine,
-    ports::{Issued, Page, Revoked, Rotated, StoreError},
+    ports::{ChangeOrigin, Issued, KeyChange, Page, Revoked, Rotated, StoreError},
 };
 
 /// A key and the only sight of its text.
@@ -41,9 +42,15 @@ pub enum KeyError {
 
 impl Engine {
     /// Issues a key. It opens its environment on this node at once, on others within a second.
-    pub async fn issue_key(&self, environment: EnvironmentId, kind: KeyKind) -> Result<NewKey, KeyError> {
+    pub async fn issue_key(
+        &self,
+        environment: EnvironmentId,
+        kind: KeyKind,
+        origin: Origin,
+    ) -> Result<NewKey, KeyError> {
         let new = self.make_key(environment, kind).await?;
-        match self.store.issue_key(&new.record).await? {
+        let origin = self.change_origin(origin)?;
+        match self.store.issue_key(&new.record, &origin).await? {
             Issued::Done(version) => self.directory.catch_up(version).await,
             Issued::EnvironmentMissing => return Err(KeyError::Missing),
         }
@@ -56,11 +63,13 @@ impl Engine {
         environment: EnvironmentId,
         key: KeyId,
         grace: Duration,
+        origin: Origin,
     ) -> Result<NewKey, KeyError> {
         let kind = self.key(environment, key).await?.kind;
         let new = self.make_key(environment, kind).await?;
         let old_ends_at = new.record.created_at.saturating_add(grace);
-        match self.store.rotate_key(environment, key, &new.record, old_ends_at).await? {
+        let origin = self.change_origin(origin)?;
+        match self.store.rotate_key(environment, key, &new.record, old_ends_at, &origin).await? {
             Rotated::Done(version) => self.directory.catch_up(version).await,
             Rotated::Missing => return Err(KeyError::Missing),
             Rotated::NotLive => return Err(KeyError::NotLive),
@@ -69,8 +78,14 @@ impl Engine {
     }
 
     /// Revokes a key. It is refused on this node at once, on others within a second.
-    pub async fn revoke_key(&self, environment: EnvironmentId, key: KeyId) -> Result<KeyRecord, KeyError> {
-        match self.store.revoke_key(environment, key, self.clock.now()).await? {
+    pub async fn revoke_key(
+        &self,
+        environment: EnvironmentId,
+        key: KeyId,
+        origin: Origin,
+    ) -> Result<KeyRecord, KeyError> {
+        let origin = self.change_origin(origin)?;
+        match self.store.revoke_key(environment, key, &origin).await? {
             Revoked::Done(version) => self.directory.catch_up(version).await,
             Revoked::Missing => return Err(KeyError::Missing),
         }
@@ -85,6 +100,21 @@ impl Engine {
     ) -> Result<Vec<KeyRecord>, KeyError> {
         self.store.environment(environment).await?.ok_or(KeyError::Missing)?;
         Ok(self.store.keys(environment, page).await?)
+    }
+
+    /// Who did what to these keys, which are a page of [`Engine::keys`] or a single one.
+    pub async fn key_changes(
+        &self,
+        environment: EnvironmentId,
+        keys: &[KeyRecord],
+    ) -> Result<Vec<KeyChange>, KeyError> {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(Vec::new()) };
+        Ok(self.store.key_changes(environment, first.id, last.id).await?)
+    }
+
+    fn change_origin(&self, origin: Origin) -> Result<ChangeOrigin, RandomnessUnavailable> {
+        let Origin { actor, request } = origin;
+        Ok(ChangeOrigin { id: self.new_id(ChangeId::new)?, actor, request, at: self.clock.now() })
     }
 
     async fn key(&self, environment: EnvironmentId, key: KeyId) -> Result<KeyRecord, KeyError> {

@@ -28,6 +28,7 @@ mod replay;
 mod resolver;
 mod search;
 mod sequence;
+mod sessions;
 mod snapshot;
 mod tenants;
 mod timeline;

@@ -12,6 +12,8 @@ pub struct Options {
     pub public_url: String,
     /// How long a request that writes may take to learn what became of a commit whose answer was lost.
     pub request_deadline: Duration,
+    /// Whether providers may be configured at hosts that are not their own.
+    pub allow_other_provider_hosts: bool,
     /// The background work.
     pub resolver: ResolverOptions,
     /// Telling callers.
@@ -85,6 +87,7 @@ impl Options {
         Self {
             public_url,
             request_deadline: DEFAULT_REQUEST_DEADLINE,
+            allow_other_provider_hosts: false,
             resolver: ResolverOptions::default(),
             outbox: OutboxOptions::default(),
         }

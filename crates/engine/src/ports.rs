@@ -8,6 +8,7 @@ mod payments;
 mod provider;
 mod provider_check;
 mod reporting;
+mod security;
 mod store;
 mod transfers;
 
@@ -34,6 +35,7 @@ pub use provider::{
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
 pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};
+pub use security::{ChangeOrigin, KeyAction, KeyChange, SealingKey, SecurityStore};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,
     Delta, DirectoryVersion, EnvironmentState, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store,

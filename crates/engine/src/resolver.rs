@@ -14,6 +14,8 @@ const TAKEN: usize = 16;
 const UNDER_WAY: usize = 96;
 /// Paid payments that are checked at once: they have time, and keep nothing else waiting.
 const FOLLOW_UPS: usize = 8;
+/// How often sealing keys that no transfer needs are destroyed.
+const CLEANUP_INTERVAL: Duration = Duration::from_mins(1);
 /// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
@@ -23,7 +25,14 @@ impl Engine {
     /// Does whatever is due, until told to stop; what is begun is finished.
     pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         let (mut work, mut follow_ups) = (Work::new(), Work::new());
+        let mut next_cleanup = self.clock.now();
         while !*stop.borrow() {
+            if self.clock.now() >= next_cleanup {
+                next_cleanup = self.clock.now().saturating_add(CLEANUP_INTERVAL);
+                if let Err(error) = self.destroy_account_keys().await {
+                    warn!(%error, "unused sealing keys could not be destroyed; the next attempt is in a minute");
+                }
+            }
             let pause = match self.take_due(&mut work, &mut follow_ups).await {
                 Ok(0) => self.options.resolver.poll,
                 Ok(_) => Duration::ZERO,

@@ -16,6 +16,7 @@ use hyper_util::{
 
 use self::connect::Connector;
 
+pub use connect::Destinations;
 pub use tls::client_config;
 
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_mins(1);
@@ -61,8 +62,13 @@ pub struct HttpClient {
 
 impl HttpClient {
     /// Makes the client without connecting. Reads the system's certificates, so make it once.
-    pub fn new(connect_timeout: Duration, answer_bytes_max: usize) -> Result<Self, rustls::Error> {
-        let connector = Connector::new(client_config()?, connect_timeout);
+    /// With `only`, a request that would go elsewhere is not sent.
+    pub fn new(
+        connect_timeout: Duration,
+        answer_bytes_max: usize,
+        only: Option<Destinations>,
+    ) -> Result<Self, rustls::Error> {
+        let connector = Connector::new(client_config()?, connect_timeout, only);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_CONNECTION_KEPT)

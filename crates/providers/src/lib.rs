@@ -21,8 +21,9 @@ mod text;
 use std::sync::Arc;
 
 use tollgate_configuration::Adapter;
+use tollgate_domain::public_address::is_public;
 use tollgate_engine::ports::{AchTransfers, Adapters, Cards, ProviderChecks, WebhookReader};
-use tollgate_http::HttpClient;
+use tollgate_http::{Destinations, HttpClient};
 
 use crate::{increase::Increase, square::Square, stripe::Stripe};
 
@@ -47,7 +48,12 @@ pub struct Providers {
 impl Providers {
     /// Makes the client; connects to nobody yet. Reads the system's certificates, so make it once.
     pub fn new(settings: ProviderSettings) -> Result<Self, SetupError> {
-        let http = Arc::new(HttpClient::new(settings.connect_timeout, ANSWER_BYTES_MAX)?);
+        let own_hosts = Destinations {
+            hosts: Adapter::ALL.into_iter().flat_map(Adapter::hosts).collect(),
+            is_allowed: is_public,
+        };
+        let only = (!settings.allow_other_hosts).then_some(own_hosts);
+        let http = Arc::new(HttpClient::new(settings.connect_timeout, ANSWER_BYTES_MAX, only)?);
         let settings = Arc::new(settings);
         let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
         let square = Square::new(Arc::clone(&http), Arc::clone(&settings));

@@ -17,6 +17,8 @@ pub struct ProviderSettings {
     pub backoff_first: Duration,
     /// The longest pause, unless the provider asks for a longer one.
     pub backoff_max: Duration,
+    /// Whether hosts that are not the providers' own are called, on private addresses and over plain http too.
+    pub allow_other_hosts: bool,
     /// The `Stripe-Version` to ask for. Webhook endpoints should be created with the same one.
     pub stripe_version: String,
     /// The `Square-Version` to ask for.
@@ -32,6 +34,7 @@ impl Default for ProviderSettings {
             connect_timeout: Duration::from_secs(3),
             backoff_first: Duration::from_millis(500),
             backoff_max: Duration::from_secs(4),
+            allow_other_hosts: false,
             stripe_version: "2026-10-28.endive".to_owned(),
             square_version: "2026-09-16".to_owned(),
         }

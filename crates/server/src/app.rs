@@ -6,7 +6,11 @@ use axum::Router;
 use tollgate_engine::{AddressRateLimiter, Engine, ports::Courier};
 use tollgate_vault::AdminToken;
 
-use crate::{readiness::Readiness, reference::page::Reference, transport::metrics::Metrics};
+use crate::{
+    readiness::Readiness,
+    reference::page::Reference,
+    transport::{metrics::Metrics, own_host},
+};
 
 /// The service behind the routes.
 pub struct App {
@@ -18,12 +22,20 @@ pub struct App {
     pub(crate) reference: Reference,
     pub(crate) courier: Option<Arc<dyn Courier>>,
     pub(crate) mounted: Vec<Mounted>,
+    /// Pages that hold a key, in the sandbox: shown only to those who ask for this service by its own name.
+    pub(crate) key_pages: Vec<&'static str>,
 }
 
 /// Another service at this one's address.
 pub(crate) struct Mounted {
     prefix: &'static str,
-    router: Router,
+    pub(crate) router: Router,
+    /// Whether its requests are given an id, counted and logged as the API's are.
+    pub(crate) is_recorded: bool,
+}
+
+fn is_below(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// How handlers hold it.
@@ -41,16 +53,39 @@ impl App {
     /// leave as they are: no envelope, no request id, no count. It finds the caller's `IpAddr` in each request.
     #[must_use]
     pub fn with_mounted(mut self, prefix: &'static str, router: Router) -> Self {
-        self.mounted.push(Mounted { prefix, router });
+        self.mounted.push(Mounted { prefix, router, is_recorded: false });
+        self
+    }
+
+    /// Serves the operator's pages at `prefix` and below. Each request has an id, which its page finds beside the caller's
+    /// `IpAddr`, and is counted and logged.
+    #[must_use]
+    pub fn with_console(mut self, prefix: &'static str, router: Router) -> Self {
+        self.mounted.push(Mounted { prefix, router, is_recorded: true });
+        self
+    }
+
+    /// Shows these pages, which hold a key, only under this service's own names. Another site can make its name lead here
+    /// and would read them in the browser of whoever visits it.
+    #[must_use]
+    pub fn with_key_pages(mut self, pages: &[&'static str]) -> Self {
+        self.key_pages = pages.to_vec();
         self
     }
 
     /// The other service, if the path is one of its own.
-    pub(crate) fn mounted(&self, path: &str) -> Option<&Router> {
-        let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        let mut own =
-            self.mounted.iter().filter(|mounted| path.strip_prefix(mounted.prefix).is_some_and(below));
-        own.next().map(|mounted| &mounted.router)
+    pub(crate) fn mounted(&self, path: &str) -> Option<&Mounted> {
+        self.mounted.iter().find(|mounted| is_below(path, mounted.prefix))
+    }
+
+    pub(crate) fn has_key_pages(&self) -> bool {
+        !self.key_pages.is_empty()
+    }
+
+    /// Whether this is a page that holds a key, asked for under a name that is not this service's own.
+    pub(crate) fn hides_page(&self, path: &str, host: Option<&str>) -> bool {
+        self.key_pages.iter().any(|page| is_below(path, page))
+            && !host.is_some_and(|host| own_host::is_own(host, self.engine.public_url()))
     }
 
     /// The use-cases.

@@ -36,6 +36,7 @@ impl App {
             engine: Arc::new(engine),
             courier: None,
             mounted: Vec::new(),
+            key_pages: Vec::new(),
         }
     }
 

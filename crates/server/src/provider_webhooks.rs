@@ -5,18 +5,23 @@ use axum::{
     extract::{Request, State},
 };
 use serde::Serialize;
-use tollgate_engine::{WebhookError, ports::SignatureError};
+use tollgate_domain::id::EnvironmentId;
+use tollgate_engine::WebhookError;
+use tracing::info;
 use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
     request::{body, context::RequestContext, location::Location},
     response::{
-        error::{ApiError, not_found_here},
-        error_code::ErrorCode,
+        error::ApiError,
         respond::{self, ApiResult},
     },
 };
+
+/// The same whatever the reason: whoever has no secret does not learn which environments and providers there are.
+const NOT_VERIFIED: &str = "This webhook was not verified: there is no such provider here, or the webhook is not signed \
+                            with its secret. The server's log says why.";
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = WebhookReceipt)]
@@ -29,7 +34,7 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
     let context = RequestContext::of(&parts)?;
     let location = Location::of(&mut parts, &app).await?;
     let body = body::read_raw(&parts.headers, body, body::WEBHOOK_LIMIT).await?;
-    let environment = location.path("environment")?;
+    let environment: EnvironmentId = location.path("environment")?;
     let provider: String = location.path("provider")?;
     let headers: Vec<_> = parts
         .headers
@@ -37,19 +42,21 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
         .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
         .collect();
     let request = context.id.to_string();
-    app.engine.receive_webhook(environment, &provider, &headers, &body, &request).await?;
+    let received = app.engine.receive_webhook(environment, &provider, &headers, &body, &request).await;
+    if let Err(reason @ (WebhookError::Missing | WebhookError::SignatureError(_))) = &received {
+        let known = app.engine.directory().snapshot().environment(environment).is_some();
+        // A provider's name is logged only where there is an environment that may have one of that name.
+        let provider = if known { provider.as_str() } else { "" };
+        info!(request_id = %context.id, %environment, provider, %reason, "webhook rejected");
+    }
+    received?;
     respond::ok(&WebhookResponse { received: true })
 }
 
 impl From<WebhookError> for ApiError {
     fn from(error: WebhookError) -> Self {
         match error {
-            WebhookError::Missing => not_found_here(),
-            WebhookError::SignatureError(SignatureError::NoSecret) => Self::new(
-                ErrorCode::ProviderNotConfigured,
-                "This provider's webhook secret is not configured, so its webhooks cannot be verified.",
-            ),
-            WebhookError::SignatureError(why) => Self::unauthenticated(format!("Webhook rejected: {why}.")),
+            WebhookError::Missing | WebhookError::SignatureError(_) => Self::unauthenticated(NOT_VERIFIED),
             WebhookError::Unreadable(_) => Self::malformed("The event is signed but unreadable."),
             WebhookError::InvalidName => Self::malformed(
                 "The event is signed, but its ID and type must be 1 to 255 bytes without NUL.",

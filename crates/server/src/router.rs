@@ -33,12 +33,18 @@ pub(crate) struct Operation {
     handler: fn() -> MethodRouter<SharedApp>,
 }
 
+/// The operator's pages, which have a router of their own.
+const CONSOLE: &str = "console";
+/// Requests that are for none of the operations.
+const UNKNOWN: &str = "unknown";
+
 macro_rules! operations {
     ($($name:literal $method:ident $path:literal $verb:ident $handler:path;)*) => {
         /// Every operation.
         pub(crate) const OPERATIONS: &[Operation] = &[
             $(Operation { name: $name, method: Method::$method, path: $path, handler: || $verb($handler) },)*
-            Operation { name: "unknown", method: Method::GET, path: "", handler: MethodRouter::new },
+            Operation { name: CONSOLE, method: Method::GET, path: "", handler: MethodRouter::new },
+            Operation { name: UNKNOWN, method: Method::GET, path: "", handler: MethodRouter::new },
         ];
     };
 }
@@ -152,17 +158,13 @@ pub(crate) struct OperationTable {
     paths: matchit::Router<Vec<usize>>,
     unknown: usize,
     quote: usize,
+    console: usize,
 }
 
 impl OperationTable {
     pub(crate) fn new() -> Self {
         let mut paths: matchit::Router<Vec<usize>> = matchit::Router::new();
-        let mut unknown = 0;
-        for (place, operation) in OPERATIONS.iter().enumerate() {
-            if operation.path.is_empty() {
-                unknown = place;
-                continue;
-            }
+        for operation in OPERATIONS.iter().filter(|operation| !operation.path.is_empty()) {
             let siblings: Vec<_> = OPERATIONS
                 .iter()
                 .enumerate()
@@ -172,13 +174,18 @@ impl OperationTable {
             // A path of several methods comes by several times; the first insertion has them all.
             let _known = paths.insert(operation.path, siblings);
         }
-        let named = |name| OPERATIONS.iter().position(|operation| operation.name == name).unwrap_or(unknown);
-        Self { paths, unknown, quote: named("fee_quote") }
+        let named = |name| OPERATIONS.iter().position(|operation| operation.name == name).unwrap_or_default();
+        Self { paths, unknown: named(UNKNOWN), quote: named("fee_quote"), console: named(CONSOLE) }
     }
 
     /// The place of requests that are for none of them.
     pub(crate) fn unknown(&self) -> usize {
         self.unknown
+    }
+
+    /// The place of the operator's pages.
+    pub(crate) fn console(&self) -> usize {
+        self.console
     }
 
     /// Whether this is the fee quote.

@@ -4,6 +4,7 @@ pub(crate) mod connections;
 pub(crate) mod edge;
 pub(crate) mod listen;
 pub(crate) mod metrics;
+pub(crate) mod own_host;
 pub(crate) mod poll_on_wake;
 pub(crate) mod service;
 pub(crate) mod stream;

@@ -10,7 +10,7 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, TransactionId, TransferId,
+        PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -50,10 +50,10 @@ through! {
         Read applications(organization: OrganizationId, page: Page<ApplicationId>) -> Vec<Application>;
         Read environments(application: ApplicationId, page: Page<EnvironmentId>) -> Vec<Environment>;
         Read environment(id: EnvironmentId) -> Option<Environment>;
-        Write issue_key(key: &KeyRecord) -> Issued;
-        Write revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
+        Write issue_key(key: &KeyRecord, origin: &ChangeOrigin) -> Issued;
+        Write revoke_key(environment: EnvironmentId, key: KeyId, origin: &ChangeOrigin) -> Revoked;
         Write rotate_key(
-            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp, origin: &ChangeOrigin
         ) -> Rotated;
         Read key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
         Read keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
@@ -271,5 +271,17 @@ through! {
         ) -> Vec<LedgerLine>;
         Write put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         Read provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+    }
+}
+
+through! {
+    SecurityStore {
+        Write put_sealing_keys(keys: &[SealingKey]) -> ();
+        Read sealing_key(id: SealingKeyId) -> Option<SealingKey>;
+        Read sealing_keys_in_use() -> Vec<SealingKeyId>;
+        Write destroy_sealing_keys(made_before: Timestamp) -> u64;
+        Write end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
+        Read is_session_ended(session: &[u8; 16]) -> bool;
+        Read key_changes(environment: EnvironmentId, first: KeyId, last: KeyId) -> Vec<KeyChange>;
     }
 }

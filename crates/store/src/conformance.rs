@@ -35,6 +35,7 @@ pub mod refunds;
 pub mod resending;
 pub mod reservations;
 pub mod samples;
+pub mod security;
 pub mod snapshots;
 pub mod tenancy;
 pub mod told;
@@ -60,7 +61,7 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{
-    ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
+    ChangeOrigin, ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
 };
 
 /// Makes one test of each function of the suite. `$database` names an async function, seen from a submodule, that
@@ -157,6 +158,9 @@ macro_rules! conformance_suite {
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays;
+            security:
+                every_change_of_a_key_says_whose_it_was, a_sealing_key_is_destroyed_once_nothing_needs_it,
+                an_ended_session_stays_ended;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,
@@ -196,6 +200,23 @@ pub const ALL: u32 = 1_000;
 
 pub const fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_800_000_000_000 + millis)
+}
+
+/// Who makes a change.
+pub fn by() -> ChangeOrigin {
+    by_at(0)
+}
+
+pub fn by_at(millis: i64) -> ChangeOrigin {
+    static NEXT: AtomicI64 = AtomicI64::new(0);
+    let mut random = [0x77; 10];
+    random[..8].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    ChangeOrigin {
+        id: ChangeId::new(at(millis), random),
+        actor: "an operator".to_owned(),
+        request: "req_1".to_owned(),
+        at: at(millis),
+    }
 }
 
 pub fn minor(amount: u64) -> Minor {
@@ -309,7 +330,7 @@ impl Nodes {
 
     pub async fn key(&self, environment: EnvironmentId) -> KeyRecord {
         let key = self.new_key(environment);
-        issued(self.one.issue_key(&key).await.unwrap());
+        issued(self.one.issue_key(&key, &by()).await.unwrap());
         key
     }
 

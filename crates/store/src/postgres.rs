@@ -208,6 +208,11 @@ impl Driver for Postgres {
         run!(self, Read, diagnosis::diagnose(now)).await
     }
 
+    /// The unit that deletes keys writes their table anew, and the log never holds them.
+    async fn erase_deleted(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn number_events(&self, environment: Option<EnvironmentId>) -> Result<(), StoreError> {
         for _ in 0..sequence::MAX_BATCHES {
             if !run!(self, Read, sequence::number_batch(environment)).await? {

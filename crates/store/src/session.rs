@@ -185,6 +185,9 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     /// What the database says of itself.
     fn diagnose(&self, now: Timestamp) -> impl Future<Output = Result<Diagnosis, StoreError>> + Send;
 
+    /// Makes sure that what was deleted is in none of the database's own files anymore, as far as it can.
+    fn erase_deleted(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Gives numbers to the events that are committed and have none, of one environment or of all.
     fn number_events(
         &self,

@@ -30,6 +30,7 @@ use tollgate_engine::ports::{
 
 use crate::{
     OpenError, SqlStore,
+    fault::Fault,
     session::{Driver, Effect, Mode, Work, run},
     signal::Announcer,
     units::{transfer_change, transfers},
@@ -159,6 +160,19 @@ impl Driver for Sqlite {
         };
         let synchronous: u32 = self.writer.write(ask).await?;
         run!(self, Read, diagnosis::diagnose(now, synchronous)).await
+    }
+
+    /// Deleted content is overwritten in the file as it is folded into it; the log is folded and cut to nothing here. Where
+    /// somebody reads or writes for too long, the next time will do.
+    async fn erase_deleted(&self) -> Result<(), StoreError> {
+        let Some(file) = self.file.clone() else { return Ok(()) };
+        let folding = tokio::task::spawn_blocking(move || {
+            let connection = file.writer()?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            Ok::<_, Fault>(())
+        });
+        let folded = folding.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        folded.map_err(StoreError::from)
     }
 
     /// They have their numbers from the beginning: one writer makes the order of numbers that of commits.

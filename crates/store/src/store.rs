@@ -4,6 +4,7 @@ mod inspection;
 mod outbox;
 mod payments;
 mod records;
+mod security;
 mod transfers;
 
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use tollgate_domain::{
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{
-    ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created, Delta,
+    ChangeOrigin, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created, Delta,
     DirectoryVersion, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store, StoreError,
 };
 
@@ -82,10 +83,11 @@ port! {
         ) -> Vec<Environment>;
         Read directory::environment => environment(id: EnvironmentId) -> Option<Environment>;
 
-        Write keys::issue => issue_key(key: &KeyRecord) -> Issued;
-        Write keys::revoke => revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
+        Write keys::issue => issue_key(key: &KeyRecord, origin: &ChangeOrigin) -> Issued;
+        Write keys::revoke => revoke_key(environment: EnvironmentId, key: KeyId, origin: &ChangeOrigin) -> Revoked;
         Write keys::rotate => rotate_key(
-            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp,
+            origin: &ChangeOrigin
         ) -> Rotated;
         Read keys::find => key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
         Read keys::list => keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;

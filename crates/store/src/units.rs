@@ -1,6 +1,7 @@
 //! Units of work by topic, each written once over a [`Session`](crate::session::Session).
 
 pub(crate) mod accounts;
+pub(crate) mod admin_changes;
 pub(crate) mod audit;
 pub(crate) mod config;
 pub(crate) mod deliveries;
@@ -18,6 +19,8 @@ pub(crate) mod postings;
 pub(crate) mod provider_checks;
 pub(crate) mod records;
 pub(crate) mod resend;
+pub(crate) mod sealing_keys;
+pub(crate) mod sessions;
 pub(crate) mod timeline;
 pub(crate) mod transactions;
 pub(crate) mod transfer_change;

@@ -8,7 +8,7 @@ use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
     id::{
         ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId,
-        KeyId, OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId,
+        KeyId, OrganizationId, PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
     },
 };
 use uuid::Uuid;
@@ -44,8 +44,7 @@ macro_rules! ids {
 }
 
 ids! {
-    ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId,
-    OrganizationId, PaymentId, PostingId, RefundId, TransactionId, TransferId
+        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId, PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId
 }
 
 /// One value of a statement. A list of them is an array, which only PostgreSQL knows.

@@ -20,7 +20,7 @@ use tollgate_store::{
     conformance::{
         Nodes, at,
         audit::every_damage_is_found,
-        created, minor,
+        by, created, minor,
         outbox_samples::{SUCCEEDED, attempted},
         samples::due,
         transfer_samples::{ach, fees},
@@ -115,7 +115,7 @@ async fn a_locked_file_is_unavailable_and_recovers() {
     let began = Instant::now();
     assert!(matches!(store.probe().await, Err(StoreError::Unavailable(_))));
     let key = nodes.new_key(environment.id);
-    let error = store.issue_key(&key).await.unwrap_err();
+    let error = store.issue_key(&key, &by()).await.unwrap_err();
     assert!(
         matches!(&error, StoreError::Unavailable(reason) if reason.contains("another process")),
         "{error}"

@@ -63,7 +63,7 @@ pub(crate) fn app(
     let is_https = engine.public_url().starts_with("https://");
     let console =
         tollgate_console::router(Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https));
-    Ok(app.with_mounted("/console", console))
+    Ok(app.with_console("/console", console))
 }
 
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.

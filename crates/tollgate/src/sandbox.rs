@@ -11,7 +11,7 @@ use std::{
 
 use axum::Router;
 use serde_json::{Value, json};
-use tollgate_configuration::{Adapter, Providers};
+use tollgate_configuration::{Adapter, Configuration, Providers};
 use tollgate_console::Playground;
 use tollgate_domain::{
     Currency, Minor, Timestamp,
@@ -39,7 +39,7 @@ pub(crate) struct Access {
 }
 
 pub(crate) async fn run() -> Result<(), Failure> {
-    let settings = ServerSettings::load(None)?.with_private_endpoints()?;
+    let settings = ServerSettings::load(None)?.with_local_servers()?;
     let _log = logging::start(&settings.log)?;
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         publishable_key: access.publishable_key,
         bank_key: Secret::new(INCREASE_KEY),
     });
-    let app = app.with_mounted("/playground", playground);
+    let app = app.with_mounted("/playground", playground).with_key_pages(&["/docs", "/playground"]);
     let served = node::serve(listener, address, app, settings.limits).await;
     simulator.stop();
     served
@@ -119,7 +119,7 @@ async fn prepare(engine: &Engine, settings: &ServerSettings, address: SocketAddr
     if config.version == 0 {
         let origin = Origin { actor: ACTOR.to_owned(), request: "first start".to_owned() };
         engine.put_config(environment, demo_configuration(&base_url), Some(0), origin).await?;
-    } else if let Some(moved) = at_new_address(config.configuration.to_public(), &base_url) {
+    } else if let Some(moved) = at_new_address(&config.configuration, &base_url) {
         let origin = Origin { actor: ACTOR.to_owned(), request: "start at another address".to_owned() };
         engine.put_config(environment, moved, Some(config.version), origin).await?;
     }
@@ -172,18 +172,29 @@ async fn demo_environment(engine: &Engine) -> Result<EnvironmentId, Failure> {
 
 /// The document with the simulated providers where they are now, if they were elsewhere: they live at the sandbox's own
 /// address, and that may be another one at every start.
-fn at_new_address(mut document: Value, base_url: &str) -> Option<Value> {
+fn at_new_address(configuration: &Configuration, base_url: &str) -> Option<Value> {
+    let mut document = configuration.to_public();
     let mut moved = false;
-    for provider in document.get_mut("providers")?.as_object_mut()?.values_mut() {
-        let Some(url) = provider.get_mut("baseUrl") else { continue };
-        let Some((_, wire)) = url.as_str().and_then(|url| url.split_once(&format!("{SIMULATOR_PATH}/")))
-        else {
+    for (name, entry) in document.get_mut("providers")?.as_object_mut()? {
+        let old = entry.get("baseUrl").and_then(Value::as_str);
+        let Some((_, wire)) = old.and_then(|url| url.split_once(&format!("{SIMULATOR_PATH}/"))) else {
             continue;
         };
         let now = simulator_url(base_url, wire);
-        if url.as_str() != Some(now.as_str()) {
-            *url = now.into();
-            moved = true;
+        if old == Some(now.as_str()) {
+            continue;
+        }
+        moved = true;
+        // A masked secret is not kept at another address.
+        let credentials = entry.get_mut("credentials").and_then(Value::as_object_mut);
+        let secrets = configuration.providers.get(name);
+        for (field, shown) in credentials.into_iter().flatten() {
+            if let Some(text) = secrets.and_then(|provider| provider.credential(field)) {
+                *shown = text.into();
+            }
+        }
+        if let Some(entry) = entry.as_object_mut() {
+            entry.insert("baseUrl".to_owned(), now.into());
         }
     }
     moved.then_some(document)
@@ -213,7 +224,8 @@ async fn key(
     {
         return Ok(kept);
     }
-    Ok(engine.issue_key(environment, kind).await?.key)
+    let origin = Origin { actor: ACTOR.to_owned(), request: "start".to_owned() };
+    Ok(engine.issue_key(environment, kind, origin).await?.key)
 }
 
 fn opens(engine: &Engine, environment: EnvironmentId, kind: KeyKind, key: &Secret) -> bool {

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const DEFAULT_DATA_DIR: &str = "tollgate-data";
 const DEFAULT_LOG: &str = "info";
+const ALLOW_OTHER_PROVIDER_HOSTS: &str = "TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS";
 
 /// The file's shape; a name it does not know is refused rather than ignored.
 #[derive(Deserialize, Default)]
@@ -44,6 +45,8 @@ struct File {
     events_span_ms: Option<u64>,
     events_digest_poll_ms: Option<u64>,
     allow_private_endpoints: Option<bool>,
+    allow_other_provider_hosts: Option<bool>,
+    allow_weak_master_key: Option<bool>,
     max_connections: Option<u64>,
     max_connections_per_address: Option<u64>,
     head_timeout_ms: Option<u64>,
@@ -61,6 +64,8 @@ pub(crate) struct ServerSettings {
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
     pub(crate) providers: tollgate_providers::ProviderSettings,
+    /// For a database that was created with a master key that is refused by now.
+    allow_weak_master_key: bool,
     request_deadline: Duration,
     resolver: ResolverOptions,
     outbox: OutboxOptions,
@@ -72,7 +77,7 @@ impl ServerSettings {
         let file = file.map_or_else(|| Ok(File::default()), read)?;
         let outbox = outbox(&file)?;
         let limits = limits(&file)?;
-        let providers = providers(file.provider_timeout_ms, file.provider_deadline_ms)?;
+        let providers = providers(&file)?;
         let resolver = resolver(&file, &providers)?;
         let data_dir = text("TOLLGATE_DATA_DIR")?
             .map(PathBuf::from)
@@ -96,6 +101,7 @@ impl ServerSettings {
                 .map(public_url)
                 .transpose()?,
             providers,
+            allow_weak_master_key: flag("TOLLGATE_ALLOW_WEAK_MASTER_KEY", file.allow_weak_master_key, false)?,
             request_deadline: millis(
                 "TOLLGATE_REQUEST_DEADLINE_MS",
                 file.request_deadline_ms,
@@ -111,6 +117,7 @@ impl ServerSettings {
         let public_url = self.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
         Options {
             request_deadline: self.request_deadline,
+            allow_other_provider_hosts: self.providers.allow_other_hosts,
             resolver: self.resolver,
             outbox: self.outbox,
             ..Options::at(public_url)
@@ -125,9 +132,11 @@ impl ServerSettings {
         tollgate_courier::CourierSettings { timeout, allow_private, connect_timeout }
     }
 
-    /// The same settings, with receivers of events on this machine allowed unless somebody decided otherwise.
-    pub(crate) fn with_private_endpoints(mut self) -> Result<Self, Failure> {
+    /// The same settings for the sandbox: receivers of events and providers on this machine are allowed unless somebody
+    /// decided otherwise.
+    pub(crate) fn with_local_servers(mut self) -> Result<Self, Failure> {
         self.outbox.allow_private = flag("TOLLGATE_ALLOW_PRIVATE_ENDPOINTS", None, true)?;
+        self.providers.allow_other_hosts = flag(ALLOW_OTHER_PROVIDER_HOSTS, None, true)?;
         Ok(self)
     }
 
@@ -136,6 +145,9 @@ impl ServerSettings {
         let missing = "no master key is set; set TOLLGATE_MASTER_KEY (create one with `tollgate generate master-key`) \
                        and keep it safe: without it, the secrets in the database cannot be decrypted";
         let text = self.master_key.as_ref().ok_or_else(|| Failure::new(missing))?;
+        if self.allow_weak_master_key {
+            return Ok(MasterKey::from_weak_setting(text)?);
+        }
         Ok(MasterKey::from_setting(text)?)
     }
 
@@ -226,13 +238,12 @@ fn limits(file: &File) -> Result<Limits, Failure> {
 }
 
 /// How providers are called: a deadline leaves room for a second try.
-fn providers(
-    timeout: Option<u64>,
-    deadline: Option<u64>,
-) -> Result<tollgate_providers::ProviderSettings, Failure> {
+fn providers(file: &File) -> Result<tollgate_providers::ProviderSettings, Failure> {
     let usual = tollgate_providers::ProviderSettings::default();
-    let attempt_timeout = millis("TOLLGATE_PROVIDER_TIMEOUT_MS", timeout, usual.attempt_timeout)?;
-    let deadline = millis("TOLLGATE_PROVIDER_DEADLINE_MS", deadline, usual.deadline)?;
+    let attempt_timeout =
+        millis("TOLLGATE_PROVIDER_TIMEOUT_MS", file.provider_timeout_ms, usual.attempt_timeout)?;
+    let deadline = millis("TOLLGATE_PROVIDER_DEADLINE_MS", file.provider_deadline_ms, usual.deadline)?;
+    let allow_other_hosts = flag(ALLOW_OTHER_PROVIDER_HOSTS, file.allow_other_provider_hosts, false)?;
     if attempt_timeout > deadline {
         return Err(Failure::new(format!(
             "TOLLGATE_PROVIDER_TIMEOUT_MS ({}) must not be above TOLLGATE_PROVIDER_DEADLINE_MS ({}): a single attempt \
@@ -241,7 +252,7 @@ fn providers(
             deadline.as_millis(),
         )));
     }
-    Ok(tollgate_providers::ProviderSettings { attempt_timeout, deadline, ..usual })
+    Ok(tollgate_providers::ProviderSettings { attempt_timeout, deadline, allow_other_hosts, ..usual })
 }
 
 /// An address without anything behind it but a path.

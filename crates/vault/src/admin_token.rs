@@ -2,6 +2,7 @@
 
 use crate::{
     checksum, digest::Digest, keyed_digest::Digester, random::RandomnessUnavailable, secret::Secret,
+    strength::is_guessable,
 };
 
 const PREFIX: &str = "adm_";
@@ -22,6 +23,11 @@ pub enum AdminTokenError {
         "an admin token must have at least {MIN_LENGTH} characters; create one with `tollgate generate admin-token`"
     )]
     TooShort,
+    /// Long enough, and still anybody's guess.
+    #[error(
+        "this admin token can be guessed: it repeats itself, counts up or is a common word; create one with `tollgate generate admin-token`"
+    )]
+    Guessable,
     /// It has the shape of a generated token, but the checksum tells of a typo or a cut.
     #[error("the admin token's checksum does not match: it was mistyped or cut off")]
     Mistyped,
@@ -41,6 +47,9 @@ impl AdminToken {
         let text = token.expose();
         if text.len() < MIN_LENGTH {
             return Err(AdminTokenError::TooShort);
+        }
+        if is_guessable(text) {
+            return Err(AdminTokenError::Guessable);
         }
         if is_mistyped(text) {
             return Err(AdminTokenError::Mistyped);
@@ -93,5 +102,7 @@ mod tests {
             AdminToken::from_setting(&Secret::new("too short")).unwrap_err(),
             AdminTokenError::TooShort
         );
+        let weak = AdminToken::from_setting(&Secret::new("1234567890123456"));
+        assert_eq!(weak.map(drop), Err(AdminTokenError::Guessable));
     }
 }

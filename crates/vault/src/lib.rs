@@ -12,6 +12,7 @@ mod random;
 mod seal;
 mod secret;
 mod signing_secret;
+mod strength;
 
 pub use admin_token::{AdminToken, AdminTokenError};
 pub use api_key::{ApiKeyError, IssuedKey, contains_secret_key, shape_of_key};
@@ -19,6 +20,6 @@ pub use customer_token::{InvalidToken, MAX_TOKEN_LENGTH, TokenKey, token_generat
 pub use digest::Digest;
 pub use keyed_digest::Digester;
 pub use random::{RandomnessUnavailable, fill_random, random_bytes};
-pub use seal::{MasterKey, MasterKeyError, SealError, Sealer};
+pub use seal::{MasterKey, MasterKeyError, SealError, Sealer, sealed_with};
 pub use secret::Secret;
 pub use signing_secret::{NoSigningSecret, SigningSecret};

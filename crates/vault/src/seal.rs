@@ -18,6 +18,7 @@ use crate::{
     keyed_digest::Digester,
     random::{RandomnessUnavailable, random_bytes},
     secret::Secret,
+    strength::is_guessable,
 };
 
 const MIN_LENGTH: usize = 32;
@@ -38,6 +39,11 @@ pub enum MasterKeyError {
         "a master key must have at least {MIN_LENGTH} characters of randomness; create one with `tollgate generate master-key`"
     )]
     TooShort,
+    /// Long enough, and still anybody's guess.
+    #[error(
+        "this master key can be guessed: it repeats itself, counts up or is a common word; create one with `tollgate generate master-key`. For a database that was created with it, set TOLLGATE_ALLOW_WEAK_MASTER_KEY=true and move to another one"
+    )]
+    Guessable,
 }
 
 impl MasterKey {
@@ -46,7 +52,18 @@ impl MasterKey {
         if text.expose().trim().len() < MIN_LENGTH {
             return Err(MasterKeyError::TooShort);
         }
+        if is_guessable(text.expose().trim()) {
+            return Err(MasterKeyError::Guessable);
+        }
         Ok(Self { material: Secret::new(text.expose().trim()) })
+    }
+
+    /// As [`MasterKey::from_setting`], for a database whose secrets are sealed under a key that can be guessed.
+    pub fn from_weak_setting(text: &Secret) -> Result<Self, MasterKeyError> {
+        match Self::from_setting(text) {
+            Err(MasterKeyError::Guessable) => Ok(Self { material: Secret::new(text.expose().trim()) }),
+            other => other,
+        }
     }
 
     /// Makes a new one: 256 random bits as text.
@@ -121,7 +138,28 @@ pub enum SealError {
     Refused,
 }
 
+/// The name of the key a text was sealed with.
+pub fn sealed_with(sealed: &str) -> Option<&str> {
+    sealed.strip_prefix(VERSION)?.strip_prefix('.')?.split_once('.').map(|(key_id, _)| key_id)
+}
+
 impl Sealer {
+    /// A sealer under a fresh key that is derived from nothing: once the key is destroyed, nobody opens what it sealed.
+    /// The text is the key, to be kept for as long as it is needed.
+    pub fn generate(key_id: impl Into<String>) -> Result<(Self, Secret), RandomnessUnavailable> {
+        let key = Zeroizing::new(random_bytes::<32>()?);
+        let sealer = Self { cipher: Aes256Gcm::new(&(*key).into()), key_id: key_id.into() };
+        Ok((sealer, Secret::new(BASE64URL_NOPAD.encode(key.as_ref()))))
+    }
+
+    /// The sealer of a key that was generated before.
+    pub fn of_key(key_id: impl Into<String>, key: &Secret) -> Result<Self, SealError> {
+        let bytes = BASE64URL_NOPAD.decode(key.expose().as_bytes()).map_err(|_| SealError::Malformed)?;
+        let bytes = Zeroizing::new(bytes);
+        let key: &[u8; 32] = bytes.as_slice().try_into().map_err(|_| SealError::Malformed)?;
+        Ok(Self { cipher: Aes256Gcm::new(key.into()), key_id: key_id.into() })
+    }
+
     /// Seals a secret for one context.
     pub fn seal(&self, context: &str, secret: &Secret) -> Result<String, SealError> {
         let nonce = random_bytes::<NONCE_LENGTH>()?;
@@ -183,6 +221,18 @@ mod tests {
     }
 
     #[test]
+    fn a_generated_key_opens_what_it_sealed_and_nothing_else_does() {
+        let (sealer, key) = Sealer::generate("key_1").unwrap();
+        let sealed = sealer.seal("c", &Secret::new("a secret")).unwrap();
+        assert_eq!(sealed_with(&sealed), Some("key_1"));
+        assert_eq!(Sealer::of_key("key_1", &key).unwrap().open("c", &sealed), Ok(Secret::new("a secret")));
+        let (other, _) = Sealer::generate("key_1").unwrap();
+        assert_eq!(other.open("c", &sealed), Err(SealError::Refused));
+        assert!(master(KEY).sealer("config").open("c", &sealed).is_err());
+        assert!(Sealer::of_key("key_1", &Secret::new("no key")).is_err());
+    }
+
+    #[test]
     fn another_master_key_is_named() {
         let sealed = master(KEY).sealer("config").seal("c", &Secret::new("x")).unwrap();
         let other = master("another master key, just as long as it has to be");
@@ -211,6 +261,10 @@ mod tests {
     #[test]
     fn short_master_keys_are_refused() {
         assert!(MasterKey::from_setting(&Secret::new("short")).is_err());
+        let weak = MasterKey::from_setting(&Secret::new("0".repeat(64)));
+        assert_eq!(weak.map(drop), Err(MasterKeyError::Guessable));
+        assert!(MasterKey::from_weak_setting(&Secret::new("0".repeat(64))).is_ok());
+        assert!(MasterKey::from_weak_setting(&Secret::new("short")).is_err());
         assert!(MasterKey::from_setting(&MasterKey::generate().unwrap()).is_ok());
     }
 }

@@ -1,7 +1,5 @@
 //! What stands around every page.
 
-use axum::response::{IntoResponse, Redirect, Response};
-
 /// What stands around every page.
 pub(crate) struct Frame {
     pub(crate) title: String,
@@ -14,11 +12,4 @@ pub(crate) struct Frame {
     pub(crate) actor: String,
     /// What the last form has to say.
     pub(crate) said: Option<String>,
-}
-
-/// Where a form's answer leads, with what it has to say.
-pub(crate) fn back(to: &str, said: &str) -> Response {
-    let said: String = form_urlencoded::byte_serialize(said.as_bytes()).collect();
-    let joint = if to.contains('?') { '&' } else { '?' };
-    Redirect::to(&format!("{to}{joint}said={said}")).into_response()
 }

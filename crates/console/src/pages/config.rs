@@ -10,7 +10,7 @@ use tollgate_engine::{ConfigureError, Replay};
 use crate::{
     layout::{
         format::{count, minor, money, second, shortened},
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -179,7 +179,7 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
         0 => format!("Saved as version {}.", saved.version),
         _ => format!("Saved as version {}. See the warnings below.", saved.version),
     };
-    Ok(back(&format!("/console/{environment}/routing"), &said))
+    Ok(signed_in.back(&format!("/console/{environment}/routing"), &said))
 }
 
 pub(crate) async fn history(signed_in: SignedIn) -> Page {
@@ -230,7 +230,7 @@ pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
     let engine = &signed_in.console.engine;
     let saved = engine.restore_config(environment, version, expected, signed_in.origin()).await?;
     let said = format!("Version {version} restored as version {saved}.");
-    Ok(back(&format!("/console/{environment}/routing"), &said))
+    Ok(signed_in.back(&format!("/console/{environment}/routing"), &said))
 }
 
 impl ReplayView {

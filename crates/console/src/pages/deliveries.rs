@@ -8,7 +8,7 @@ use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery, Resend
 use crate::{
     layout::{
         format::{moment, second, shortened},
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     pages::payments::{read_end, read_moment},
@@ -130,5 +130,5 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         format!(" There are more; submit again to continue after {event}.")
     });
     let said = format!("{} deliveries queued.{more}", resent.deliveries);
-    Ok(back(&format!("/console/{environment}/deliveries"), &said))
+    Ok(signed_in.back(&format!("/console/{environment}/deliveries"), &said))
 }

@@ -13,7 +13,7 @@ use tollgate_engine::{CreatedEndpoint, EndpointChange, NewEndpoint};
 use crate::{
     layout::{
         format::second,
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -105,7 +105,7 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
             let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
             engine.change_endpoint(environment, id()?, &change, &signed_in.actor()).await?;
             let said = if enabled { "Endpoint enabled." } else { "Endpoint disabled." };
-            Ok(back(&page, said))
+            Ok(signed_in.back(&page, said))
         }
         "rotate" => {
             let made = engine.rotate_endpoint_secret(environment, id()?, GRACE).await?;
@@ -113,7 +113,7 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         }
         "remove" => {
             engine.remove_endpoint(environment, id()?).await?;
-            Ok(back(&page, "Endpoint and its deliveries removed; the events remain."))
+            Ok(signed_in.back(&page, "Endpoint and its deliveries removed; the events remain."))
         }
         _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }

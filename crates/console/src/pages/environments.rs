@@ -10,7 +10,7 @@ use tollgate_engine::ports::Page as Slice;
 
 use crate::{
     layout::{
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -110,5 +110,5 @@ pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
         }
         _ => return Err(PageError::Refused("Unknown action.".to_owned())),
     };
-    Ok(back("/console/environments", &said))
+    Ok(form.signed_in.back("/console/environments", &said))
 }

@@ -12,7 +12,7 @@ use tollgate_engine::ports::{EventQuery, EventsFrom, Resend, ResendWhich};
 use crate::{
     layout::{
         format::moment,
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     pages::deliveries::DeliveryRow,
@@ -110,5 +110,5 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         1 => "Resent to 1 endpoint.".to_owned(),
         many => format!("Resent to {many} endpoints."),
     };
-    Ok(back(&format!("/console/{environment}/events/{id}"), &said))
+    Ok(signed_in.back(&format!("/console/{environment}/events/{id}"), &said))
 }

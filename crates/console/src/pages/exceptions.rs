@@ -8,7 +8,7 @@ use tollgate_engine::ports::StoredException;
 use crate::{
     layout::{
         format::second,
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -89,5 +89,5 @@ pub(crate) async fn resolve(form: Submitted) -> Result<Response, PageError> {
         return Err(PageError::Refused("Enter a note on what you found.".to_owned()));
     }
     signed_in.console.engine.resolve_exception(environment, id, signed_in.actor(), note).await?;
-    Ok(back(&format!("/console/{environment}/exceptions"), "Exception resolved."))
+    Ok(signed_in.back(&format!("/console/{environment}/exceptions"), "Exception resolved."))
 }

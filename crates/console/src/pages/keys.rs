@@ -13,7 +13,7 @@ use tollgate_engine::{NewKey, ports::Page as Slice};
 use crate::{
     layout::{
         format::second,
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -30,7 +30,10 @@ struct Row {
     tone: &'static str,
     created: String,
     ends: String,
-    is_live: bool,
+    /// Who issued, rotated and revoked it.
+    changes: Vec<String>,
+    can_rotate: bool,
+    can_revoke: bool,
 }
 
 #[derive(Template)]
@@ -52,7 +55,12 @@ async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&
     let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let keys = engine.keys(environment, Slice { after: None, limit: SLICE }).await?;
+    let changes = engine.key_changes(environment, &keys).await?;
     let keys = keys.iter().rev().map(|record| {
+        let own = changes.iter().filter(|change| change.key == record.id);
+        let own = own.map(|change| {
+            format!("{} by {}, {}", change.action.as_str(), change.origin.actor, second(change.origin.at))
+        });
         let is_live = record.revoked_at.is_none() && record.is_live(now);
         let (status, tone) = match (record.revoked_at, is_live) {
             (Some(_), _) => ("revoked", "bad"),
@@ -67,7 +75,10 @@ async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&
             tone,
             created: second(record.created_at),
             ends: record.revoked_at.or(record.expires_at).map_or_else(String::new, second),
-            is_live: is_live && record.replaced_by.is_none(),
+            changes: own.collect(),
+            can_rotate: is_live && record.replaced_by.is_none(),
+            // One that was rotated is good for another day, unless somebody has it who should not.
+            can_revoke: is_live,
         }
     });
     let keys = keys.collect();
@@ -83,16 +94,16 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         "issue" => {
             let kind = KeyKind::parse(form.field("kind"))
                 .ok_or_else(|| PageError::Refused("Choose a kind of key.".to_owned()))?;
-            let new = engine.issue_key(environment, kind).await?;
+            let new = engine.issue_key(environment, kind, signed_in.origin()).await?;
             show(signed_in, environment, Some(&new)).await
         }
         "rotate" => {
-            let new = engine.rotate_key(environment, key()?, GRACE).await?;
+            let new = engine.rotate_key(environment, key()?, GRACE, signed_in.origin()).await?;
             show(signed_in, environment, Some(&new)).await
         }
         "revoke" => {
-            engine.revoke_key(environment, key()?).await?;
-            Ok(back(&format!("/console/{environment}/keys"), "Key revoked; it is no longer valid."))
+            engine.revoke_key(environment, key()?, signed_in.origin()).await?;
+            Ok(signed_in.back(&format!("/console/{environment}/keys"), "Key revoked; it is no longer valid."))
         }
         _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }

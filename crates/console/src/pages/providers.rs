@@ -7,7 +7,7 @@ use tollgate_engine::ports::{ProviderCheck, ProviderCheckRecord, ProviderEventSt
 use crate::{
     layout::{
         format::{count, second},
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -127,7 +127,7 @@ pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
     let environment = signed_in.environment()?;
     let (provider, event) = (form.field("provider"), form.field("event"));
     signed_in.console.engine.retry_provider_event(environment, provider, event).await?;
-    Ok(back(&format!("/console/{environment}/providers"), "Event queued for retry."))
+    Ok(signed_in.back(&format!("/console/{environment}/providers"), "Event queued for retry."))
 }
 
 /// Asks a provider whether its configuration is right, and shows what it said.
@@ -143,5 +143,5 @@ pub(crate) async fn test(form: Submitted) -> Result<Response, PageError> {
         1 => format!("{provider}: 1 check failed; see below what to do."),
         count => format!("{provider}: {count} checks failed; see below what to do."),
     };
-    Ok(back(&format!("/console/{environment}/providers"), &said))
+    Ok(signed_in.back(&format!("/console/{environment}/providers"), &said))
 }

@@ -13,7 +13,7 @@ use tollgate_vault::random_bytes;
 use crate::{
     layout::{
         format::{amount, minor, moment, read_amount},
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -156,7 +156,7 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
             let to = format!("/console/{}/payments/{reference}", created.payment.order.environment);
             let refund = &created.refund;
             let said = format!("Refund of {}: {}.", minor(refund.total(), currency), refund.status.as_str());
-            Ok(back(&to, &said))
+            Ok(signed_in.back(&to, &said))
         }
         Err(error) => draw(signed_in, &wanted, Some(explained(&error, currency)), None).await,
     }

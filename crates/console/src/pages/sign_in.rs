@@ -1,6 +1,6 @@
 //! Signing in with the admin token, and out again.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use askama::Template;
 use axum::{
@@ -15,7 +15,10 @@ use tracing::{info, warn};
 
 use crate::{
     layout::page::{self, Page, PageError},
-    request::submitted::{self, Submitted},
+    request::{
+        signed_in::SignedIn,
+        submitted::{self, Submitted},
+    },
     state::SharedConsole,
 };
 
@@ -52,16 +55,12 @@ pub(crate) async fn sign_in(
     };
     let next = own_path(&field("next"));
     let address = peer.map(|Extension(address)| address);
-    if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
-        let fault = "Too many attempts from this address; wait a minute.".to_owned();
-        let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
-        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-        let seconds = retry_after.as_secs().saturating_add(1);
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        return Ok(response);
-    }
+    // Only wrong tokens are counted: whoever guesses must not lock out those who know, behind one proxy least of all.
     if let Err(fault) = console.admin_token.verify(&field("token")) {
         warn!(peer = ?address, "console sign-in failed");
+        if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
+            return too_many(next, retry_after);
+        }
         let fault = format!("Not signed in: {fault}.");
         let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
         *response.status_mut() = StatusCode::UNAUTHORIZED;
@@ -75,8 +74,21 @@ pub(crate) async fn sign_in(
     Ok(with_cookie(&cookie, if next.is_empty() { "/console" } else { &next }))
 }
 
-pub(crate) async fn sign_out(form: Submitted) -> Response {
-    with_cookie(&form.signed_in.console.sessions.end(), "/console/sign-in")
+fn too_many(next: String, retry_after: Duration) -> Page {
+    let fault = "Too many wrong tokens from this address; wait a minute.".to_owned();
+    let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    let seconds = retry_after.as_secs().saturating_add(1);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    Ok(response)
+}
+
+/// Ends the session everywhere, and says so only then.
+pub(crate) async fn sign_out(form: Submitted) -> Result<Response, PageError> {
+    let SignedIn { console, session, .. } = &form.signed_in;
+    console.engine.end_session(&session.id, session.until).await?;
+    info!(actor = session.actor, "console sign-out");
+    Ok(with_cookie(&console.sessions.end(), "/console/sign-in"))
 }
 
 fn with_cookie(cookie: &str, to: &str) -> Response {

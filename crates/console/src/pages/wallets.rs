@@ -12,7 +12,7 @@ use tollgate_engine::MoveOrder;
 use crate::{
     layout::{
         format::{minor, money, read_amount},
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     pages::payment::{Posting, postings},
@@ -62,6 +62,8 @@ struct WalletPage {
     fault: Option<String>,
     amount: String,
     reference: String,
+    /// Whether a withdrawal of everything is to be confirmed.
+    asks_for_all: bool,
 }
 
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
@@ -78,10 +80,19 @@ fn currency(signed_in: &SignedIn) -> Result<Currency, PageError> {
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
-    wallet(&signed_in, None, "", "").await
+    wallet(&signed_in, Entered::default()).await
 }
 
-async fn wallet(signed_in: &SignedIn, fault: Option<String>, amount: &str, reference: &str) -> Page {
+/// What was entered and not carried out, and why.
+#[derive(Default)]
+struct Entered<'a> {
+    fault: Option<String>,
+    amount: &'a str,
+    reference: &'a str,
+    asks_for_all: bool,
+}
+
+async fn wallet(signed_in: &SignedIn, entered: Entered<'_>) -> Page {
     let (environment, currency) = (signed_in.environment()?, currency(signed_in)?);
     let frame = signed_in.frame(&format!("{currency} wallet"), "wallets").await?;
     let engine = &signed_in.console.engine;
@@ -94,9 +105,10 @@ async fn wallet(signed_in: &SignedIn, fault: Option<String>, amount: &str, refer
         wallet: Wallet::of(currency, &balances),
         postings,
         next: lines.last().filter(|_| is_full).map(|last| format!("?before={}", last.posting)),
-        fault,
-        amount: amount.to_owned(),
-        reference: reference.to_owned(),
+        fault: entered.fault,
+        amount: entered.amount.to_owned(),
+        reference: entered.reference.to_owned(),
+        asks_for_all: entered.asks_for_all,
         frame,
     })
 }
@@ -121,11 +133,24 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
         Some(_) => None,
     };
     let (Some(minor), None) = (read, fault) else {
-        return wallet(signed_in, fault.map(str::to_owned), amount, reference).await;
+        let fault = fault.map(str::to_owned);
+        return wallet(signed_in, Entered { fault, amount, reference, asks_for_all: false }).await;
     };
+    if cause == Cause::Withdraw && !form.is_ticked("all") {
+        let balances = signed_in.console.engine.balances(environment, currency).await?;
+        if minor == balances.available {
+            let fault = "This withdraws everything that is available; transfers are refused until the wallet is funded \
+                         again. Tick the box to confirm."
+                .to_owned();
+            let entered = Entered { fault: Some(fault), amount, reference, asks_for_all: true };
+            return wallet(signed_in, entered).await;
+        }
+    }
     match move_funds(signed_in, environment, currency, cause, minor, reference).await {
-        Ok(said) => Ok(back(&format!("/console/{environment}/wallets/{currency}"), &said)),
-        Err(PageError::Refused(fault)) => wallet(signed_in, Some(fault), amount, reference).await,
+        Ok(said) => Ok(signed_in.back(&format!("/console/{environment}/wallets/{currency}"), &said)),
+        Err(PageError::Refused(fault)) => {
+            wallet(signed_in, Entered { fault: Some(fault), amount, reference, asks_for_all: false }).await
+        }
         Err(error) => Err(error),
     }
 }

@@ -1,7 +1,7 @@
 //! Sessions of the operator: a cookie that says until when, by whom, and proves that this service wrote it.
 //!
-//! Nothing is kept on the server, so any node recognises it. It ends with its time, with the browser's sign-out, and for
-//! all when the admin token is changed, which is part of what is proved.
+//! Any node recognises it, because only its end is kept in the store: signing out ends it everywhere. It also ends with its
+//! time, when nothing is asked for a while, and for all when the admin token is changed, which is part of what is proved.
 
 use std::time::Duration;
 
@@ -12,6 +12,10 @@ use tollgate_vault::{AdminToken, Digester, RandomnessUnavailable, random_bytes};
 
 /// A working day.
 const LIFETIME: Duration = Duration::from_hours(12);
+/// How long nothing may be asked for.
+const IDLE: Duration = Duration::from_mins(30);
+/// How far what the cookie says of the last request may lag behind.
+const SEEN_LAG: Duration = Duration::from_mins(1);
 const COOKIE: &str = "tollgate_session";
 
 /// Makes and reads sessions.
@@ -24,10 +28,15 @@ pub(crate) struct Sessions {
 /// Somebody who is signed in.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
+    /// By which it is ended.
+    pub(crate) id: [u8; 16],
+    /// When it ends at the latest.
+    pub(crate) until: Timestamp,
     /// The name they gave.
     pub(crate) actor: String,
     /// What their forms have to carry.
     pub(crate) csrf: String,
+    seen: Timestamp,
 }
 
 impl Sessions {
@@ -38,13 +47,13 @@ impl Sessions {
 
     /// The `Set-Cookie` of a new session.
     pub(crate) fn begin(&self, actor: &str, now: Timestamp) -> Result<String, RandomnessUnavailable> {
-        let until = now.saturating_add(LIFETIME).unix_millis();
-        let nonce: [u8; 16] = random_bytes()?;
-        let nonce = BASE64URL_NOPAD.encode(&nonce);
-        let actor = BASE64URL_NOPAD.encode(actor.as_bytes());
-        let claims = format!("{until}.{nonce}.{actor}");
-        let proof = self.proof("session", &claims);
-        Ok(self.cookie(&format!("{claims}.{proof}"), LIFETIME.as_secs()))
+        Ok(self.written(&random_bytes()?, now.saturating_add(LIFETIME), actor, now))
+    }
+
+    /// The `Set-Cookie` that says that something was asked for now, if it is time to say so.
+    pub(crate) fn renewed(&self, session: &Session, now: Timestamp) -> Option<String> {
+        let is_due = now >= session.seen.saturating_add(SEEN_LAG);
+        is_due.then(|| self.written(&session.id, session.until, &session.actor, now))
     }
 
     /// The `Set-Cookie` that ends it in this browser.
@@ -52,12 +61,21 @@ impl Sessions {
         self.cookie("", 0)
     }
 
+    fn written(&self, id: &[u8; 16], until: Timestamp, actor: &str, seen: Timestamp) -> String {
+        let lasting = lasting(id, until, actor);
+        let claims = format!("{}.{lasting}", seen.unix_millis());
+        let proof = self.proof("session", &claims);
+        let left = until.unix_millis().saturating_sub(seen.unix_millis()) / 1_000;
+        self.cookie(&format!("{claims}.{proof}"), u64::try_from(left).unwrap_or_default())
+    }
+
     fn cookie(&self, value: &str, seconds: u64) -> String {
         let secure = if self.is_secure { "; Secure" } else { "" };
         format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}")
     }
 
-    /// The session of a request's `Cookie` headers, if there is one and its time is not over.
+    /// The session of a request's `Cookie` headers, if there is one and its time is not over. Whether it was ended is for
+    /// the store to say.
     pub(crate) fn read<'a>(&self, cookies: impl Iterator<Item = &'a str>, now: Timestamp) -> Option<Session> {
         let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         let mut values = pairs.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value);
@@ -70,19 +88,40 @@ impl Sessions {
         if !bool::from(proof.as_bytes().ct_eq(expected.as_bytes())) {
             return None;
         }
-        let mut parts = claims.splitn(3, '.');
-        let until: i64 = parts.next()?.parse().ok()?;
-        if now.unix_millis() >= until {
+        let (seen, lasting) = claims.split_once('.')?;
+        let parts: Vec<&str> = lasting.split('.').collect();
+        let [until, id, actor] = parts.as_slice() else { return None };
+        let moment = |text: &str| text.parse().ok().map(Timestamp::from_unix_millis);
+        let (seen, until) = (moment(seen)?, moment(until)?);
+        if now >= until || now >= seen.saturating_add(IDLE) {
             return None;
         }
-        let actor = BASE64URL_NOPAD.decode(parts.nth(1)?.as_bytes()).ok()?;
-        Some(Session { actor: String::from_utf8(actor).ok()?, csrf: self.proof("form", claims) })
+        let actor = BASE64URL_NOPAD.decode(actor.as_bytes()).ok()?;
+        let id = BASE64URL_NOPAD.decode(id.as_bytes()).ok()?.try_into().ok()?;
+        // The same on every page of the session, whenever that was asked for.
+        let csrf = self.proof("form", lasting);
+        Some(Session { id, until, actor: String::from_utf8(actor).ok()?, csrf, seen })
+    }
+
+    /// Proves that a message is the console's own.
+    pub(crate) fn message_proof(&self, session: &Session, message: &str) -> String {
+        self.proof("message", &format!("{}.{message}", session.csrf))
+    }
+
+    /// Whether this is the proof of this message.
+    pub(crate) fn is_own_message(&self, session: &Session, message: &str, proof: &str) -> bool {
+        bool::from(self.message_proof(session, message).as_bytes().ct_eq(proof.as_bytes()))
     }
 
     fn proof(&self, purpose: &str, claims: &str) -> String {
         let digest = self.digester.digest(&[purpose.as_bytes(), &self.token_mark, claims.as_bytes()]);
         BASE64URL_NOPAD.encode(&digest)
     }
+}
+
+fn lasting(id: &[u8; 16], until: Timestamp, actor: &str) -> String {
+    let (id, actor) = (BASE64URL_NOPAD.encode(id), BASE64URL_NOPAD.encode(actor.as_bytes()));
+    format!("{}.{id}.{actor}", until.unix_millis())
 }
 
 /// Whether a form carries what its session's forms carry.
@@ -117,14 +156,48 @@ mod tests {
         let session = read(&format!("other=1; {sent}"), 1_000).unwrap();
         assert_eq!(session.actor, "Ada; name");
         assert!(is_own_form(&session, &session.csrf.clone()) && !is_own_form(&session, ""));
-        let twelve_hours = 12 * 3_600_000;
-        assert!(read(sent, twelve_hours - 1).is_some() && read(sent, twelve_hours).is_none());
+        let half_an_hour = 30 * 60_000;
+        assert!(read(sent, half_an_hour - 1).is_some(), "idle for less than half an hour");
+        assert!(read(sent, half_an_hour).is_none(), "idle for half an hour");
         for place in 0..sent.len() {
             let mut forged = sent.as_bytes().to_vec();
             forged[place] ^= 1;
             let forged = String::from_utf8_lossy(&forged).into_owned();
             assert!(read(&forged, 1_000).is_none(), "{forged}");
         }
+    }
+
+    #[test]
+    fn a_session_in_use_lasts_for_half_a_day() {
+        let sessions = sessions("a long admin token");
+        let mut cookie = sessions.begin("Ada", at(0)).unwrap();
+        let read =
+            |cookie: &str, now| sessions.read([cookie.split(';').next().unwrap()].into_iter(), at(now));
+        let first = read(&cookie, 0).unwrap();
+        assert!(sessions.renewed(&first, at(1_000)).is_none(), "not with every request");
+        let minute = 60_000;
+        let mut now = 0;
+        while let Some(session) = read(&cookie, now + 20 * minute) {
+            now += 20 * minute;
+            assert_eq!((session.id, &session.csrf), (first.id, &first.csrf), "forms stay good");
+            cookie = sessions.renewed(&session, at(now)).unwrap();
+        }
+        assert_eq!(now, (12 * 60 - 20) * minute);
+    }
+
+    #[test]
+    fn a_message_is_proved_for_one_session() {
+        let sessions = sessions("a long admin token");
+        let session = |actor: &str| {
+            let cookie = sessions.begin(actor, at(0)).unwrap();
+            sessions.read([cookie.split(';').next().unwrap()].into_iter(), at(1)).unwrap()
+        };
+        let (one, other) = (session("one"), session("other"));
+        let proof = sessions.message_proof(&one, "Saved.");
+        assert!(sessions.is_own_message(&one, "Saved.", &proof));
+        assert!(!sessions.is_own_message(&one, "Call 555-0100.", &proof));
+        assert!(!sessions.is_own_message(&other, "Saved.", &proof));
+        assert!(!sessions.is_own_message(&one, "Saved.", ""));
     }
 
     #[test]

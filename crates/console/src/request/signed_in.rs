@@ -6,8 +6,8 @@ use axum::{
     extract::{FromRequestParts, OriginalUri, Path},
     response::{IntoResponse, Redirect, Response},
 };
-use http::{header, request::Parts};
-use tollgate_domain::id::EnvironmentId;
+use http::{HeaderMap, header, request::Parts};
+use tollgate_domain::id::{EnvironmentId, RequestId};
 use tollgate_engine::{EnvironmentView, Origin};
 
 use crate::{
@@ -20,37 +20,59 @@ use crate::{
 pub(crate) struct SignedIn {
     pub(crate) console: SharedConsole,
     pub(crate) session: Session,
+    request: String,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
 }
 
-/// Nobody is, and what they see instead.
-pub(crate) struct Anonymous(String);
+/// Nobody is, as far as is known, and what they see instead.
+pub(crate) enum Anonymous {
+    SignIn(String),
+    /// Whether the session was ended could not be found out.
+    Unknown(PageError),
+}
 
 impl IntoResponse for Anonymous {
     fn into_response(self) -> Response {
-        Redirect::to(&self.0).into_response()
+        match self {
+            Self::SignIn(to) => Redirect::to(&to).into_response(),
+            Self::Unknown(error) => error.into_response(),
+        }
     }
+}
+
+/// The session of a request, if its time is not over.
+pub(crate) fn session_of(headers: &HeaderMap, console: &SharedConsole) -> Option<Session> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    console.sessions.read(cookies, console.engine.clock().now())
 }
 
 impl FromRequestParts<SharedConsole> for SignedIn {
     type Rejection = Anonymous;
 
     async fn from_request_parts(parts: &mut Parts, console: &SharedConsole) -> Result<Self, Anonymous> {
-        let cookies = parts.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let now = console.engine.clock().now();
-        let Some(session) = console.sessions.read(cookies, now) else {
+        let mut session = session_of(&parts.headers, console);
+        if let Some(known) = &session {
+            let ended = console.engine.is_session_ended(&known.id).await;
+            if ended.map_err(|error| Anonymous::Unknown(error.into()))? {
+                session = None;
+            }
+        }
+        let Some(session) = session else {
             let OriginalUri(uri) =
                 OriginalUri::from_request_parts(parts, console).await.unwrap_or_else(|never| match never {});
             let wanted = uri.path_and_query().map_or("/console", http::uri::PathAndQuery::as_str);
             let next: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
-            return Err(Anonymous(format!("/console/sign-in?next={next}")));
+            return Err(Anonymous::SignIn(format!("/console/sign-in?next={next}")));
         };
+        let request =
+            parts.extensions.get::<RequestId>().map_or_else(|| "console".to_owned(), ToString::to_string);
         let params = Path::<HashMap<String, String>>::from_request_parts(parts, console).await;
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
             console: console.clone(),
             session,
+            request,
             params: params.map(|Path(params)| params).unwrap_or_default(),
             query: query.into_owned().collect(),
         })
@@ -95,9 +117,24 @@ impl SignedIn {
         snapshot.environment(id).cloned().ok_or(PageError::Missing)
     }
 
-    /// For the history: who, and where they did it.
+    /// For the history: who, and in which request.
     pub(crate) fn origin(&self) -> Origin {
-        Origin { actor: self.actor(), request: "console".to_owned() }
+        Origin { actor: self.actor(), request: self.request.clone() }
+    }
+
+    /// Where a form's answer leads, with what it has to say.
+    pub(crate) fn back(&self, to: &str, said: &str) -> Response {
+        let proof = self.console.sessions.message_proof(&self.session, said);
+        let mut message = form_urlencoded::Serializer::new(String::new());
+        message.append_pair("said", said).append_pair("proof", &proof);
+        let joint = if to.contains('?') { '&' } else { '?' };
+        Redirect::to(&format!("{to}{joint}{}", message.finish())).into_response()
+    }
+
+    /// What the last form has to say. A link may carry any text: only what this console wrote is shown as its words.
+    fn said(&self) -> Option<String> {
+        let (said, proof) = (self.query("said")?, self.query("proof")?);
+        self.console.sessions.is_own_message(&self.session, said, proof).then(|| said.to_owned())
     }
 
     /// Who.
@@ -122,7 +159,7 @@ impl SignedIn {
             ),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
-            said: self.query("said").map(str::to_owned),
+            said: self.said(),
         })
     }
 
@@ -135,7 +172,7 @@ impl SignedIn {
             place: String::new(),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
-            said: self.query("said").map(str::to_owned),
+            said: self.said(),
         }
     }
 }

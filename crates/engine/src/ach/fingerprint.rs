@@ -1,14 +1,19 @@
 //! By which a repeated request is told from another one under the same key: a keyed digest of every field, so that the
 //! answer can name the field that differs and nothing of the field itself is kept.
+//!
+//! The caller's idempotency key is part of every digest. It is stored nowhere, so whoever has the database and the master
+//! key still cannot find an account number by trying; and the two bank numbers have one digest, so that neither can be
+//! tried by itself.
 
 use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, value::RawValue};
 use tollgate_domain::{customer::Customer, id::EnvironmentId};
+use tollgate_vault::Secret;
 
 use super::request::TransferRequest;
-use crate::engine::Engine;
+use crate::{engine::Engine, ports::Transfer};
 
 /// Long enough that no two requests of one key meet by chance.
 const DIGEST_LENGTH: usize = 12;
@@ -17,6 +22,9 @@ const CUSTOMER: &str = "customerToken";
 /// The token letter by letter, for one that cannot be opened anymore. Fingerprints without it are of release 0.1.0, which
 /// wrote numbers as the nearest floating-point number.
 const TOKEN_TEXT: &str = "customerTokenText";
+/// Routing and account number together. Fingerprints without it are of release 0.1.0; what they held of the two numbers
+/// was removed.
+const BANK_ACCOUNT: &str = "bankAccount";
 /// Deeper JSON is compared as it was written.
 const DEEPEST: usize = 128;
 
@@ -25,20 +33,30 @@ type Digests = BTreeMap<String, String>;
 impl Engine {
     /// The fingerprints to keep of a request.
     pub(super) fn fingerprints(&self, environment: EnvironmentId, request: &TransferRequest) -> String {
-        serde_json::to_string(&self.digests(environment, request, canonical)).unwrap_or_default()
+        let salt = request.idempotency_key.as_bytes();
+        serde_json::to_string(&self.digests(environment, Some(salt), request, canonical)).unwrap_or_default()
     }
 
     /// The fields in which a request differs from the one these fingerprints were kept of; empty where it is the same.
     pub(super) fn differences(
         &self,
         environment: EnvironmentId,
-        kept: &str,
+        known: &Transfer,
         request: &TransferRequest,
     ) -> Vec<String> {
-        let mut kept: Digests = serde_json::from_str(kept).unwrap_or_default();
+        let mut kept: Digests = serde_json::from_str(&known.fingerprints).unwrap_or_default();
         let kept_text = kept.remove(TOKEN_TEXT);
         let write = if kept_text.is_some() { canonical } else { canonical_by_value };
-        let mut sent = self.digests(environment, request, write);
+        let is_salted = kept.contains_key(BANK_ACCOUNT);
+        let salt = is_salted.then_some(request.idempotency_key.as_bytes());
+        let mut sent = self.digests(environment, salt, request, write);
+        if !is_salted {
+            // A node of an earlier release may have written after they were removed.
+            kept.retain(|name, _| name != "accountNumber" && name != "routingNumber");
+        }
+        if !is_salted && request.bank.account.account_number.expose().ends_with(&known.order.last_four) {
+            sent.remove(BANK_ACCOUNT);
+        }
         let sent_text = sent.remove(TOKEN_TEXT);
         if !sent.contains_key(CUSTOMER) && kept_text.is_some() && kept_text == sent_text {
             kept.remove(CUSTOMER);
@@ -49,15 +67,21 @@ impl Engine {
     fn digests(
         &self,
         environment: EnvironmentId,
+        salt: Option<&[u8]>,
         request: &TransferRequest,
         write: fn(&str) -> String,
     ) -> Digests {
         let bank = &request.bank;
+        let numbers = Secret::new(format!(
+            "{}/{}",
+            bank.account.routing_number.expose(),
+            bank.account.account_number.expose()
+        ));
         let customer = request.token.readable_customer().map(|customer| customer_text(customer, write));
-        let fields: [(&str, Option<&str>); 12] = [
+        let fields: [(&str, Option<&str>); 11] = [
             ("accountName", Some(&bank.account_name)),
-            ("accountNumber", Some(bank.account.account_number.expose())),
             ("amountMinor", Some(&request.quote.principal.to_string())),
+            (BANK_ACCOUNT, Some(numbers.expose())),
             ("bankAccountType", Some(bank.account_type.as_str())),
             ("bankName", Some(&bank.bank_name)),
             ("currency", Some(request.quote.currency.code())),
@@ -66,11 +90,11 @@ impl Engine {
             ("description", Some(request.description.as_deref().unwrap_or_default())),
             ("metadata", Some(&write(&request.metadata))),
             ("remittanceData", Some(&request.remittance.as_deref().map(write).unwrap_or_default())),
-            ("routingNumber", Some(bank.account.routing_number.expose())),
         ];
         let scope = environment.to_bytes();
         let digest = |(name, value): (&str, Option<&str>)| {
-            let parts = [scope.as_slice(), name.as_bytes(), value?.as_bytes()];
+            let parts = [Some(scope.as_slice()), salt, Some(name.as_bytes()), Some(value?.as_bytes())];
+            let parts: Vec<&[u8]> = parts.into_iter().flatten().collect();
             let digest = self.request_digester.digest(&parts);
             Some((name.to_owned(), HEXLOWER.encode(digest.get(..DIGEST_LENGTH).unwrap_or(&digest))))
         };

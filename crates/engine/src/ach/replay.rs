@@ -46,7 +46,7 @@ impl Engine {
         known: Transfer,
     ) -> Result<Option<TransferCreated>, TransferError> {
         let ReplayRequest { environment, request, .. } = *repetition;
-        let differing = self.differences(environment, &known.fingerprints, request);
+        let differing = self.differences(environment, &known, request);
         if !differing.is_empty() {
             return Err(TransferError::KeyReused(differing));
         }

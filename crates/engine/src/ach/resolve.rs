@@ -1,5 +1,7 @@
 //! Looking after transfers: unknown outcomes are asked for, and what no webhook told is noticed.
 
+use std::time::Duration;
+
 use tollgate_domain::{
     id::{EnvironmentId, TransferId},
     transaction::{Failure, Status},
@@ -12,6 +14,9 @@ use crate::{
     ports::{CallError, CallLog, StoreError, Transfer, TransientError},
     provider_account::AccountCheck,
 };
+
+/// How long a transfer waits for the key of its bank details before it fails.
+const LOST_KEY_PATIENCE: Duration = Duration::from_hours(1);
 
 impl Engine {
     /// One look at one transfer. Where somebody else changes it meanwhile, that was the better look.
@@ -79,7 +84,7 @@ impl Engine {
             return self.hold_transfer(transfer, check, &asked.logs).await;
         }
         let sealed = transfer.progress.sealed_account.as_deref();
-        let account = self.open_account(&transfer.order, sealed);
+        let account = self.open_account(&transfer.order, sealed).await?;
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
                 failpoint!("resolver.before_send");
@@ -91,6 +96,10 @@ impl Engine {
             (outcome, _) => {
                 // The bank details are deleted when the provider refuses a transfer, so that it is never sent again.
                 let was_refused = transfer.progress.sealed_account.is_none();
+                // A node that still has the key puts it back within minutes; after that it is gone for good, and so is
+                // every way to send this transfer.
+                let given_up_at = transfer.order.created_at.saturating_add(LOST_KEY_PATIENCE);
+                let is_lost = self.clock.now() >= given_up_at;
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);
                 match outcome {
@@ -99,9 +108,15 @@ impl Engine {
                         code: "provider_funds".to_owned(),
                         message: "The provider's funding account had insufficient funds.".to_owned(),
                     }),
+                    Ok(None) if is_lost => update.reject(Failure {
+                        code: "bank_details_lost".to_owned(),
+                        message: "The provider never received this transfer, and its bank details were lost with the \
+                                  database's memory before it could be sent again. Make it again."
+                            .to_owned(),
+                    }),
                     Ok(None) => update.try_again(&TransientError {
                         reason:
-                            "the provider never accepted it, and its bank details can no longer be decrypted"
+                            "the provider never accepted it, and its bank details cannot be decrypted at the moment"
                                 .to_owned(),
                         retry_after: None,
                     }),

@@ -61,8 +61,9 @@ impl Engine {
                 // What was made before is answered, whatever has changed since.
                 Err(error) => return self.replay_or(&repetition, error).await,
             };
+            let sealed = self.seal_account(&order, &request.bank.account, deadline).await?;
             let progress = TransferProgress {
-                sealed_account: Some(self.seal_account(&order, &request.bank.account)?),
+                sealed_account: Some(sealed),
                 expected_on: expected_on(view, &order),
                 corrections: "[]".to_owned(),
                 due: Some(order.created_at.saturating_add(self.options.resolver.lease)),

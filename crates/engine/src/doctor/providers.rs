@@ -28,6 +28,17 @@ pub(super) fn checks(view: &EnvironmentView) -> Vec<Check> {
     checks
 }
 
+/// Providers that are not called: a configuration of an earlier release may name a host that is not the provider's own.
+pub(super) fn other_hosts(view: &EnvironmentView) -> Vec<Check> {
+    let elsewhere = view.configuration.providers.iter().filter(|provider| !provider.is_at_own_host());
+    let problem = |provider: &Provider| {
+        let finding = format!("{} is not called: {} is not its own host", provider.name, provider.address());
+        let advice = "remove its baseUrl, or start the server with TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS=true";
+        Check::problem("providers", finding, advice)
+    };
+    elsewhere.map(problem).collect()
+}
+
 /// A mix-up of test and live costs money; the rest is for somebody to look at.
 fn warned(warning: ConfigWarning) -> Check {
     let ConfigWarning { path, message, kind } = warning;

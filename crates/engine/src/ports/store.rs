@@ -11,7 +11,9 @@ use tollgate_domain::{
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 
-use super::{InspectionStore, OutboxStore, PaymentStore, ReportingStore, TransferStore};
+use super::{
+    ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, ReportingStore, SecurityStore, TransferStore,
+};
 
 /// Why a unit of work did not respond.
 #[derive(Debug, thiserror::Error)]
@@ -217,7 +219,9 @@ pub trait ChangeSignal: Send {
 
 /// Durable memory. SQLite and PostgreSQL keep these promises alike; one suite checks both.
 #[async_trait]
-pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + InspectionStore {
+pub trait Store:
+    PaymentStore + TransferStore + OutboxStore + ReportingStore + InspectionStore + SecurityStore
+{
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
 
@@ -266,25 +270,27 @@ pub trait Store: PaymentStore + TransferStore + OutboxStore + ReportingStore + I
     /// The environment, if there is one.
     async fn environment(&self, id: EnvironmentId) -> Result<Option<Environment>, StoreError>;
 
-    /// Stores a new key of `key.environment`.
-    async fn issue_key(&self, key: &KeyRecord) -> Result<Issued, StoreError>;
+    /// Stores a new key of `key.environment`, and who issued it.
+    async fn issue_key(&self, key: &KeyRecord, origin: &ChangeOrigin) -> Result<Issued, StoreError>;
 
-    /// Revokes a key, whatever its state.
+    /// Revokes a key, whatever its state, at the origin's moment, and keeps who did.
     async fn revoke_key(
         &self,
         environment: EnvironmentId,
         key: KeyId,
-        at: Timestamp,
+        origin: &ChangeOrigin,
     ) -> Result<Revoked, StoreError>;
 
     /// Stores `replacement` and lets `key` end at `old_ends_at`, both or neither. `key` must be live at
     /// `replacement.created_at` and not rotated before; a repetition with the same replacement is done already.
+    /// Who did it is kept with both keys.
     async fn rotate_key(
         &self,
         environment: EnvironmentId,
         key: KeyId,
         replacement: &KeyRecord,
         old_ends_at: Timestamp,
+        origin: &ChangeOrigin,
     ) -> Result<Rotated, StoreError>;
 
     /// A key of this environment, whatever its state.

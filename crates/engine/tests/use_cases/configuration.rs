@@ -1,6 +1,9 @@
 //! Putting a configuration in force.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tollgate_domain::{Flow, card::Preparation};
 use tollgate_engine::{ConfigureError, ports::StoreError};
 
 use crate::support::{
@@ -93,4 +96,53 @@ async fn a_masked_secret_keeps_what_is_stored() {
     world.configure(masked).await;
     world.send("a caller's key", 10_000).await.unwrap();
     assert_eq!(world.providers.records().transfer().account, 'a');
+}
+
+/// The attack: read the document, point a provider elsewhere, and have the next payment carry the secret there.
+#[tokio::test(start_paused = true)]
+async fn a_masked_secret_is_not_kept_at_another_address() {
+    let world = World::new().await;
+    let masked = world.engine().config_document(world.environment, None).await.unwrap().document;
+    for (field, value) in [("baseUrl", json!("https://collector.example")), ("environment", json!("sandbox"))]
+    {
+        let mut moved = masked.clone();
+        moved["providers"][config::BANK][field] = value;
+        let put = world.engine().put_config(world.environment, moved.clone(), None, origin()).await;
+        assert!(matches!(put, Err(ConfigureError::Faulty(_))), "{field}: {put:?}");
+        let checked = world.engine().check_config(world.environment, moved).await;
+        assert!(matches!(checked, Err(ConfigureError::Faulty(_))), "{field}: {checked:?}");
+    }
+    assert_eq!(stored_version(&world).await, 1);
+}
+
+/// The same in two steps: an address planted with made-up secrets, then restored over the real ones.
+#[tokio::test(start_paused = true)]
+async fn a_restored_version_does_not_take_the_current_secrets_to_its_old_address() {
+    let world = World::new().await;
+    let mut planted = config::document();
+    planted["providers"][config::BANK]["baseUrl"] = json!("https://collector.example");
+    world.configure(planted).await;
+    world.configure(config::document()).await;
+    let restored = world.engine().restore_config(world.environment, 2, 3, origin()).await;
+    assert!(matches!(restored, Err(ConfigureError::Faulty(_))), "{restored:?}");
+    assert_eq!(world.engine().restore_config(world.environment, 1, 3, origin()).await.unwrap(), 4);
+}
+
+/// Thousands of rules take seconds to compile, and a task that computes for seconds holds up all others.
+#[tokio::test(start_paused = true)]
+async fn a_configuration_of_the_past_is_compiled_beside_the_tasks() {
+    let world = World::new().await;
+    let payment = world.prepared(Flow::HostedCheckout, 10_000).await;
+    world.configure(changed()).await;
+    let before = world.computed();
+    // What a payment is shown with.
+    world.engine().config_version(world.environment, payment.order.config_version).await.unwrap();
+    let shown = world.computed();
+    assert_eq!(shown, before + 1);
+    // What it expires with.
+    tokio::time::sleep(Duration::from_hours(25)).await;
+    world.resolve().await;
+    let expired = world.payment(payment.order.id).await;
+    assert_eq!(expired.progress.preparation, Preparation::Expired);
+    assert_eq!(world.computed(), shown + 1);
 }

@@ -10,11 +10,13 @@ use tollgate_domain::{
     tenant::{EnvironmentName, KeyKind},
 };
 use tollgate_engine::{
-    Engine, NewKey, Origin, StartError, SystemClock,
+    Engine, NewKey, StartError, SystemClock,
     ports::{AchTransfers, Adapters, Cards, WebhookReader},
 };
 use tollgate_store::Options;
 use tollgate_vault::{Digest, MasterKey, Secret};
+
+use crate::support::requests::origin;
 
 /// The directory calls nobody.
 struct NoWires;
@@ -57,7 +59,7 @@ impl World {
     }
 
     async fn key(&self) -> NewKey {
-        self.engine.issue_key(self.environment, KeyKind::Secret).await.unwrap()
+        self.engine.issue_key(self.environment, KeyKind::Secret, origin()).await.unwrap()
     }
 
     fn opens(&self, key: &NewKey) -> bool {
@@ -66,9 +68,8 @@ impl World {
     }
 
     async fn configure(&self, provider: &str) {
-        let origin = Origin { actor: "a test".to_owned(), request: "req".to_owned() };
         let document = json!({ "providers": { provider: { "adapter": "stripe" } } });
-        self.engine.put_config(self.environment, document, None, origin).await.unwrap();
+        self.engine.put_config(self.environment, document, None, origin()).await.unwrap();
     }
 
     fn has_provider(&self, provider: &str) -> bool {
@@ -97,7 +98,7 @@ async fn what_this_node_changes_is_in_force_when_it_answers() {
     assert!(world.opens(&key));
     world.configure("cards").await;
     assert!(world.has_provider("cards"));
-    world.engine.revoke_key(world.environment, key.record.id).await.unwrap();
+    world.engine.revoke_key(world.environment, key.record.id, origin()).await.unwrap();
     assert!(!world.opens(&key));
 }
 
@@ -128,7 +129,7 @@ async fn a_damaged_configuration_keeps_the_last_good_one_in_force_and_revocation
     );
     world.engine.directory().refresh().await.unwrap();
     assert!(world.has_provider("cards"));
-    world.engine.revoke_key(world.environment, key.record.id).await.unwrap();
+    world.engine.revoke_key(world.environment, key.record.id, origin()).await.unwrap();
     assert!(!world.opens(&key) && world.has_provider("cards"));
 }
 

@@ -12,13 +12,14 @@ use tollgate_vault::Digest;
 
 use crate::support::{
     every_step::{UseCase, fails_at_every_step},
+    requests::origin,
     world::World,
 };
 
 const GRACE: Duration = Duration::from_hours(100);
 
 async fn issue(world: &World) -> NewKey {
-    world.engine().issue_key(world.environment, KeyKind::Secret).await.unwrap()
+    world.engine().issue_key(world.environment, KeyKind::Secret, origin()).await.unwrap()
 }
 
 /// Whether the key authenticates once the node has caught up with the store.
@@ -48,7 +49,7 @@ impl UseCase for Issue {
     }
 
     async fn act(&self, world: &World) -> Self::Answer {
-        world.engine().issue_key(world.environment, KeyKind::Secret).await
+        world.engine().issue_key(world.environment, KeyKind::Secret, origin()).await
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
@@ -79,7 +80,7 @@ impl UseCase for Rotate {
     }
 
     async fn act(&self, world: &World) -> Self::Answer {
-        world.engine().rotate_key(world.environment, self.0.record.id, GRACE).await
+        world.engine().rotate_key(world.environment, self.0.record.id, GRACE, origin()).await
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
@@ -113,7 +114,7 @@ impl UseCase for Revoke {
     }
 
     async fn act(&self, world: &World) -> Self::Answer {
-        world.engine().revoke_key(world.environment, self.0.record.id).await
+        world.engine().revoke_key(world.environment, self.0.record.id, origin()).await
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
@@ -147,7 +148,7 @@ async fn revoking_survives_every_fault() {
 async fn a_rotated_key_ends_with_its_grace() {
     let world = World::new().await;
     let old = issue(&world).await;
-    let new = world.engine().rotate_key(world.environment, old.record.id, GRACE).await.unwrap();
+    let new = world.engine().rotate_key(world.environment, old.record.id, GRACE, origin()).await.unwrap();
     sleep(GRACE - Duration::from_millis(1)).await;
     assert_eq!((opens(&world, &old).await, opens(&world, &new).await), (Ok(()), Ok(())));
     sleep(Duration::from_millis(1)).await;

@@ -12,6 +12,7 @@
 mod support;
 
 mod accounts;
+mod bank_details;
 mod bank_notices;
 mod configuration;
 mod confirm;

@@ -70,7 +70,7 @@ async fn what_differs_from_the_first_request_is_named() {
     other_both.description = Some("other".to_owned());
     for (request, expected) in [
         (transfer_request(&world, KEY, 10_001), vec!["amountMinor"]),
-        (other_account, vec!["accountNumber"]),
+        (other_account, vec!["bankAccount"]),
         (other_name, vec!["accountName"]),
         (other_both, vec!["amountMinor", "description"]),
     ] {

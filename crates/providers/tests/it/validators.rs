@@ -184,6 +184,7 @@ pub(crate) fn patient() -> ProviderSettings {
     ProviderSettings {
         attempt_timeout: std::time::Duration::from_secs(20),
         deadline: std::time::Duration::from_mins(1),
+        allow_other_hosts: true,
         ..ProviderSettings::default()
     }
 }

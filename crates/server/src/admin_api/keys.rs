@@ -9,7 +9,10 @@ use tollgate_domain::{
     id::{EnvironmentId, KeyId},
     tenant::{KeyKind, KeyRecord},
 };
-use tollgate_engine::{KeyError, NewKey};
+use tollgate_engine::{
+    KeyError, NewKey,
+    ports::{ChangeOrigin, KeyChange},
+};
 use utoipa::ToSchema;
 
 use crate::{
@@ -52,6 +55,29 @@ pub(crate) struct KeyResponse {
     revoked_at: Option<String>,
     #[schema(required)]
     replaced_by: Option<String>,
+    /// Who did what to it, the oldest first. Keys issued by release 0.1.0 have no entry for that.
+    changes: Vec<KeyChangeResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = KeyChange)]
+pub(crate) struct KeyChangeResponse {
+    #[schema(value_type = words::KeyAction)]
+    action: &'static str,
+    /// As they name themselves.
+    by: String,
+    #[schema(value_type = scalars::Moment)]
+    at: String,
+    request_id: String,
+}
+
+impl KeyChangeResponse {
+    fn of(change: &KeyChange) -> Self {
+        let ChangeOrigin { actor, request, at, .. } = &change.origin;
+        let (by, request_id) = (actor.clone(), request.clone());
+        Self { action: change.action.as_str(), by, at: rfc3339(*at), request_id }
+    }
 }
 
 /// The one answer that shows a key.
@@ -64,7 +90,8 @@ pub(crate) struct NewKeyResponse<'a> {
 }
 
 impl KeyResponse {
-    fn of(record: &KeyRecord, now: Timestamp) -> Self {
+    fn of(record: &KeyRecord, now: Timestamp, changes: &[KeyChange]) -> Self {
+        let changes = changes.iter().filter(|change| change.key == record.id);
         let status = match record.revoked_at {
             Some(_) => "revoked",
             None if record.is_live(now) => "live",
@@ -79,6 +106,7 @@ impl KeyResponse {
             expires_at: record.expires_at.map(rfc3339),
             revoked_at: record.revoked_at.map(rfc3339),
             replaced_by: record.replaced_by.map(|id| id.to_string()),
+            changes: changes.map(KeyChangeResponse::of).collect(),
         }
     }
 }
@@ -104,16 +132,19 @@ pub(crate) struct RotateBody<'a> {
 pub(crate) async fn issue(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let new = operator.app.engine.issue_key(environment, read_kind(&body)?).await?;
-    shown_once(&operator, &new)
+    let new = operator.app.engine.issue_key(environment, read_kind(&body)?, operator.origin.clone()).await?;
+    shown_once(&operator, environment, &new).await
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
     let page = operator.page()?;
-    let keys = operator.app.engine.keys(operator.path("environment")?, page).await?;
-    let now = operator.app.engine.clock().now();
+    let environment = operator.path("environment")?;
+    let engine = &operator.app.engine;
+    let keys = engine.keys(environment, page).await?;
+    let changes = engine.key_changes(environment, &keys).await?;
+    let now = engine.clock().now();
     let last = keys.last().map(|record| record.id);
-    let items = keys.iter().map(|record| KeyResponse::of(record, now)).collect();
+    let items = keys.iter().map(|record| KeyResponse::of(record, now, &changes)).collect();
     respond::ok(&ListResponse::new(items, page.limit, last))
 }
 
@@ -121,23 +152,30 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let (environment, key) = path(&operator)?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let grace = read_grace(&body)?;
-    let new = operator.app.engine.rotate_key(environment, key, grace).await?;
-    shown_once(&operator, &new)
+    let new = operator.app.engine.rotate_key(environment, key, grace, operator.origin.clone()).await?;
+    shown_once(&operator, environment, &new).await
 }
 
 pub(crate) async fn revoke(operator: Operator) -> ApiResult {
     let (environment, key) = path(&operator)?;
-    let record = operator.app.engine.revoke_key(environment, key).await?;
-    respond::ok(&KeyResponse::of(&record, operator.app.engine.clock().now()))
+    let record = operator.app.engine.revoke_key(environment, key, operator.origin.clone()).await?;
+    respond::ok(&with_changes(&operator, environment, &record).await)
 }
 
 fn path(operator: &Operator) -> Result<(EnvironmentId, KeyId), ApiError> {
     Ok((operator.path("environment")?, operator.path("key")?))
 }
 
-fn shown_once(operator: &Operator, new: &NewKey) -> ApiResult {
-    let record = KeyResponse::of(&new.record, operator.app.engine.clock().now());
+async fn shown_once(operator: &Operator, environment: EnvironmentId, new: &NewKey) -> ApiResult {
+    let record = with_changes(operator, environment, &new.record).await;
     respond::created(&NewKeyResponse { key: new.key.expose(), record })
+}
+
+async fn with_changes(operator: &Operator, environment: EnvironmentId, record: &KeyRecord) -> KeyResponse {
+    let engine = &operator.app.engine;
+    // The change is made: a key that was issued is shown, also where who did it cannot be read right now.
+    let changes = engine.key_changes(environment, std::slice::from_ref(record)).await.unwrap_or_default();
+    KeyResponse::of(record, engine.clock().now(), &changes)
 }
 
 fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {

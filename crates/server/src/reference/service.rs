@@ -23,7 +23,7 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
             .says("Register this URL with the provider; `provider_list` shows it. The signature of the raw body is verified first.")
             .takes_raw()
             .answers::<WebhookResponse>(schemas, StatusCode::OK)
-            .fails(&[ErrorCode::Unauthenticated, ErrorCode::ProviderNotConfigured]),
+            .fails(&[ErrorCode::Unauthenticated]),
         open("checkout_paid", "Checkout success page")
             .says("Shown after a hosted checkout without a `successUrl`.")
             .answers_bare("text/html", page())

@@ -69,6 +69,8 @@ words! {
     KeyKind = domain::tenant::KeyKind::ALL.map(domain::tenant::KeyKind::as_str);
     /// Whether a key opens anything.
     KeyStatus = ["live", "expired", "revoked"];
+    /// What was done to a key.
+    KeyAction = ["issued", "rotated", "revoked"];
     /// How a customer token is sealed.
     TokenType = ["JWE"];
     /// How a provider and our books disagree.

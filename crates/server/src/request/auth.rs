@@ -37,7 +37,7 @@ pub(crate) fn authenticate<'s>(
     context: &RequestContext,
     access: Access,
 ) -> Result<&'s LiveKey, ApiError> {
-    let Some(text) = bearer(headers)? else {
+    let Some(text) = bearer(headers).map_err(|message| refuse(app, context, message))? else {
         if access == Access::Transfer {
             return Err(ApiError::secret_key_required(
                 "Bank transfers need a secret key, but no credential was sent. Send it as `Authorization: Bearer sk_…`.",
@@ -79,7 +79,7 @@ pub(crate) fn authenticate_admin(
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<(), ApiError> {
-    let Some(text) = bearer(headers)? else {
+    let Some(text) = bearer(headers).map_err(|message| refuse(app, context, message))? else {
         return Err(ApiError::unauthenticated(
             "No credential was sent. Send the admin token as `Authorization: Bearer …`.",
         ));
@@ -101,20 +101,17 @@ fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
 }
 
 /// The credential, if one was sent; an `Authorization` that is not a bearer credential is a faulty one.
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, String> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(ApiError::unauthenticated(
-            "More than one Authorization header was sent; send exactly one.",
-        ));
+        return Err("More than one Authorization header was sent; send exactly one.".to_owned());
     }
     if value.is_empty() {
         return Ok(None);
     }
     let text = value.to_str().unwrap_or_default().trim();
-    let malformed =
-        || ApiError::unauthenticated(format!("The Authorization header is malformed. {HOW_TO_AUTHENTICATE}"));
+    let malformed = || format!("The Authorization header is malformed. {HOW_TO_AUTHENTICATE}");
     let (scheme, credential) = text.split_once(' ').ok_or_else(malformed)?;
     let credential = credential.trim();
     if scheme.eq_ignore_ascii_case("bearer") && !credential.is_empty() {

@@ -1,6 +1,7 @@
 //! The outermost layer: every request gets its id here, and every answer leaves through here.
 
 use std::{
+    borrow::Cow,
     convert::Infallible,
     net::IpAddr,
     panic::AssertUnwindSafe,
@@ -21,10 +22,10 @@ use tower_service::Service;
 use tracing::{debug, error, info};
 
 use crate::{
-    app::{App, SharedApp},
+    app::{App, Mounted, SharedApp},
     client_api::quote,
     request::context::RequestContext,
-    response::error::ApiError,
+    response::{error::ApiError, error_code::ErrorCode},
     router::{OperationTable, router},
 };
 
@@ -58,14 +59,17 @@ impl Edge {
         B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<BoxError>,
     {
-        if let Some(mounted) = self.app.mounted(request.uri().path()) {
-            let mut request = request.map(Body::new);
-            request.extensions_mut().insert(peer);
-            return guarded(Box::pin(mounted.clone().call(request))).await;
-        }
         let started = Instant::now();
         let at = self.app.engine.clock().now();
         let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
+        if self.app.has_key_pages() && self.app.hides_page(request.uri().path(), host(&request)) {
+            let record = Record { method: request.method(), uri: request.uri(), headers: request.headers() };
+            let hidden = Ok::<_, Infallible>(hidden_page(self.app.engine.public_url()).into_response());
+            return Ok(self.finished(hidden, self.operations.unknown(), &context, started, &record));
+        }
+        if let Some(mounted) = self.app.mounted(request.uri().path()) {
+            return self.answer_mounted(mounted, &context, started, request).await;
+        }
         let (head, body) = request.into_parts();
         let operation = self.operations.find(&head.method, head.uri.path());
         // Quotes are asked for tens of thousands of times a second, so they skip what the router does for everyone
@@ -84,6 +88,32 @@ impl Edge {
         let handled = AssertUnwindSafe(routing).catch_unwind().await;
         let record = Record { method: &method, uri: &uri, headers: &headers };
         Ok(self.finished(handled, operation, &context, started, &record))
+    }
+
+    /// What is mounted answers for itself; the operator's pages are counted and logged as the API is.
+    async fn answer_mounted<B>(
+        &self,
+        mounted: &Mounted,
+        context: &RequestContext,
+        started: Instant,
+        request: Request<B>,
+    ) -> Result<Response, Infallible>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(context.peer);
+        request.extensions_mut().insert(context.id);
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let headers = request.headers().get(CALLER_REQUEST_ID).map(|id| (CALLER_REQUEST_ID, id.clone()));
+        let headers = headers.into_iter().collect();
+        let answered = guarded(Box::pin(mounted.router.clone().call(request))).await;
+        if !mounted.is_recorded {
+            return answered;
+        }
+        let record = Record { method: &method, uri: &uri, headers: &headers };
+        Ok(self.finished(answered, self.operations.console(), context, started, &record))
     }
 
     /// The bytes that answer a request whose head could not be read; `head` is how the parser would have answered.
@@ -137,6 +167,19 @@ async fn guarded(
     })
 }
 
+fn host<B>(request: &Request<B>) -> Option<&str> {
+    let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    request.uri().authority().map(http::uri::Authority::as_str).or(named)
+}
+
+fn hidden_page(public_url: &str) -> ApiError {
+    let message = format!(
+        "This page holds a key and is shown only at this server's own address; open it at {public_url}, or set \
+         TOLLGATE_PUBLIC_URL to the name you use."
+    );
+    ApiError::new(ErrorCode::NotFound, message)
+}
+
 fn finish(headers: &mut HeaderMap, method: &Method, id: RequestId) {
     const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
     let mut text = *b"req_00000000000000000000000000";
@@ -162,6 +205,9 @@ struct Record<'a> {
 impl Record<'_> {
     fn log(&self, id: RequestId, status: StatusCode, failure: Option<&ApiError>, took_micros: u128) {
         let (method, path, status_code) = (self.method, self.uri.path(), status.as_u16());
+        let is_change =
+            method != Method::GET && (path.starts_with("/admin/") || path.starts_with("/console/"));
+        let path = &*shown_path(path);
         let caller_request_id = || self.caller_request_id();
         let code = failure.map(ApiError::code).unwrap_or_default();
         let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
@@ -169,7 +215,7 @@ impl Record<'_> {
             error!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, internal, "request failed");
         } else if status.is_client_error() {
             info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request rejected");
-        } else if path.starts_with("/admin/") && method != Method::GET {
+        } else if is_change {
             info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         } else {
             debug!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
@@ -184,9 +230,64 @@ impl Record<'_> {
     }
 }
 
+/// The path for the log. A part of it that begins like one of our secrets stands in the wrong place, and is left out.
+fn shown_path(path: &str) -> Cow<'_, str> {
+    const MARKERS: [&str; 4] = ["sk_", "pk_", "adm_", "whsec_"];
+    let is_secret = |part: &&str| {
+        let decoded = percent_decoded(part);
+        let mut words = decoded.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        words.any(|word| MARKERS.iter().any(|marker| word.starts_with(marker)))
+    };
+    if !path.split('/').any(|part| is_secret(&part)) {
+        return Cow::Borrowed(path);
+    }
+    let parts: Vec<_> =
+        path.split('/').map(|part| if is_secret(&part) { "[hidden]" } else { part }).collect();
+    Cow::Owned(parts.join("/"))
+}
+
+/// A part of a path with its escapes undone, as often as somebody may have escaped them.
+fn percent_decoded(part: &str) -> String {
+    let mut text = part.to_owned();
+    for _ in 0..3 {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut rest = text.as_bytes();
+        while let Some((first, tail)) = rest.split_first() {
+            let escaped = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+            let decoded = escaped.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+            bytes.push(decoded.unwrap_or(*first));
+            rest = if decoded.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
+        }
+        let decoded = String::from_utf8_lossy(&bytes).into_owned();
+        if decoded == text {
+            break;
+        }
+        text = decoded;
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_in_a_path_is_not_logged() {
+        for (path, shown) in [
+            ("/client/v1/transactions/pay_1", "/client/v1/transactions/pay_1"),
+            (
+                "/admin/v1/environments/env_1/providers/task_force/test",
+                "/admin/v1/environments/env_1/providers/task_force/test",
+            ),
+            ("/client/v1/transactions/sk_live_abc", "/client/v1/transactions/[hidden]"),
+            ("/client/v1/payments/x%20sk_live_abc/confirm", "/client/v1/payments/[hidden]/confirm"),
+            ("/sk%5Flive_abc", "/[hidden]"),
+            ("/sk%255Flive_abc", "/[hidden]"),
+            ("/Bearer%20adm_abc", "/[hidden]"),
+        ] {
+            assert_eq!(shown_path(path), shown);
+        }
+    }
 
     #[tokio::test]
     async fn what_panics_is_answered_all_the_same() {

@@ -29,6 +29,9 @@ const ROOM_AT_ONCE: usize = 64;
 /// How long to wait for the place of a connection that was just closed for a new one.
 const ROOM_PAUSE: Duration = Duration::from_millis(50);
 
+/// The most that a connection buffers of what it reads, and of what it writes.
+const MAX_BUFFER: usize = 2 * MAX_HEAD;
+
 /// Bounds of the transport.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -170,7 +173,7 @@ async fn converse(
     });
     // Answers are small: one buffer and one plain write cost less than gathering two.
     let mut http = http1::Builder::new();
-    http.keep_alive(true).writev(false).max_header_size(MAX_HEAD);
+    http.keep_alive(true).writev(false).max_header_size(MAX_HEAD).max_buf_size(MAX_BUFFER);
     let connection = http.serve_connection(TokioIo::new(wire), service);
     tokio::pin!(connection);
     let interruption = PollOnWake::new(async move {

@@ -7,21 +7,21 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{DirectoryVersion, Issued, Page, Revoked, Rotated, StoreError};
 
-use super::{Nodes, at, issued};
+use super::{Nodes, at, by, by_at, issued};
 
 pub async fn issuing_is_repeatable(nodes: &Nodes) {
     let environment = nodes.environment().await;
     let mut key = nodes.new_key(environment.id);
     key.kind = KeyKind::Publishable;
-    let first = issued(nodes.one.issue_key(&key).await.unwrap());
-    let again = issued(nodes.two.issue_key(&key).await.unwrap());
+    let first = issued(nodes.one.issue_key(&key, &by()).await.unwrap());
+    let again = issued(nodes.two.issue_key(&key, &by()).await.unwrap());
     assert_eq!(first, again, "nothing changed the second time");
     assert_eq!(nodes.two.key(environment.id, key.id).await.unwrap().as_ref(), Some(&key));
     assert_eq!(nodes.two.key(environment.id, KeyId::from_bytes([9; 16])).await.unwrap(), None);
     assert_eq!(nodes.keys(environment.id).await, [key]);
 
     let lost = nodes.new_key(EnvironmentId::from_bytes([9; 16]));
-    assert_eq!(nodes.one.issue_key(&lost).await.unwrap(), Issued::EnvironmentMissing);
+    assert_eq!(nodes.one.issue_key(&lost, &by()).await.unwrap(), Issued::EnvironmentMissing);
     assert!(nodes.keys(lost.environment).await.is_empty());
 }
 
@@ -31,7 +31,7 @@ pub async fn a_digest_opens_one_key(nodes: &Nodes) {
     let mut copy = nodes.new_key(two.id);
     copy.digest = key.digest;
     let before = nodes.two.directory_since(DirectoryVersion::default()).await.unwrap().version;
-    assert!(matches!(nodes.two.issue_key(&copy).await, Err(StoreError::Broken(_))));
+    assert!(matches!(nodes.two.issue_key(&copy, &by()).await, Err(StoreError::Broken(_))));
     assert!(nodes.keys(two.id).await.is_empty());
     assert_eq!(nodes.one.directory_since(before).await.unwrap().version, before, "undone as a whole");
 }
@@ -39,20 +39,20 @@ pub async fn a_digest_opens_one_key(nodes: &Nodes) {
 pub async fn revocation_stays(nodes: &Nodes) {
     let environment = nodes.environment().await;
     let key = nodes.key(environment.id).await;
-    let first = nodes.one.revoke_key(environment.id, key.id, at(100)).await.unwrap();
+    let first = nodes.one.revoke_key(environment.id, key.id, &by_at(100)).await.unwrap();
     assert!(matches!(first, Revoked::Done(_)));
-    let again = nodes.two.revoke_key(environment.id, key.id, at(200)).await.unwrap();
+    let again = nodes.two.revoke_key(environment.id, key.id, &by_at(200)).await.unwrap();
     assert_eq!(first, again, "nothing changed the second time");
     assert_eq!(nodes.keys(environment.id).await[0].revoked_at, Some(at(100)), "the first moment stays");
     let found =
         nodes.two.key(environment.id, key.id).await.unwrap().expect("a revoked key can still be found");
     assert_eq!(found.revoked_at, Some(at(100)));
     // Not even issuing it again brings it back.
-    issued(nodes.one.issue_key(&key).await.unwrap());
+    issued(nodes.one.issue_key(&key, &by()).await.unwrap());
     assert_eq!(nodes.keys(environment.id).await[0].revoked_at, Some(at(100)));
 
     let unknown = KeyId::from_bytes([9; 16]);
-    assert_eq!(nodes.one.revoke_key(environment.id, unknown, at(100)).await.unwrap(), Revoked::Missing);
+    assert_eq!(nodes.one.revoke_key(environment.id, unknown, &by_at(100)).await.unwrap(), Revoked::Missing);
 }
 
 pub async fn revocation_leaves_the_delta(nodes: &Nodes) {
@@ -60,8 +60,8 @@ pub async fn revocation_leaves_the_delta(nodes: &Nodes) {
     let (kept, revoked) = (nodes.key(environment.id).await, nodes.key(environment.id).await);
     let mut expired = nodes.new_key(environment.id);
     expired.expires_at = Some(at(-5));
-    let before = issued(nodes.one.issue_key(&expired).await.unwrap());
-    let answer = nodes.one.revoke_key(environment.id, revoked.id, at(100)).await.unwrap();
+    let before = issued(nodes.one.issue_key(&expired, &by()).await.unwrap());
+    let answer = nodes.one.revoke_key(environment.id, revoked.id, &by_at(100)).await.unwrap();
     let delta = nodes.two.directory_since(before).await.unwrap();
     assert_eq!(answer, Revoked::Done(delta.version));
     assert_eq!(delta.environments.len(), 1);
@@ -73,7 +73,7 @@ pub async fn rotation_is_both_or_neither(nodes: &Nodes) {
     let old = nodes.key(environment.id).await;
     let new = nodes.new_key(environment.id);
     let before = nodes.two.directory_since(DirectoryVersion::default()).await.unwrap().version;
-    let rotated = nodes.one.rotate_key(environment.id, old.id, &new, at(1_000)).await.unwrap();
+    let rotated = nodes.one.rotate_key(environment.id, old.id, &new, at(1_000), &by()).await.unwrap();
     let delta = nodes.two.directory_since(before).await.unwrap();
     assert_eq!(rotated, Rotated::Done(delta.version));
     let keys = nodes.keys(environment.id).await;
@@ -85,7 +85,7 @@ pub async fn rotation_is_both_or_neither(nodes: &Nodes) {
     // A replacement that cannot be stored leaves the old key as it is.
     let mut copy = nodes.new_key(environment.id);
     copy.digest = old.digest;
-    assert!(nodes.one.rotate_key(environment.id, new.id, &copy, at(2_000)).await.is_err());
+    assert!(nodes.one.rotate_key(environment.id, new.id, &copy, at(2_000), &by()).await.is_err());
     assert_eq!(nodes.keys(environment.id).await, keys);
     assert_eq!(nodes.one.directory_since(delta.version).await.unwrap().version, delta.version);
 }
@@ -94,13 +94,13 @@ pub async fn rotation_is_repeatable(nodes: &Nodes) {
     let environment = nodes.environment().await;
     let old = nodes.key(environment.id).await;
     let new = nodes.new_key(environment.id);
-    let first = nodes.one.rotate_key(environment.id, old.id, &new, at(1_000)).await.unwrap();
-    let again = nodes.two.rotate_key(environment.id, old.id, &new, at(9_000)).await.unwrap();
+    let first = nodes.one.rotate_key(environment.id, old.id, &new, at(1_000), &by()).await.unwrap();
+    let again = nodes.two.rotate_key(environment.id, old.id, &new, at(9_000), &by()).await.unwrap();
     assert_eq!(first, again);
     assert_eq!(nodes.keys(environment.id).await[0].expires_at, Some(at(1_000)), "the first end stays");
     // Also once both are revoked, a repetition is told that it was done.
-    nodes.one.revoke_key(environment.id, old.id, at(1_500)).await.unwrap();
-    let later = nodes.two.rotate_key(environment.id, old.id, &new, at(1_000)).await.unwrap();
+    nodes.one.revoke_key(environment.id, old.id, &by_at(1_500)).await.unwrap();
+    let later = nodes.two.rotate_key(environment.id, old.id, &new, at(1_000), &by()).await.unwrap();
     assert!(matches!(later, Rotated::Done(_)), "{later:?}");
     assert_eq!(nodes.keys(environment.id).await.len(), 2);
 }
@@ -108,10 +108,14 @@ pub async fn rotation_is_repeatable(nodes: &Nodes) {
 pub async fn only_live_keys_rotate(nodes: &Nodes) {
     let environment = nodes.environment().await;
     let rotate = async |key: KeyId| {
-        nodes.two.rotate_key(environment.id, key, &nodes.new_key(environment.id), at(90_000)).await.unwrap()
+        nodes
+            .two
+            .rotate_key(environment.id, key, &nodes.new_key(environment.id), at(90_000), &by())
+            .await
+            .unwrap()
     };
     let revoked = nodes.key(environment.id).await;
-    nodes.one.revoke_key(environment.id, revoked.id, at(1)).await.unwrap();
+    nodes.one.revoke_key(environment.id, revoked.id, &by_at(1)).await.unwrap();
     assert_eq!(rotate(revoked.id).await, Rotated::NotLive);
 
     let rotated = nodes.key(environment.id).await;
@@ -121,12 +125,14 @@ pub async fn only_live_keys_rotate(nodes: &Nodes) {
     let mut expiring = nodes.new_key(environment.id);
     let replacement = nodes.new_key(environment.id);
     expiring.expires_at = Some(replacement.created_at);
-    issued(nodes.one.issue_key(&expiring).await.unwrap());
-    let late = nodes.one.rotate_key(environment.id, expiring.id, &replacement, at(90_000)).await.unwrap();
+    issued(nodes.one.issue_key(&expiring, &by()).await.unwrap());
+    let late =
+        nodes.one.rotate_key(environment.id, expiring.id, &replacement, at(90_000), &by()).await.unwrap();
     assert_eq!(late, Rotated::NotLive, "a key is refused from the moment of its end");
     let mut earlier = replacement.clone();
     earlier.created_at = Timestamp::from_unix_millis(replacement.created_at.unix_millis() - 1);
-    let in_time = nodes.one.rotate_key(environment.id, expiring.id, &earlier, at(90_000)).await.unwrap();
+    let in_time =
+        nodes.one.rotate_key(environment.id, expiring.id, &earlier, at(90_000), &by()).await.unwrap();
     assert!(matches!(in_time, Rotated::Done(_)));
 
     assert_eq!(rotate(KeyId::from_bytes([9; 16])).await, Rotated::Missing);
@@ -136,7 +142,7 @@ pub async fn keys_are_pages_by_id(nodes: &Nodes) {
     let environment = nodes.environment().await;
     let keys: Vec<_> = (0..5).map(|_| nodes.new_key(environment.id)).collect();
     for key in keys.iter().rev() {
-        issued(nodes.one.issue_key(key).await.unwrap());
+        issued(nodes.one.issue_key(key, &by()).await.unwrap());
     }
     let page = async |after| nodes.two.keys(environment.id, Page { after, limit: 2 }).await.unwrap();
     assert_eq!(page(None).await, keys[..2]);

@@ -21,7 +21,11 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE provider_checks;
+pub const UNDO: &str = "DROP TABLE sealing_keys;
+     DROP INDEX transfers_with_bank_details;
+     DROP TABLE ended_sessions;
+     DROP TABLE admin_changes;
+     DROP TABLE provider_checks;
      DROP TABLE refunds;
      DROP TABLE hold_actions;
      ALTER TABLE card_payments DROP COLUMN capture;

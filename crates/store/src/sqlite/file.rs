@@ -83,6 +83,8 @@ impl ServedFile {
         }
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // What is deleted or replaced is overwritten with zeros: bank details and their keys among it.
+        connection.pragma_update(None, "secure_delete", true)?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
         // Negative means KiB rather than pages.

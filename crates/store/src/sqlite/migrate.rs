@@ -21,6 +21,8 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     18 "0018" refunds,
     19 "0019" preparation_keys,
     20 "0020" holds,
+    23 "0023" security,
+    24 "0024" fingerprints,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

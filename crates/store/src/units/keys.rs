@@ -5,9 +5,9 @@ use tollgate_domain::{
     id::{EnvironmentId, KeyId},
     tenant::{KeyKind, KeyRecord},
 };
-use tollgate_engine::ports::{Issued, Page, Revoked, Rotated};
+use tollgate_engine::ports::{ChangeOrigin, Issued, KeyAction, Page, Revoked, Rotated};
 
-use super::directory;
+use super::{admin_changes, directory};
 use crate::prelude::*;
 
 /// The columns that [`read`] takes, of api_keys as `k`.
@@ -52,7 +52,11 @@ async fn insert<S: Session>(s: &mut S, key: &KeyRecord) -> Result<(), Fault> {
     s.execute(sql, values).await.map(drop)
 }
 
-pub(crate) async fn issue<S: Session>(s: &mut S, key: &KeyRecord) -> Result<Effect<Issued>, Fault> {
+pub(crate) async fn issue<S: Session>(
+    s: &mut S,
+    key: &KeyRecord,
+    origin: &ChangeOrigin,
+) -> Result<Effect<Issued>, Fault> {
     directory::lock(s).await?;
     let Some(stamp) = directory::stamp(s, key.environment).await? else {
         return Ok(Effect::Nothing(Issued::EnvironmentMissing));
@@ -61,6 +65,7 @@ pub(crate) async fn issue<S: Session>(s: &mut S, key: &KeyRecord) -> Result<Effe
         return Ok(Effect::Nothing(Issued::Done(stamp)));
     }
     insert(s, key).await?;
+    admin_changes::add(s, key.environment, key.id, KeyAction::Issued, origin).await?;
     Ok(Effect::Directory(Issued::Done(directory::touch(s, key.environment).await?)))
 }
 
@@ -68,7 +73,7 @@ pub(crate) async fn revoke<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     key: KeyId,
-    at: Timestamp,
+    origin: &ChangeOrigin,
 ) -> Result<Effect<Revoked>, Fault> {
     directory::lock(s).await?;
     let stamp = directory::stamp(s, environment).await?;
@@ -79,7 +84,8 @@ pub(crate) async fn revoke<S: Session>(
         return Ok(Effect::Nothing(Revoked::Done(stamp)));
     }
     let sql = "UPDATE api_keys SET revoked_at = $3 WHERE environment_id = $1 AND id = $2";
-    s.execute(sql, values![environment, key, at]).await?;
+    s.execute(sql, values![environment, key, origin.at]).await?;
+    admin_changes::add(s, environment, key, KeyAction::Revoked, origin).await?;
     Ok(Effect::Directory(Revoked::Done(directory::touch(s, environment).await?)))
 }
 
@@ -89,6 +95,7 @@ pub(crate) async fn rotate<S: Session>(
     key: KeyId,
     replacement: &KeyRecord,
     old_ends_at: Timestamp,
+    origin: &ChangeOrigin,
 ) -> Result<Effect<Rotated>, Fault> {
     if replacement.environment != environment {
         return Err(Fault::Misuse("a key was to be replaced by one of another environment"));
@@ -107,6 +114,8 @@ pub(crate) async fn rotate<S: Session>(
     insert(s, replacement).await?;
     let sql = "UPDATE api_keys SET expires_at = $3, replaced_by = $4 WHERE environment_id = $1 AND id = $2";
     s.execute(sql, values![environment, key, old_ends_at, replacement.id]).await?;
+    admin_changes::add(s, environment, key, KeyAction::Rotated, origin).await?;
+    admin_changes::add(s, environment, replacement.id, KeyAction::Issued, origin).await?;
     Ok(Effect::Directory(Rotated::Done(directory::touch(s, environment).await?)))
 }
 

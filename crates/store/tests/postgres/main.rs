@@ -10,6 +10,7 @@ mod outbox;
 mod plans;
 mod proxy;
 mod schema;
+mod sealing_keys;
 mod server;
 mod transfers_in_trouble;
 mod trouble;

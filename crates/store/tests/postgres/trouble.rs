@@ -10,7 +10,7 @@ use tollgate_engine::ports::{
 use tollgate_store::{
     OpenError,
     conformance::{
-        Nodes, at,
+        Nodes, at, by,
         samples::{card, preparing},
         wallet::books_balance,
     },
@@ -85,15 +85,16 @@ async fn a_lost_answer_is_asked_for_again() {
         let key = nodes.key(environment).await;
         proxy.swallow_answer(1);
         let another = nodes.new_key(environment);
-        assert!(matches!(nodes.one.issue_key(&another).await.unwrap(), Issued::Done(_)));
+        assert!(matches!(nodes.one.issue_key(&another, &by()).await.unwrap(), Issued::Done(_)));
         assert!(proxy.has_swallowed());
         assert_eq!(nodes.keys(environment).await.len(), 3);
 
         let replacement = nodes.new_key(environment);
-        nodes.one.rotate_key(environment, first.id, &replacement, at(90_000)).await.unwrap();
+        nodes.one.rotate_key(environment, first.id, &replacement, at(90_000), &by()).await.unwrap();
         proxy.swallow_answer(1);
         let replacement = nodes.new_key(environment);
-        let answer = nodes.one.rotate_key(environment, key.id, &replacement, at(90_000)).await.unwrap();
+        let answer =
+            nodes.one.rotate_key(environment, key.id, &replacement, at(90_000), &by()).await.unwrap();
         assert!(proxy.has_swallowed());
         assert!(matches!(answer, Rotated::Done(_)), "{answer:?}");
         assert_eq!(nodes.keys(environment).await.len(), 5);
@@ -292,9 +293,10 @@ async fn a_lock_held_too_long_is_unavailable() {
         let environment = nodes.environment().await.id;
         database.stranger.batch_execute("BEGIN; UPDATE directory SET version = version").await.unwrap();
         let (key, other) = (nodes.new_key(environment), nodes.new_key(environment));
-        let (first, second) = tokio::join!(nodes.one.issue_key(&key), async {
+        let origin = by();
+        let (first, second) = tokio::join!(nodes.one.issue_key(&key, &origin), async {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            nodes.one.issue_key(&other).await
+            nodes.one.issue_key(&other, &by()).await
         });
         assert!(
             matches!(&first, Err(StoreError::Unavailable(reason)) if reason.contains("57014")),
@@ -306,7 +308,7 @@ async fn a_lock_held_too_long_is_unavailable() {
         );
         database.stranger.batch_execute("ROLLBACK").await.unwrap();
         assert!(nodes.keys(environment).await.is_empty(), "unavailable means that nothing happened");
-        assert!(matches!(nodes.one.issue_key(&key).await.unwrap(), Issued::Done(_)));
+        assert!(matches!(nodes.one.issue_key(&key, &by()).await.unwrap(), Issued::Done(_)));
     })
     .await;
 }
@@ -356,12 +358,12 @@ async fn a_server_that_takes_no_writes_is_unavailable() {
         let probe = nodes.one.probe().await;
         assert!(matches!(probe, Err(StoreError::Unavailable(_))), "{probe:?}");
         let key = nodes.new_key(environment);
-        let refused = nodes.one.issue_key(&key).await;
+        let refused = nodes.one.issue_key(&key, &by()).await;
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         let promote = format!("ALTER DATABASE {name} RESET default_transaction_read_only");
         database.stranger.batch_execute(&promote).await.unwrap();
         nodes.one.probe().await.unwrap();
-        assert!(matches!(nodes.one.issue_key(&key).await.unwrap(), Issued::Done(_)));
+        assert!(matches!(nodes.one.issue_key(&key, &by()).await.unwrap(), Issued::Done(_)));
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! The command line as a client of the admin API.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use axum::body::Bytes;
 use http::{Method, StatusCode, header};
@@ -20,6 +20,8 @@ const LONG_REQUEST_TIMEOUT: Duration = Duration::from_mins(30);
 pub(super) const AUDIT: &str = "/admin/v1/audit";
 const NO_SERVER: &str = "no server configured: set TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or run this where a \
                          sandbox has its tollgate-data folder (TOLLGATE_DATA_DIR names another)";
+
+const ALLOW_PLAIN_HTTP: &str = "TOLLGATE_ALLOW_PLAIN_HTTP";
 
 /// A server and the token for it.
 pub(crate) struct AdminClient {
@@ -56,6 +58,12 @@ impl AdminClient {
         if !url.starts_with("http://") && !url.starts_with("https://") {
             return Err(Failure::new(format!(
                 "TOLLGATE_URL is `{url}`; write it like https://pay.example.com"
+            )));
+        }
+        if !is_encrypted_or_local(&url) && variable(ALLOW_PLAIN_HTTP).as_deref() != Some("true") {
+            return Err(Failure::new(format!(
+                "{url} is another machine, and http would show the admin token to everybody on the way; use an https URL, \
+                 or set {ALLOW_PLAIN_HTTP}=true if the network in between is yours"
             )));
         }
         Ok(Self { url, token, token_from, http: Http::new()? })
@@ -147,5 +155,41 @@ impl AdminClient {
         let tag = reply.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
         let version = tag.and_then(|tag| tag.trim_matches('"').parse().ok());
         version.ok_or_else(|| self.not_tollgate())
+    }
+}
+
+/// Whether what is sent there can be read by nobody else: encrypted, or on this machine.
+fn is_encrypted_or_local(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("http://") else { return true };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // What stands before an `@` is a user's name, whatever it looks like.
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = match host.strip_prefix('[') {
+        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_crosses_a_network_only_encrypted() {
+        for (url, expected) in [
+            ("https://pay.example.com", true),
+            ("http://127.0.0.1:8080", true),
+            ("http://[::1]:8080", true),
+            ("http://localhost:8080", true),
+            ("http://pay.example.com", false),
+            ("http://10.0.0.7:8080", false),
+            ("http://localhost.example.com", false),
+            ("http://localhost@pay.example.com", false),
+            ("http://127.0.0.1:80@pay.example.com:80", false),
+        ] {
+            assert_eq!(is_encrypted_or_local(url), expected, "{url}");
+        }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Http {
 
 impl Http {
     pub(crate) fn new() -> Result<Self, Failure> {
-        let client = HttpClient::new(CONNECT_TIMEOUT, MAX_ANSWER);
+        let client = HttpClient::new(CONNECT_TIMEOUT, MAX_ANSWER, None);
         let client =
             client.map_err(|error| Failure::new(format!("cannot prepare encrypted connections: {error}")))?;
         Ok(Self { client })

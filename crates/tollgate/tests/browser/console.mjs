@@ -103,8 +103,8 @@ const cases = {
     const refused = guesses.find((answer) => answer.status() === 429);
     assert.ok(refused, `30 guesses: ${guesses.map((answer) => answer.status())}`);
     assert.ok(Number(refused.headers()["retry-after"]) > 0);
-    // Let the next case in again.
-    await new Promise((done) => setTimeout(done, 12_000));
+    // Whoever has the token is let in all the same.
+    await signIn(page);
     return page;
   },
 

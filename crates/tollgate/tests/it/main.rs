@@ -26,6 +26,7 @@ mod ach_model;
 mod ach_races;
 mod admin;
 mod api_reference;
+mod attacks;
 mod authentication;
 mod browser;
 mod card_crash;

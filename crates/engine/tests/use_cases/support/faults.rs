@@ -4,7 +4,7 @@ use std::{
     future::pending,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -128,6 +128,8 @@ impl Faults {
 #[derive(Default)]
 pub(crate) struct Life {
     is_over: AtomicBool,
+    /// How often something was computed beside the tasks.
+    pub(crate) computed: AtomicUsize,
     tasks: Mutex<Vec<AbortHandle>>,
     ended: Notify,
 }

@@ -8,7 +8,7 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, TransactionId, TransferId,
+        PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -85,10 +85,10 @@ through! {
         StoreRead applications(organization: OrganizationId, page: Page<ApplicationId>) -> Vec<Application>;
         StoreRead environments(application: ApplicationId, page: Page<EnvironmentId>) -> Vec<Environment>;
         StoreRead environment(id: EnvironmentId) -> Option<Environment>;
-        StoreWrite issue_key(key: &KeyRecord) -> Issued;
-        StoreWrite revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
+        StoreWrite issue_key(key: &KeyRecord, origin: &ChangeOrigin) -> Issued;
+        StoreWrite revoke_key(environment: EnvironmentId, key: KeyId, origin: &ChangeOrigin) -> Revoked;
         StoreWrite rotate_key(
-            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp, origin: &ChangeOrigin
         ) -> Rotated;
         StoreRead key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
         StoreRead keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
@@ -244,5 +244,17 @@ through! {
         ) -> Vec<LedgerLine>;
         StoreWrite put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         StoreRead provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+    }
+}
+
+through! {
+    SecurityStore {
+        StoreWrite put_sealing_keys(keys: &[SealingKey]) -> ();
+        StoreRead sealing_key(id: SealingKeyId) -> Option<SealingKey>;
+        StoreRead sealing_keys_in_use() -> Vec<SealingKeyId>;
+        StoreWrite destroy_sealing_keys(made_before: Timestamp) -> u64;
+        StoreWrite end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
+        StoreRead is_session_ended(session: &[u8; 16]) -> bool;
+        StoreRead key_changes(environment: EnvironmentId, first: KeyId, last: KeyId) -> Vec<KeyChange>;
     }
 }

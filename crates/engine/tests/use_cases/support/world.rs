@@ -1,6 +1,10 @@
 //! One environment in one process, over SQLite in memory, with model providers and an endpoint.
 
-use std::{cell::RefCell, sync::Arc, time::Duration};
+use std::{
+    cell::RefCell,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::{sync::watch, time::sleep};
@@ -31,7 +35,7 @@ use super::{
 };
 
 pub(crate) const FUNDS: u64 = 1_000_000;
-const MASTER_KEY: &str = "a master key for these tests, long enough";
+pub(crate) const MASTER_KEY: &str = "a master key for these tests, long enough";
 
 /// Everything a test needs.
 pub(crate) struct World {
@@ -106,6 +110,11 @@ impl World {
     pub(crate) async fn restart(&self) {
         let process = start(&self.store, &self.providers, &self.faults, &self.clock).await.unwrap();
         self.process.replace(process);
+    }
+
+    /// How often the process has computed something beside its tasks.
+    pub(crate) fn computed(&self) -> usize {
+        self.process.borrow().life.computed.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn configure(&self, document: Value) {
@@ -213,6 +222,7 @@ async fn start(
     };
     let adapters = ModelAdapters::new(providers, faults, &life, clock);
     let mut options = Options::at("https://tollgate.example");
+    options.allow_other_provider_hosts = true;
     // Tests decide when due work is looked for.
     options.resolver.poll = Duration::from_hours(1);
     options.outbox.poll = Duration::from_hours(1);
@@ -235,6 +245,7 @@ impl Host for TestHost {
     }
 
     fn spawn_blocking(&self, work: Box<dyn FnOnce() + Send + 'static>) {
+        self.0.computed.fetch_add(1, Ordering::Relaxed);
         work();
     }
 }

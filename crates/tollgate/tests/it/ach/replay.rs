@@ -124,14 +124,19 @@ fn another_request_under_the_key_is_refused(on: On) {
     for (field, value) in &changes {
         let mut other = body.clone();
         other[*field] = value.clone();
-        assert_eq!(named(&other), [*field]);
+        let shown = if field.ends_with("Number") { "bankAccount" } else { field };
+        assert_eq!(named(&other), [shown]);
         all[*field] = value.clone();
         if matches!(*field, "description" | "metadata" | "remittanceData") {
             other.as_object_mut().unwrap().remove(*field);
             assert_eq!(named(&other), [*field], "left out");
         }
     }
-    assert_eq!(named(&all), changes.each_ref().map(|(field, _)| *field), "every field that differs");
+    let mut every: Vec<&str> =
+        changes.iter().map(|(field, _)| *field).filter(|field| !field.ends_with("Number")).collect();
+    every.push("bankAccount");
+    every.sort_unstable();
+    assert_eq!(named(&all), every, "every field that differs");
     assert_eq!(calls(&world), before);
     assert_eq!(desk.listed("transactions").len(), 1);
     desk.assert_books(Desk::FUNDS);

@@ -179,6 +179,9 @@ fn a_webhook_that_comes_again_changes_nothing() {
     assert!(sandbox.terminal.fails(&["trigger", "duplicate", &unpaid]).contains("no webhook"));
 }
 
+const STRIPE_KEY: &str = "sk_test_sandbox_card_provider_a";
+const INCREASE_KEY: &str = "sandbox-api-key-ach-provider-a";
+
 #[test]
 fn what_is_not_the_sandboxs_own_is_never_driven() {
     let sandbox = Sandbox::open();
@@ -190,6 +193,9 @@ fn what_is_not_the_sandboxs_own_is_never_driven() {
     let mut document = admin.get(&path).data(200);
     document["providers"]["card_provider_a"]["baseUrl"] =
         json!(format!("http://{}/stripe", elsewhere.address()));
+    // At another address every secret has to be given again.
+    document["providers"]["card_provider_a"]["credentials"]["secretKey"] = json!(STRIPE_KEY);
+    document["providers"]["card_provider_a"]["credentials"]["webhookSecret"] = json!("whsec_given_again");
     admin.put(&path, &document).data(200);
     let said = sandbox.terminal.fails(&["trigger", "pay", &reference]);
     assert!(said.contains("is not simulated here") && said.contains("STRIPE_SECRET_KEY"), "{said}");
@@ -200,12 +206,14 @@ fn what_is_not_the_sandboxs_own_is_never_driven() {
     assert!(said.contains("is not the key that is configured"), "{said}");
     assert_eq!(elsewhere.state()["calls"], json!({}), "nothing of this reached a provider");
     // A test key that is configured drives the provider's own sandbox as far as that goes.
-    let said = with("sk_test_sandbox_card_provider_a").fails(&["trigger", "pay", &reference]);
+    let said = with(STRIPE_KEY).fails(&["trigger", "pay", &reference]);
     assert!(said.contains("without a browser") && said.contains("4242"), "{said}");
     document["providers"]["ach_provider_a"]["baseUrl"] = Value::Null;
+    document["providers"]["ach_provider_a"]["credentials"] =
+        json!({"apiKey": INCREASE_KEY, "webhookSecret": "whsec_given_again"});
     let transfer = sandbox.transfer("payout-live", &json!({}));
     admin.put(&path, &document).data(200);
-    let terminal = sandbox.terminal.clone().with("INCREASE_API_KEY", "sandbox-api-key-ach-provider-a");
+    let terminal = sandbox.terminal.clone().with("INCREASE_API_KEY", INCREASE_KEY);
     let said = terminal.fails(&["trigger", "settle", &transfer]);
     assert!(said.contains("is configured for production"), "{said}");
 }

@@ -20,7 +20,7 @@ pub struct ProviderApi {
 impl ProviderApi {
     pub fn new(base_url: &str, key: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let http = HttpClient::new(Duration::from_secs(10), 4 << 20).unwrap();
+        let http = HttpClient::new(Duration::from_secs(10), 4 << 20, None).unwrap();
         Self { base_url: base_url.to_owned(), key: key.to_owned(), runtime, http }
     }
 

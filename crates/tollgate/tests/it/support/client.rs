@@ -113,7 +113,7 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> io::Result<Answer> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n");
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n");
         if !self.credential.is_empty() {
             head.push_str(&format!("authorization: Bearer {}\r\n", self.credential));
         }

@@ -37,10 +37,11 @@ impl Start {
         Self { arguments, ..Self::sandbox() }
     }
 
-    /// `serve`, with a master key and an admin token.
+    /// `serve`, with a master key and an admin token, and with providers on this machine allowed: they are simulated.
     pub fn serve() -> Self {
         let start = Self { arguments: vec!["serve".to_owned()], ..Self::sandbox() };
-        start.with("TOLLGATE_MASTER_KEY", MASTER_KEY).with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN)
+        let start = start.with("TOLLGATE_MASTER_KEY", MASTER_KEY).with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN);
+        start.with("TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS", "true")
     }
 
     /// In this folder rather than one of its own.
