@@ -14,7 +14,7 @@ use tollgate_vault::random_bytes;
 use crate::{
     layout::{
         format::{amount, minor, moment, read_amount},
-        frame::{Frame, back},
+        frame::Frame,
         page::{self, Page, PageError},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -108,7 +108,7 @@ async fn post(form: Submitted, kind: HoldActionKind) -> Result<Response, PageErr
     match changed {
         Ok(changed) => {
             let to = format!("/console/{}/payments/{reference}", changed.payment.order.environment);
-            Ok(back(&to, &said(&changed.payment, kind)))
+            Ok(signed_in.back(&to, &said(&changed.payment, kind)))
         }
         Err(error) => draw(signed_in, &payment, kind, text, Some(explained(&error, currency)), None).await,
     }
