@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tollgate_configuration::ProviderOptions;
-use tollgate_domain::card::CardOrder;
+use tollgate_domain::{Currency, card::CardOrder};
 use tollgate_engine::ports::{CallError, OrderFault};
 
 use super::form::Form;
@@ -52,14 +52,20 @@ pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), 
         return fault("currency", message);
     }
     let (total, fee) = (order.fee.total_debit, order.fee.fee);
-    if TENS_ONLY.contains(&code) && !total.get().is_multiple_of(10) {
+    let step = amount_step(order.currency);
+    if !total.get().is_multiple_of(step) {
         let message = format!(
             "leads to a total debit of {total} with a fee of {fee}, but the selected provider takes {code} only in \
-             multiples of 10; choose an amount whose totalDebitMinor ends in 0"
+             multiples of {step}; choose an amount whose totalDebitMinor ends in 0"
         );
         return fault("amountMinor", message);
     }
     Ok(())
+}
+
+/// The wire takes totals in multiples of this.
+pub(super) fn amount_step(currency: Currency) -> u64 {
+    if TENS_ONLY.contains(&currency.code()) { 10 } else { 1 }
 }
 
 /// Those of the configured methods that can pay this order.
