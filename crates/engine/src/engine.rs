@@ -12,6 +12,7 @@ use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer};
 use crate::{
     directory::Directory,
     host::Process,
+    key_conflicts::KeyConflicts,
     options::Options,
     outbox::DeliveryTally,
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
@@ -47,6 +48,7 @@ pub struct Engine {
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
     pub(crate) provider_watch: ProviderWatch,
+    pub(crate) key_conflicts: KeyConflicts,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
     pub(crate) outbox_notify: Notify,
@@ -126,6 +128,7 @@ impl Engine {
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             provider_watch: ProviderWatch::default(),
+            key_conflicts: KeyConflicts::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),
             delivery_tally: Arc::default(),

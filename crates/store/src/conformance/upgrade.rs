@@ -21,7 +21,8 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE provider_checks;
+pub const UNDO: &str = "DROP TABLE customer_tokens;
+     DROP TABLE provider_checks;
      DROP TABLE refunds;
      DROP INDEX card_payments_by_key;
      ALTER TABLE card_payments DROP COLUMN key_digest;

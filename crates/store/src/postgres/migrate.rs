@@ -22,6 +22,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     16 "0016" provider_checks,
     18 "0018" refunds,
     19 "0019" preparation_keys,
+    22 "0022" customer_tokens,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -20,6 +20,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     16 "0016" provider_checks,
     18 "0018" refunds,
     19 "0019" preparation_keys,
+    22 "0022" customer_tokens,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
