@@ -27,12 +27,14 @@ pub(crate) struct IndexableEvent {
     pub(crate) metadata: String,
     pub(crate) customer: Vec<String>,
     pub(crate) provider_references: Vec<String>,
+    pub(crate) request: String,
 }
 
 pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
     let mut card = read_digestible(cells, PaymentMethod::WebCard)?;
     card.customer.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
     card.provider_references.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
+    card.request = cells.text()?;
     Ok(card)
 }
 
@@ -40,6 +42,7 @@ pub(crate) fn read_transfer(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fau
     let mut transfer = read_digestible(cells, PaymentMethod::Ach)?;
     transfer.customer.extend([cells.text()?, cells.text()?, cells.text()?]);
     transfer.provider_references.extend(cells.text_or_none()?);
+    transfer.request = cells.text()?;
     Ok(transfer)
 }
 
@@ -60,6 +63,7 @@ fn read_digestible(cells: &mut Cells<'_>, method: PaymentMethod) -> Result<Index
         metadata: cells.text()?,
         customer: Vec::new(),
         provider_references: Vec::new(),
+        request: String::new(),
     })
 }
 
@@ -72,6 +76,7 @@ impl IndexableEvent {
             total_debit: amount(self.total_debit_minor).and_then(Minor::new),
             customer: self.customer.iter().map(String::as_str).collect(),
             provider_references: self.provider_references.iter().map(String::as_str).collect(),
+            request: Some(&self.request),
             metadata: metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         }
         .terms()
@@ -228,6 +233,7 @@ mod tests {
                 .to_owned(),
             customer: vec!["Ada".to_owned()],
             provider_references: Vec::new(),
+            request: "req_1".to_owned(),
         }
     }
 
@@ -259,6 +265,7 @@ mod tests {
             "metadata:paid=true",
             "text:17",
             "text:a 1",
+            "text:req_1",
             "text:true",
         ];
         assert_eq!(terms, expected);
