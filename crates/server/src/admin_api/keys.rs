@@ -109,12 +109,10 @@ pub(crate) async fn issue(operator: Operator, body: Body) -> ApiResult {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let page = operator.page()?;
+    let (page, limit) = operator.page()?;
     let keys = operator.app.engine.keys(operator.path("environment")?, page).await?;
     let now = operator.app.engine.clock().now();
-    let last = keys.last().map(|record| record.id);
-    let items = keys.iter().map(|record| KeyResponse::of(record, now)).collect();
-    respond::ok(&ListResponse::new(items, page.limit, last))
+    respond::ok(&ListResponse::slice(keys, limit, |it| KeyResponse::of(&it, now), |it| it.id))
 }
 
 pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {

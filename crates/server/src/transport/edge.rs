@@ -23,7 +23,7 @@ use tracing::{debug, error, info};
 use crate::{
     app::{App, SharedApp},
     client_api::quote,
-    request::context::RequestContext,
+    request::{context::RequestContext, unknown_fields},
     response::error::ApiError,
     router::{OperationTable, router},
 };
@@ -72,8 +72,11 @@ impl Edge {
         // else: a second look at the path, boxes for the handler, its future and the body, and copies for the log.
         if self.operations.is_quote(operation) {
             let quoting = quote::answer(&self.app, &context, &head.headers, body);
-            let handled = AssertUnwindSafe(quoting).catch_unwind().await.map(IntoResponse::into_response);
-            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers };
+            let quoting = AssertUnwindSafe(quoting).catch_unwind();
+            let (handled, unknown_fields) = unknown_fields::collecting(quoting).await;
+            let handled = handled.map(IntoResponse::into_response);
+            let record =
+                Record { method: &head.method, uri: &head.uri, headers: &head.headers, unknown_fields };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
         let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -81,8 +84,9 @@ impl Edge {
         let headers = headers.into_iter().collect();
         // In a box of its own: what is not needed for a quote need not be moved about with one.
         let routing = Box::pin(self.route(context, Request::from_parts(head, body)));
-        let handled = AssertUnwindSafe(routing).catch_unwind().await;
-        let record = Record { method: &method, uri: &uri, headers: &headers };
+        let routing = AssertUnwindSafe(routing).catch_unwind();
+        let (handled, unknown_fields) = unknown_fields::collecting(routing).await;
+        let record = Record { method: &method, uri: &uri, headers: &headers, unknown_fields };
         Ok(self.finished(handled, operation, &context, started, &record))
     }
 
@@ -112,6 +116,7 @@ impl Edge {
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
+        unknown_fields::tell(&record.unknown_fields, response.headers_mut());
         record.log(context.id, response.status(), failure.as_ref(), took.as_micros());
         response
     }
@@ -157,6 +162,8 @@ struct Record<'a> {
     method: &'a Method,
     uri: &'a Uri,
     headers: &'a HeaderMap,
+    /// What the body had that nothing reads, in words.
+    unknown_fields: Vec<String>,
 }
 
 impl Record<'_> {
