@@ -12,6 +12,7 @@ mod follow_up;
 mod prepare;
 mod provider_report;
 mod reads;
+mod receipt;
 mod refund;
 mod resolve;
 mod schedule;
