@@ -63,7 +63,7 @@ async fn check(config: Config, script: &'static str) {
     let running = start_with(config).await;
     let origin = running.origin.clone();
     let work = move || {
-        let mut command = if script.ends_with(".py") {
+        let mut command = if Path::new(script).extension().is_some_and(|kind| kind == "py") {
             let mut command = Command::new(python());
             command.env("PYTHONDONTWRITEBYTECODE", "1");
             command
