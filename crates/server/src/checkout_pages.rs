@@ -121,12 +121,12 @@ fn receipt(payment: &CardPayment) -> Said {
         Some(("Reference", order.id.to_string(), "")),
     ];
     // Numbers, codes and our own words: nothing in them comes from anybody else.
-    let rows: String = lines
+    let rows: Vec<String> = lines
         .into_iter()
         .flatten()
         .map(|(name, value, class)| format!("<div{class}><dt>{name}</dt><dd>{value}</dd></div>"))
         .collect();
-    Said { title, text, rows: format!("<dl>{rows}</dl>"), is_final }
+    Said { title, text, rows: format!("<dl>{}</dl>", rows.concat()), is_final }
 }
 
 fn is_open(preparation: Preparation) -> bool {
