@@ -173,7 +173,7 @@ fn reveal_on_the_command_line(desk: &Desk, reference: &str, other: &str) {
     let terminal = Terminal::nowhere(std::env::temp_dir())
         .with("TOLLGATE_URL", &format!("http://{}", desk.server))
         .with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN)
-        .with("TOLLGATE_ENVIRONMENT", &desk.environment.to_string())
+        .with("TOLLGATE_ENVIRONMENT", &desk.environment)
         .with("TOLLGATE_ACTOR", "carol");
     let command = ["payments", "reveal-corrected-account", reference];
     let seen_by_carol = || {
