@@ -7,6 +7,8 @@ mod cargo;
 mod checklist;
 mod lines;
 mod postgres;
+#[cfg(test)]
+mod provider_table;
 mod sentences;
 mod step;
 mod summary;

@@ -1,5 +1,7 @@
 //! Refunds of card payments: how much goes back, what a provider says became of it, and what that means for the books.
 
+mod step;
+
 use crate::{
     fee::FeeSnapshot,
     id::RefundId,
@@ -7,6 +9,8 @@ use crate::{
     time::Timestamp,
     transaction::{Failure, Status, TransactionState},
 };
+
+pub use step::OffStep;
 
 /// Where a refund stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,6 +2,8 @@
 //!
 //! The same functions make the texts that are kept and those that are asked for, so that both always agree.
 
+use std::collections::HashSet;
+
 use crate::money::{Minor, Principal};
 
 /// Longer texts are cut off, in characters: the index is for names and numbers, not for letters.
@@ -20,6 +22,8 @@ pub struct SearchFields<'a> {
     pub customer: Vec<&'a str>,
     /// Names that providers have for it.
     pub provider_references: Vec<&'a str>,
+    /// The request that made it.
+    pub request: Option<&'a str>,
     /// The metadata's values that are texts, numbers or truths, by key.
     pub metadata: Vec<(&'a str, &'a str)>,
 }
@@ -38,12 +42,14 @@ impl SearchFields<'_> {
             }
         }
         terms.extend(self.provider_references.iter().filter_map(|name| text_term(name)));
+        terms.extend(self.request.and_then(text_term));
+        // Last: where there are too many, it is these that go.
         for (key, value) in &self.metadata {
             terms.extend(metadata_term(key, value));
             terms.extend(text_term(value));
         }
-        terms.sort_unstable();
-        terms.dedup();
+        let mut seen = HashSet::new();
+        terms.retain(|term| seen.insert(term.clone()));
         terms.truncate(MOST);
         terms
     }
@@ -87,6 +93,7 @@ mod tests {
             total_debit: Some(Minor::from(Principal::new(10_350).unwrap())),
             customer: vec!["Ada  Lovelace", "Ada@Example.com"],
             provider_references: vec!["pi_123"],
+            request: Some("req_01"),
             metadata: vec![("orderId", "A-17"), ("empty", " ")],
         };
         let terms = payment.terms();
@@ -98,10 +105,15 @@ mod tests {
             metadata_term("orderid", "a-17"),
             text_term("a-17"),
             text_term("PI_123"),
+            text_term("req_01"),
         ] {
             assert!(terms.contains(&asked.clone().unwrap()), "{asked:?} in {terms:?}");
         }
-        assert_eq!(terms.len(), 9, "{terms:?}");
+        assert_eq!(terms.len(), 10, "{terms:?}");
+        let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
+        let metadata = keys.iter().map(|key| (key.as_str(), "value")).collect();
+        let terms = SearchFields { metadata, ..payment }.terms();
+        assert!(terms.len() == MOST && terms.contains(&text_term("req_01").unwrap()), "{terms:?}");
     }
 
     #[test]

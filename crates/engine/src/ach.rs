@@ -26,7 +26,7 @@ pub use corrections::{CorrectedAccount, notifications_of_change};
 pub use preview::Preview;
 pub use reads::TransferRead;
 pub use request::{Bank, TransferCreated, TransferError, TransferRequest};
-pub use tokens::{CustomerToken, IssuedToken, TokenError};
+pub use tokens::{CustomerToken, IssueTokenError, IssuedToken, TokenError};
 
 /// How often a decision is made again because the transfer changed meanwhile.
 const MAX_ROUNDS: usize = 16;

@@ -14,6 +14,7 @@ mod hold_outcome;
 mod prepare;
 mod provider_report;
 mod reads;
+mod receipt;
 mod refund;
 mod resolve;
 mod schedule;

@@ -117,18 +117,42 @@ impl Engine {
     ) -> Result<AppliedConfig, ConfigureError> {
         let document = Arc::new(document);
         let name = self.environment_name(environment).await?;
+        let any_host = self.options.allow_other_provider_hosts;
+        let reading = move |current: ConfigRead| {
+            let configuration = read(&document, &current.configuration, any_host)?;
+            let warnings = configuration.warnings(&name);
+            Ok((configuration, warnings))
+        };
+        let (version, warnings) = self.change_config(environment, expected, origin, reading).await?;
+        Ok(AppliedConfig { version, warnings })
+    }
+
+    /// Puts in force what `edit` makes of the configuration that is in force, and answers its version. If another change came in
+    /// between, it is made again from that one; with `expected`, nothing is changed then.
+    pub(crate) async fn change_config<T: Send + 'static>(
+        &self,
+        environment: EnvironmentId,
+        expected: Option<u64>,
+        origin: Origin,
+        edit: impl Fn(ConfigRead) -> Result<(Configuration, T), ConfigureError> + Send + Sync + 'static,
+    ) -> Result<(u64, T), ConfigureError> {
+        let edit = Arc::new(edit);
         for _ in 0..MAX_TRIES {
             let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
             let from_version = current.version;
             if expected.is_some_and(|expected| expected != from_version) {
                 return Err(ConfigureError::Stale { current: from_version });
             }
-            let (stored, warnings) =
-                self.to_stored(environment, name.clone(), Arc::clone(&document), current).await?;
+            let edit = Arc::clone(&edit);
+            let editing = self.with_opened(environment, current, move |current, sealer| {
+                let (configuration, told) = edit(current)?;
+                Ok((configuration.to_stored(environment, sealer)?, told))
+            });
+            let (document, told) = editing.await?;
             let change = ConfigChange {
                 id: self.new_id(ChangeId::new)?,
                 from_version,
-                document: stored,
+                document,
                 actor: origin.actor.clone(),
                 request: origin.request.clone(),
                 at: self.clock.now(),
@@ -136,7 +160,7 @@ impl Engine {
             match self.store.put_config(environment, &change).await? {
                 ConfigPut::Done { version, directory } => {
                     self.directory.catch_up_with_config(environment, version, directory).await;
-                    return Ok(AppliedConfig { version, warnings });
+                    return Ok((version, told));
                 }
                 ConfigPut::Stale { .. } => {}
                 ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
@@ -174,38 +198,17 @@ impl Engine {
         expected: u64,
         origin: Origin,
     ) -> Result<u64, ConfigureError> {
-        let current = self.config(environment).await?;
-        if current.version != expected {
-            return Err(ConfigureError::Stale { current: current.version });
-        }
-        let restored =
-            self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
+        let restored = self.config_version(environment, version).await?.configuration;
         let any_host = self.options.allow_other_provider_hosts;
-        let document = self
-            .with_opened(environment, restored, move |restored, sealer| {
-                let mut restored = restored.configuration;
-                let providers = restored.providers.with_secrets_of(&current.configuration.providers);
-                restored.providers = providers.map_err(ConfigureError::Faulty)?;
-                check_hosts(&restored, any_host)?;
-                Ok(restored.to_stored(environment, sealer)?)
-            })
-            .await?;
-        let change = ConfigChange {
-            id: self.new_id(ChangeId::new)?,
-            from_version: expected,
-            document,
-            actor: origin.actor,
-            request: origin.request,
-            at: self.clock.now(),
+        let restoring = move |current: ConfigRead| {
+            let mut restored = restored.clone();
+            let providers = restored.providers.with_secrets_of(&current.configuration.providers);
+            restored.providers = providers.map_err(ConfigureError::Faulty)?;
+            check_hosts(&restored, any_host)?;
+            Ok((restored, ()))
         };
-        match self.store.put_config(environment, &change).await? {
-            ConfigPut::Done { version, directory } => {
-                self.directory.catch_up_with_config(environment, version, directory).await;
-                Ok(version)
-            }
-            ConfigPut::Stale { current } => Err(ConfigureError::Stale { current }),
-            ConfigPut::EnvironmentMissing => Err(ConfigureError::Missing),
-        }
+        let (version, ()) = self.change_config(environment, Some(expected), origin, restoring).await?;
+        Ok(version)
     }
 
     /// The current configuration.
@@ -266,21 +269,6 @@ impl Engine {
             work(ConfigRead { version: stored.version, configuration }, &sealer)
         });
         working.await.unwrap_or(Err(ConfigureError::CutOff))
-    }
-
-    async fn to_stored(
-        &self,
-        environment: EnvironmentId,
-        name: EnvironmentName,
-        document: Arc<Value>,
-        current: ConfigVersion,
-    ) -> Result<(String, Vec<ConfigWarning>), ConfigureError> {
-        let any_host = self.options.allow_other_provider_hosts;
-        self.with_opened(environment, current, move |current, sealer| {
-            let configuration = read(&document, &current.configuration, any_host)?;
-            Ok((configuration.to_stored(environment, sealer)?, configuration.warnings(&name)))
-        })
-        .await
     }
 
     /// From the directory, or from the store where this node has not heard of the environment yet.

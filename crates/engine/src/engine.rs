@@ -13,6 +13,7 @@ use crate::{
     ach::account_keys::AccountKeys,
     directory::Directory,
     host::Process,
+    key_conflicts::KeyConflicts,
     options::Options,
     outbox::DeliveryTally,
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
@@ -49,6 +50,7 @@ pub struct Engine {
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
     pub(crate) provider_watch: ProviderWatch,
+    pub(crate) key_conflicts: KeyConflicts,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
     pub(crate) outbox_notify: Notify,
@@ -129,6 +131,7 @@ impl Engine {
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             provider_watch: ProviderWatch::default(),
+            key_conflicts: KeyConflicts::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),
             delivery_tally: Arc::default(),

@@ -13,6 +13,7 @@ mod doctor;
 mod engine;
 mod failpoint;
 mod host;
+mod key_conflicts;
 mod keys;
 mod metadata_text;
 mod options;
@@ -36,8 +37,8 @@ mod wallet;
 mod webhook;
 
 pub use ach::{
-    Bank, CorrectedAccount, CustomerToken, IssuedToken, Preview, TokenError, TransferCreated, TransferError,
-    TransferRead, TransferRequest, notifications_of_change,
+    Bank, CorrectedAccount, CustomerToken, IssueTokenError, IssuedToken, Preview, TokenError,
+    TransferCreated, TransferError, TransferRead, TransferRequest, notifications_of_change,
 };
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,

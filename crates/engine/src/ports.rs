@@ -42,8 +42,8 @@ pub use store::{
     StoreError,
 };
 pub use transfers::{
-    Audit, AuditFinding, NewTransfer, ReservationCancel, Reserved, Transfer, TransferChange, TransferPosting,
-    TransferProgress, TransferStore,
+    Audit, AuditFinding, KeyedToken, NewTransfer, ReservationCancel, Reserved, Transfer, TransferChange,
+    TransferPosting, TransferProgress, TransferStore,
 };
 
 /// The time of day. Domain and engine never read a clock by themselves.

@@ -5,23 +5,18 @@
 
 use data_encoding::HEXLOWER;
 use tollgate_configuration::{Configuration, Provider};
-use tollgate_domain::{
-    Timestamp,
-    id::{ChangeId, EnvironmentId},
-};
+use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_vault::Secret;
 
 use crate::{
     configure::{ConfigRead, ConfigureError, Origin},
     engine::Engine,
     ports::{
-        CallError, CheckSubject, ConfigChange, ConfigPut, NewWebhook, ProviderCheck, ProviderCheckRecord,
-        ProviderChecks, RegisteredWebhook, StoreError,
+        CallError, CheckSubject, NewWebhook, ProviderCheck, ProviderCheckRecord, ProviderChecks,
+        RegisteredWebhook, StoreError,
     },
 };
 
-/// How often a secret is stored anew because another change of the configuration came first.
-const MAX_TRIES: usize = 8;
 const REGISTRATION: &str = "webhook_registration";
 
 /// Why a provider was not checked.
@@ -149,35 +144,15 @@ impl Engine {
         secret: &Secret,
         origin: Origin,
     ) -> Result<ConfigRead, ProviderCheckError> {
-        for _ in 0..MAX_TRIES {
-            let current = self.store.config(environment).await?.ok_or(ProviderCheckError::Missing)?;
-            let from_version = current.version;
-            let (name, secret) = (name.to_owned(), secret.clone());
-            let changing = self.with_opened(environment, current, move |mut read, sealer| {
-                let providers = std::mem::take(&mut read.configuration.providers);
-                read.configuration.providers = providers.with_webhook_secret(&name, &secret);
-                Ok((read.configuration.to_stored(environment, sealer)?, read.configuration))
-            });
-            let (document, configuration) = changing.await?;
-            let change = ConfigChange {
-                id: self.new_id(ChangeId::new).map_err(ConfigureError::from)?,
-                from_version,
-                document,
-                actor: origin.actor.clone(),
-                request: origin.request.clone(),
-                at: self.clock.now(),
-            };
-            match self.store.put_config(environment, &change).await? {
-                ConfigPut::Done { version, directory } => {
-                    self.directory.catch_up_with_config(environment, version, directory).await;
-                    return Ok(ConfigRead { version, configuration });
-                }
-                ConfigPut::Stale { .. } => {}
-                ConfigPut::EnvironmentMissing => return Err(ProviderCheckError::Missing),
-            }
-        }
-        let reason = "too many concurrent changes to this configuration".to_owned();
-        Err(StoreError::Unavailable(reason).into())
+        let (name, secret) = (name.to_owned(), secret.clone());
+        let storing = move |mut current: ConfigRead| {
+            let providers = std::mem::take(&mut current.configuration.providers);
+            current.configuration.providers = providers.with_webhook_secret(&name, &secret);
+            Ok((current.configuration.clone(), current.configuration))
+        };
+        let stored = self.change_config(environment, None, origin, storing).await;
+        let (version, configuration) = stored.map_err(missing)?;
+        Ok(ConfigRead { version, configuration })
     }
 }
 

@@ -20,7 +20,8 @@ pub struct RateLimiter {
 }
 
 /// The rate is used up for now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("rate limit exceeded")]
 pub struct RateLimitExceeded {
     /// How long until the next one is let through.
     pub retry_after: Duration,

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use tollgate_domain::{
     Minor, PaymentMethod, ServiceReference, Timestamp,
-    card::Preparation,
+    card::{CardOrder, Preparation},
     id::{EnvironmentId, PaymentId},
     search::{amount_term, customer_term, metadata_term, text_term},
     transaction::{Status, Transaction},
 };
+
+use tracing::warn;
 
 use crate::{
     card::ReadError,
@@ -32,8 +34,8 @@ const MAX_EVENTS: u32 = 100;
 /// What is looked for; everything that is given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct PaymentSearch {
-    /// A reference, an amount, a name or address of the customer, `key=value` or a value of the metadata, or a provider's
-    /// name for the payment.
+    /// A reference, an amount, a name or address of the customer, `key=value` or a value of the metadata, a provider's
+    /// name for the payment, or the id of the request that made it.
     pub text: String,
     /// Its transaction in this status.
     pub status: Option<Status>,
@@ -145,6 +147,41 @@ impl Engine {
                 return Ok((payments, before));
             }
         }
+    }
+
+    /// Lets a preparation be found of which nothing came. That is a help for people: if it fails, the payment is still found by
+    /// its reference.
+    pub(crate) async fn index_failed_preparation(&self, order: &CardOrder) {
+        if let Err(error) = self.store.index_payment(order.environment, order.id).await {
+            warn!(%error, reference = %order.id, "a failed preparation was not indexed");
+        }
+    }
+
+    /// Card payments that fit a text, paid or not, newest first.
+    pub async fn find_card_payments(
+        &self,
+        environment: EnvironmentId,
+        text: String,
+        preparation: Option<Preparation>,
+        before: Option<PaymentId>,
+        limit: u32,
+    ) -> Result<Vec<CardPayment>, ReadError> {
+        let method = Some(PaymentMethod::WebCard);
+        let search = PaymentSearch { text, preparation, method, ..PaymentSearch::default() };
+        let before = before.map(PaymentId::to_bytes);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let (found, _) = self.search_payments(environment, &search, before, limit).await?;
+        let mut payments = Vec::with_capacity(found.len());
+        for found in found {
+            match found {
+                FoundPayment::Preparation(payment) => payments.push(*payment),
+                FoundPayment::Transaction(transaction) => {
+                    let ServiceReference::Card(id) = transaction.reference else { continue };
+                    payments.extend(self.store.payment(environment, id).await?);
+                }
+            }
+        }
+        Ok(payments)
     }
 
     /// Card payments that nobody has paid and that pass a search's filters, whatever their texts, newest first, and where

@@ -151,6 +151,16 @@ pub(crate) fn exception(discrepancy: &Discrepancy, source: &str) -> Value {
     })
 }
 
+/// The failure that the latest line of this kind tells.
+pub(crate) fn latest_failure(entries: &[Entry], kind: &str) -> Option<Failure> {
+    entries.iter().rev().filter(|entry| entry.kind == kind).find_map(|entry| {
+        let detail: Value = serde_json::from_str(&entry.detail).ok()?;
+        let failure = detail.get("failure")?;
+        let text = |name: &str| failure.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some(Failure { code: text("code")?, message: text("message")? })
+    })
+}
+
 /// A failure's code and sentence.
 pub(crate) fn failure(failure: &Failure) -> Value {
     json!({ "code": failure.code, "message": failure.message })

@@ -228,7 +228,7 @@ impl<'a> Checkup<'a> {
                 self.pass("clock", message);
             }
         }
-        (self.checks, self.calls.finish::<()>(Ok(())).logs)
+        (self.checks, self.calls.finish::<(), CallError>(Ok(())).logs)
     }
 }
 

@@ -77,7 +77,7 @@ impl<'a> CallSession<'a> {
     }
 
     /// The outcome together with what was asked on the way.
-    pub(crate) fn finish<T>(self, outcome: Result<T, CallError>) -> Call<T> {
+    pub(crate) fn finish<T, E>(self, outcome: Result<T, E>) -> Call<T, E> {
         Call { outcome, logs: self.logs }
     }
 

@@ -28,12 +28,12 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
-    transaction::{Dispute, Failure},
+    transaction::Dispute,
 };
 use tollgate_engine::ports::{
     Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, InboundWebhook,
-    NewWebhook, OrderFault, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, Rejection,
-    RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    NewWebhook, OrderFault, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind,
+    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
@@ -108,16 +108,13 @@ impl Cards for Square {
         }
     }
 
-    fn check_order(&self, _: &Provider, order: &CardOrder) -> Result<(), OrderFault> {
+    async fn check_order(&self, provider: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
         if order.flow == Flow::HostedCheckout && order.capture == CaptureMode::Manual {
             let message = "cannot be manual: the hosted page of the selected provider captures at once; use the payment \
                  component, or route hosted checkouts to another provider";
-            return Err(OrderFault { field: "capture", message: message.to_owned() });
+            let fault = OrderFault { field: "capture", message: message.to_owned() };
+            return CallSession::new(&self.http, &self.hasty).finish(Err(fault));
         }
-        Ok(())
-    }
-
-    async fn check(&self, provider: &Provider, order: &CardOrder) -> Call<()> {
         let mut calls = CallSession::new(&self.http, &self.hasty);
         let currency = self.currency(&mut calls, self.api(provider)).await;
         calls.finish(match currency {
@@ -321,14 +318,13 @@ async fn read_location(
     Ok(read.map(|read| read.location).filter(|location| location.id == id))
 }
 
-fn other_currency(only: &str, order: &CardOrder) -> CallError {
+fn other_currency(only: &str, order: &CardOrder) -> OrderFault {
     let message = format!(
-        "The configured Square location takes payments in {only} only, not in {asked}. Route {asked} to another \
-         provider, or configure a location in {asked}.",
+        "must be {only}, the only one that the configured Square location takes; route {asked} to another provider, or \
+         configure a location in {asked}",
         asked = order.currency.code()
     );
-    let failure = Failure { code: "currency_not_supported".to_owned(), message };
-    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
+    OrderFault { field: "currency", message }
 }
 
 /// A payment of the component's. It was made with our reference, so that one without is another's.

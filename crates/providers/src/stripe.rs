@@ -20,7 +20,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
-    Flow, Timestamp,
+    Currency, Flow, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
@@ -86,8 +86,12 @@ impl Cards for Stripe {
         }
     }
 
-    fn check_order(&self, provider: &Provider, order: &CardOrder) -> Result<(), OrderFault> {
-        request::check(order, &provider.options)
+    async fn check_order(&self, provider: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
+        self.calls().finish(request::check(order, &provider.options))
+    }
+
+    fn amount_step(&self, currency: Currency) -> u64 {
+        request::amount_step(currency)
     }
 
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {

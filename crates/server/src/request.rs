@@ -7,3 +7,4 @@ pub(crate) mod fields;
 pub(crate) mod idempotency_key;
 pub(crate) mod location;
 pub(crate) mod metadata_field;
+pub(crate) mod unknown_fields;

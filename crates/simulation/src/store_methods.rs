@@ -156,6 +156,7 @@ through! {
 
 through! {
     TransferStore {
+        Write keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
         Read transfer_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<TransferId>;
         Write cancel_reservation(
             environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
@@ -260,6 +261,11 @@ through! {
             environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
         Read attention(environment: EnvironmentId, most: u32) -> Attention;
+    }
+
+    // A help for people, of which nothing else depends: no fault is drawn for it.
+    async fn index_payment(&self, environment: EnvironmentId, id: PaymentId) -> Result<(), StoreError> {
+        self.inner.index_payment(environment, id).await
     }
 }
 

@@ -15,6 +15,9 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// Every provider there is.
+    pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Increase];
+
     /// The name in paths and in the control interface.
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,6 +93,9 @@ pub struct Config {
     pub increase: IncreaseKeys,
     /// Where webhooks go from the start; more can be added through the control interface.
     pub webhooks: Vec<WebhookTarget>,
+    /// The only provider there is, at the root of the router instead of under its name; for client libraries that take a
+    /// host but no path. Everything else stays where it is.
+    pub only: Option<Wire>,
     /// The origin customers reach the router at, used in checkout links: `http://127.0.0.1:4010`.
     pub public_url: String,
     /// How many objects of each kind a provider remembers; the oldest are dropped beyond it.
@@ -131,6 +137,7 @@ impl Default for Config {
                 balance: IncreaseKeys::LARGE_BALANCE,
             },
             webhooks: Vec::new(),
+            only: None,
             public_url: "http://127.0.0.1".to_owned(),
             objects_max: 200_000,
             seed: crate::calendar::unix_nanos(),

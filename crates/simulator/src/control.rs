@@ -65,8 +65,7 @@ async fn clear_faults(State(providers): State<Providers>) -> Response {
 }
 
 async fn list_webhooks(State(providers): State<Providers>) -> Response {
-    let targets =
-        [Wire::Stripe, Wire::Square, Wire::Increase].map(|wire| providers.services.targets(wire)).concat();
+    let targets = Wire::ALL.map(|wire| providers.services.targets(wire)).concat();
     let queue = &providers.services.queue;
     json_response(
         StatusCode::OK,

@@ -57,8 +57,10 @@ impl Services {
         lock(&self.calls).clear();
     }
 
-    pub(crate) fn public_url(&self) -> String {
-        lock(&self.public_url).trim_end_matches('/').to_owned()
+    /// The address customers reach a provider's pages at.
+    pub(crate) fn base_url(&self, wire: Wire) -> String {
+        let origin = lock(&self.public_url).trim_end_matches('/').to_owned();
+        if self.config.only == Some(wire) { origin } else { format!("{origin}/{}", wire.name()) }
     }
 
     pub(crate) fn set_public_url(&self, origin: String) {

@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 
-use crate::config::{Config, WebhookTarget};
+use crate::config::{Config, WebhookTarget, Wire};
 use crate::providers::Providers;
 use crate::{control, increase, square, stripe};
 
@@ -35,28 +35,25 @@ impl Simulator {
         Self { providers: Providers::new(config), is_started: Arc::default() }
     }
 
-    /// Every route: `/stripe/…`, `/square/…`, `/increase/…` and `/control/…`.
+    /// Every route: `/stripe/…`, `/square/…`, `/increase/…` and `/control/…`. With [`Config::only`], that provider's API at the
+    /// root, and `/control/…`.
     pub fn router(&self) -> Router {
-        Router::new()
-            .nest("/stripe", self.stripe_router())
-            .nest("/square", self.square_router())
-            .nest("/increase", self.increase_router())
-            .nest("/control", self.starting(control::router(self.providers.clone())))
+        let apis = match self.providers.services.config.only {
+            Some(wire) => self.api(wire),
+            None => Wire::ALL.into_iter().fold(Router::new(), |router, wire| {
+                router.nest(&format!("/{}", wire.name()), self.api(wire))
+            }),
+        };
+        apis.nest("/control", self.starting(control::router(self.providers.clone())))
     }
 
-    /// The Stripe API alone, for client libraries that take a host but no path in front of `/v1`.
-    pub fn stripe_router(&self) -> Router {
-        self.starting(stripe::router(self.providers.stripe.clone()))
-    }
-
-    /// The Square API alone.
-    pub fn square_router(&self) -> Router {
-        self.starting(square::router(self.providers.square.clone()))
-    }
-
-    /// The Increase API alone.
-    pub fn increase_router(&self) -> Router {
-        self.starting(increase::router(self.providers.increase.clone()))
+    /// One provider's API.
+    fn api(&self, wire: Wire) -> Router {
+        self.starting(match wire {
+            Wire::Stripe => stripe::router(self.providers.stripe.clone()),
+            Wire::Square => square::router(self.providers.square.clone()),
+            Wire::Increase => increase::router(self.providers.increase.clone()),
+        })
     }
 
     /// Says where customers reach the router, once the port is known.

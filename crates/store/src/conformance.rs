@@ -152,7 +152,7 @@ macro_rules! conformance_suite {
                 one_event_is_sent_again, a_span_is_sent_again, a_moment_of_many_events_is_sent_again_in_slices,
                 what_was_parked_is_sent_again, nothing_is_sent_where_nobody_is;
             records:
-                events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
+                a_key_keeps_its_first_customer_token, a_payment_without_events_is_indexed_on_request, events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
                 payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
                 attention_is_counted_up_to_a_limit;
             inspection:

@@ -4,6 +4,7 @@ pub(crate) mod accounts;
 pub(crate) mod admin_changes;
 pub(crate) mod audit;
 pub(crate) mod config;
+pub(crate) mod customer_tokens;
 pub(crate) mod deliveries;
 pub(crate) mod diagnosis;
 pub(crate) mod digest;

@@ -50,11 +50,7 @@ enum Command {
         config: Option<PathBuf>,
     },
     /// Run only the provider simulator: an in-memory simulator of the providers' APIs.
-    Simulator {
-        /// The address to listen on; port 0 picks a free port.
-        #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]
-        listen: String,
-    },
+    Simulator(simulator::SimulatorArgs),
     /// Generate a secret for the settings.
     Generate {
         /// Which.
@@ -127,7 +123,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let Some(command) = arguments.command else { return within_runtime(sandbox::run()) };
     match command {
         Command::Serve { config } => within_runtime(serve::run(config)),
-        Command::Simulator { listen } => within_runtime(simulator::run(listen)),
+        Command::Simulator(arguments) => within_runtime(simulator::run(arguments)),
         Command::Apply(asked) => within_runtime(asked.run(apply::run)),
         Command::Export(asked) => within_runtime(asked.run(export::run)),
         Command::Config(asked) => within_runtime(asked.run(config::run)),

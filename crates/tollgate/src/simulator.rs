@@ -1,19 +1,43 @@
 //! `tollgate simulator`: the provider simulator as a process of its own.
 
-use tollgate_simulator::{Config, Simulator};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use tollgate_simulator::{Config, Simulator, Wire};
 use tracing::info;
 
 use crate::{failure::Failure, logging, node, settings::ServerSettings};
 
-pub(crate) async fn run(listen: String) -> Result<(), Failure> {
+/// Which providers, and where.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SimulatorArgs {
+    /// The address to listen on; port 0 picks a free port.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4010")]
+    listen: String,
+    /// Serve one provider, at the root of the address: for client libraries that take a host but no path.
+    #[arg(long, value_name = "PROVIDER", value_parser = provider())]
+    only: Option<Wire>,
+}
+
+fn provider() -> impl TypedValueParser<Value = Wire> {
+    PossibleValuesParser::new(Wire::ALL.map(Wire::name))
+        .try_map(|name| Wire::ALL.into_iter().find(|wire| wire.name() == name).ok_or("unknown provider"))
+}
+
+pub(crate) async fn run(SimulatorArgs { listen, only }: SimulatorArgs) -> Result<(), Failure> {
     let _log = logging::start(&ServerSettings::load(None)?.log)?;
     let (listener, address) = node::bind(&listen).await?;
     let origin = format!("http://{address}");
-    let config = Config { public_url: origin.clone(), ..Config::default() };
-    println!("stripe    {origin}/stripe    {}", config.stripe.secret_key);
-    println!("square    {origin}/square    {}", config.square.access_token);
-    println!("increase  {origin}/increase  {}", config.increase.api_key);
-    println!("control   {origin}/control");
+    let config = Config { public_url: origin.clone(), only, ..Config::default() };
+    for wire in Wire::ALL.into_iter().filter(|wire| only.is_none_or(|only| only == *wire)) {
+        let name = wire.name();
+        let base = if only.is_some() { origin.clone() } else { format!("{origin}/{name}") };
+        let key = match wire {
+            Wire::Stripe => &config.stripe.secret_key,
+            Wire::Square => &config.square.access_token,
+            Wire::Increase => &config.increase.api_key,
+        };
+        println!("{name:<9} {base}  {key}");
+    }
+    println!("{:<9} {origin}/control", "control");
     let simulator = Simulator::new(config);
     let stop = node::stop_signal()?;
     info!(%address, "listening");

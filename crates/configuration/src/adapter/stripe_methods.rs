@@ -1,25 +1,24 @@
 //! The payment methods that can be named for Stripe.
 //!
+//! Each method's currencies and timing are those of its page in Stripe's documentation, `docs.stripe.com/payments/<method>`.
 //! Where a method's answer comes late, Stripe keeps the payment open for it: a bank debit is `processing` for up to 14 days,
-//! a voucher can be paid for 3 days (Multibanco 7), and what was not paid comes back as failed.
+//! a voucher can be paid for some days (Konbini 3, OXXO 5, Multibanco 7), and what was not paid comes back as failed.
 
 use crate::payment_method_type::{CARD, MethodTiming, PaymentMethodType, method};
 
-/// Methods that need nothing but their name in a one-time payment. Those that need a customer's record or parameters of
-/// their own are not offered.
+/// Methods that need nothing but their name in a one-time payment. Those that need a customer's record, a shipping address or
+/// parameters of their own are not offered.
 pub(crate) const METHODS: &[PaymentMethodType] = {
     use MethodTiming::{Debit, Immediate, Voucher};
     &[
         CARD,
         method("link", Immediate, &[]),
         method("affirm", Immediate, &["CAD", "USD"]),
-        method("afterpay_clearpay", Immediate, &["AUD", "CAD", "GBP", "NZD", "USD"]),
         method(
             "alipay",
             Immediate,
             &["AUD", "CAD", "CNY", "EUR", "GBP", "HKD", "JPY", "MYR", "NZD", "SGD", "USD"],
         ),
-        method("amazon_pay", Immediate, &["USD"]),
         method("au_becs_debit", Debit, &["AUD"]),
         method("bacs_debit", Debit, &["GBP"]),
         method("bancontact", Immediate, &["EUR"]),
@@ -33,7 +32,7 @@ pub(crate) const METHODS: &[PaymentMethodType] = {
         method(
             "klarna",
             Immediate,
-            &["AUD", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "NOK", "NZD", "PLN", "RON", "SEK", "USD"],
+            &["AUD", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "NOK", "NZD", "PLN", "SEK", "USD"],
         ),
         method("konbini", Voucher, &["JPY"]),
         method("mobilepay", Immediate, &["DKK", "EUR", "NOK", "SEK"]),
@@ -43,11 +42,10 @@ pub(crate) const METHODS: &[PaymentMethodType] = {
         method("paynow", Immediate, &["SGD"]),
         method("pix", Voucher, &["BRL"]),
         method("promptpay", Immediate, &["THB"]),
-        method("revolut_pay", Immediate, &["EUR", "GBP"]),
         method("sepa_debit", Debit, &["EUR"]),
         method("swish", Immediate, &["SEK"]),
         method("twint", Immediate, &["CHF"]),
         method("us_bank_account", Debit, &["USD"]),
-        method("zip", Immediate, &["AUD", "USD"]),
+        method("zip", Immediate, &["AUD"]),
     ]
 };

@@ -210,6 +210,16 @@ fn explained(error: &RefundError, currency: Currency) -> String {
             minor(left.principal, currency),
             minor(left.fee, currency)
         ),
+        RefundError::OffStep { off, .. } => {
+            let works: Vec<_> = off.nearest.iter().map(|near| minor(near.principal, currency)).collect();
+            let step = Minor::new(off.step).unwrap_or_default();
+            format!(
+                "This would refund {} in total, but the provider takes only multiples of {}. Amounts that work: {}.",
+                minor(off.share.total(), currency),
+                minor(step, currency),
+                if works.is_empty() { "none near it".to_owned() } else { works.join(" or ") },
+            )
+        }
         RefundError::KeyReused(_) => "This form was already sent with other values; start again.".to_owned(),
         RefundError::Store(_) => {
             "The database is not responding. The refund may have been recorded: look at the payment before trying again."

@@ -116,6 +116,10 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "waiting" => {
             ("warn", "Waiting".to_owned(), vec![format!("{}.", capitalized(&text(detail, "reason")))])
         }
+        "refused" => {
+            let said = "Whether an earlier request was accepted is being looked up.".to_owned();
+            ("warn", "Refused by the provider".to_owned(), with_failure(said, detail))
+        }
         "account_revealed" => {
             let said = format!("{} was shown the corrected account number.", text(detail, "actor"));
             ("", "Corrected account revealed".to_owned(), vec![said])

@@ -61,7 +61,7 @@ impl Engine {
         if !sent.contains_key(CUSTOMER) && kept_text.is_some() && kept_text == sent_text {
             kept.remove(CUSTOMER);
         }
-        differing(&kept, &sent)
+        shown(differing(&kept, &sent))
     }
 
     fn digests(
@@ -91,15 +91,44 @@ impl Engine {
             ("metadata", Some(&write(&request.metadata))),
             ("remittanceData", Some(&request.remittance.as_deref().map(write).unwrap_or_default())),
         ];
+        self.field_digests(environment, salt, &fields)
+    }
+
+    fn field_digests(
+        &self,
+        environment: EnvironmentId,
+        salt: Option<&[u8]>,
+        fields: &[(&str, Option<&str>)],
+    ) -> Digests {
         let scope = environment.to_bytes();
-        let digest = |(name, value): (&str, Option<&str>)| {
-            let parts = [Some(scope.as_slice()), salt, Some(name.as_bytes()), Some(value?.as_bytes())];
+        let digest = |(name, value): &(&str, Option<&str>)| {
+            let value = (*value)?.as_bytes();
+            let parts = [Some(scope.as_slice()), salt, Some(name.as_bytes()), Some(value)];
             let parts: Vec<&[u8]> = parts.into_iter().flatten().collect();
             let digest = self.request_digester.digest(&parts);
-            Some((name.to_owned(), HEXLOWER.encode(digest.get(..DIGEST_LENGTH).unwrap_or(&digest))))
+            Some(((*name).to_owned(), HEXLOWER.encode(digest.get(..DIGEST_LENGTH).unwrap_or(&digest))))
         };
-        fields.into_iter().filter_map(digest).collect()
+        fields.iter().filter_map(digest).collect()
     }
+
+    /// The fingerprints of a request for a customer token.
+    pub(super) fn customer_fingerprints(&self, environment: EnvironmentId, customer: &Customer) -> String {
+        let fields: [(&str, Option<&str>); 6] = [
+            ("externalCustomerId", Some(&customer.external_id)),
+            ("email", Some(&customer.email)),
+            ("firstName", Some(&customer.first_name)),
+            ("lastName", Some(&customer.last_name)),
+            ("phone", Some(customer.phone.as_deref().unwrap_or_default())),
+            ("metadata", Some(&canonical(&customer.metadata))),
+        ];
+        serde_json::to_string(&self.field_digests(environment, None, &fields)).unwrap_or_default()
+    }
+}
+
+/// The fields in which the fingerprints of two requests differ.
+pub(super) fn differing_fields(one: &str, other: &str) -> Vec<String> {
+    let read = |text: &str| serde_json::from_str::<Digests>(text).unwrap_or_default();
+    differing(&read(one), &read(other))
 }
 
 fn customer_text(customer: &Customer, write: fn(&str) -> String) -> String {
@@ -121,6 +150,18 @@ fn differing(one: &Digests, other: &Digests) -> Vec<String> {
     differing.sort();
     differing.dedup();
     differing
+}
+
+/// The numbers of a bank account count as one: which of them differs would help to find the other out.
+fn shown(differing: Vec<String>) -> Vec<String> {
+    let shown = |field: String| match field.as_str() {
+        "accountNumber" | "routingNumber" => "bankAccount".to_owned(),
+        _ => field,
+    };
+    let mut fields: Vec<String> = differing.into_iter().map(shown).collect();
+    fields.sort();
+    fields.dedup();
+    fields
 }
 
 /// The same JSON in the same letters, whatever the order of its fields. Numbers stay as they were written.

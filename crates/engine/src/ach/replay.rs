@@ -48,6 +48,7 @@ impl Engine {
         let ReplayRequest { environment, request, .. } = *repetition;
         let differing = self.differences(environment, &known, request);
         if !differing.is_empty() {
+            self.count_key_conflict(environment, &repetition.id.to_bytes())?;
             return Err(TransferError::KeyReused(differing));
         }
         let Some(known) = self.keep(repetition, known).await? else { return Ok(None) };

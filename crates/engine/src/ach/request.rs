@@ -11,6 +11,7 @@ use super::tokens::{CustomerToken, TokenError};
 use crate::{
     ports::{BankAccount, StoreError, Transfer},
     quote::QuoteRequest,
+    rate_limiter::RateLimitExceeded,
 };
 
 /// Where the money goes.
@@ -90,6 +91,9 @@ pub enum TransferError {
     /// The key was used for another request.
     #[error("the key was used for a request with different: {}", .0.join(", "))]
     KeyReused(Vec<String>),
+    /// The key was used for too many other requests.
+    #[error("too many different requests used the idempotency key")]
+    TooManyConflicts(#[from] RateLimitExceeded),
     /// The wallet's available funds are below the total debit.
     #[error("only {available} is available")]
     Insufficient {

@@ -3,16 +3,21 @@
 use std::time::Duration;
 
 use tollgate_domain::{
+    ServiceReference,
     id::{EnvironmentId, TransferId},
     transaction::{Failure, Status},
 };
 
-use super::{AchProvider, update::TransferUpdate};
+use super::{
+    AchProvider,
+    update::{REFUSED, TransferUpdate},
+};
 use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{CallError, CallLog, StoreError, Transfer, TransientError},
     provider_account::AccountCheck,
+    timeline,
 };
 
 /// How long a transfer waits for the key of its bank details before it fails.
@@ -95,39 +100,39 @@ impl Engine {
             }
             (outcome, _) => {
                 // The bank details are deleted when the provider refuses a transfer, so that it is never sent again.
-                let was_refused = transfer.progress.sealed_account.is_none();
+                let refusal = match transfer.progress.sealed_account {
+                    None if matches!(outcome, Ok(None)) => Some(self.refusal(&transfer).await?),
+                    _ => None,
+                };
                 // A node that still has the key puts it back within minutes; after that it is gone for good, and so is
                 // every way to send this transfer.
                 let given_up_at = transfer.order.created_at.saturating_add(LOST_KEY_PATIENCE);
                 let is_lost = self.clock.now() >= given_up_at;
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);
-                match outcome {
-                    Ok(Some(report)) => update.apply_report(&report, "resolver"),
-                    Ok(None) if was_refused => update.reject(Failure {
-                        code: "provider_funds".to_owned(),
-                        message: "The provider's funding account had insufficient funds.".to_owned(),
-                    }),
-                    Ok(None) if is_lost => update.reject(Failure {
+                match (outcome, refusal) {
+                    (Ok(Some(report)), _) => update.apply_report(&report, "resolver"),
+                    (Ok(None), Some(failure)) => update.reject(failure),
+                    (Ok(None), None) if is_lost => update.reject(Failure {
                         code: "bank_details_lost".to_owned(),
                         message: "The provider never received this transfer, and its bank details were lost with the \
                                   database's memory before it could be sent again. Make it again."
                             .to_owned(),
                     }),
-                    Ok(None) => update.try_again(&TransientError {
+                    (Ok(None), None) => update.try_again(&TransientError {
                         reason:
                             "the provider never accepted it, and its bank details cannot be decrypted at the moment"
                                 .to_owned(),
                         retry_after: None,
                     }),
-                    Err(CallError::Rejected(rejection)) => update.try_again(&TransientError {
+                    (Err(CallError::Rejected(rejection)), _) => update.try_again(&TransientError {
                         reason: format!(
                             "the provider does not list transfers: {}",
                             rejection.failure.message
                         ),
                         retry_after: None,
                     }),
-                    Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+                    (Err(CallError::Unsent(transient) | CallError::Unknown(transient)), _) => {
                         update.try_again(&transient);
                     }
                 }
@@ -135,6 +140,16 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Why the provider refused a transfer, in its own words.
+    async fn refusal(&self, transfer: &Transfer) -> Result<Failure, StoreError> {
+        let reference = ServiceReference::Ach(transfer.order.id);
+        let lines = self.store.timeline(transfer.order.environment, reference).await?;
+        Ok(timeline::latest_failure(&lines, REFUSED).unwrap_or_else(|| Failure {
+            code: "provider_funds".to_owned(),
+            message: "The provider's funding account had insufficient funds.".to_owned(),
+        }))
     }
 
     async fn read_transfer(

@@ -4,10 +4,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 use tollgate_domain::{Timestamp, customer::Customer};
 use tollgate_vault::{SealError, Secret, token_generation};
 
-use crate::{engine::Engine, snapshot::EnvironmentView};
+use super::fingerprint::differing_fields;
+use crate::{
+    engine::Engine,
+    ports::{KeyedToken, StoreError},
+    rate_limiter::RateLimitExceeded,
+    snapshot::EnvironmentView,
+};
 
 const VERSION: u64 = 1;
 
@@ -43,6 +50,22 @@ pub struct IssuedToken {
     pub token: String,
     /// When it ends; `None` is never.
     pub expires_at: Option<Timestamp>,
+}
+
+/// Why no token was issued.
+#[derive(Debug, thiserror::Error)]
+pub enum IssueTokenError {
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The key was used for another request; these fields differ.
+    #[error("the idempotency key was used for a different request")]
+    KeyReused(Vec<String>),
+    /// The key was used for too many other requests.
+    #[error("too many different requests used the idempotency key")]
+    TooManyConflicts(#[from] RateLimitExceeded),
+    /// The store did not respond.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Why a token names nobody.
@@ -121,6 +144,40 @@ impl Engine {
         let content = serde_json::to_vec(&content).map_err(|_| SealError::Malformed)?;
         let key = self.master_key.token_key(&view.environment.id.to_string(), settings.token_key());
         Ok(IssuedToken { token: key.seal(&content)?, expires_at })
+    }
+
+    /// Makes a token for a customer, once per key; also says whether this call only repeats an earlier one.
+    pub async fn issue_token_once(
+        &self,
+        view: &EnvironmentView,
+        customer: &Customer,
+        key: &str,
+    ) -> Result<(IssuedToken, bool), IssueTokenError> {
+        let environment = view.environment.id;
+        let IssuedToken { token, expires_at } = self.issue_token(view, customer)?;
+        let new = KeyedToken {
+            key: self.reference_digester.digest(&[
+                b"customer token",
+                &environment.to_bytes(),
+                key.as_bytes(),
+            ]),
+            fingerprints: self.customer_fingerprints(environment, customer),
+            token,
+            expires_at,
+            created_at: self.clock.now(),
+        };
+        let deadline = Instant::now() + self.options.request_deadline;
+        let keeping = || self.store.keep_customer_token(environment, &new);
+        let kept = self.retry_until_known(deadline, keeping).await?;
+        let kept =
+            kept.ok_or_else(|| StoreError::Broken("the environment of a live key is not stored".to_owned()))?;
+        let differing = differing_fields(&kept.fingerprints, &new.fingerprints);
+        if !differing.is_empty() {
+            self.count_key_conflict(environment, &new.key)?;
+            return Err(IssueTokenError::KeyReused(differing));
+        }
+        let replayed = kept.token != new.token;
+        Ok((IssuedToken { token: kept.token, expires_at: kept.expires_at }, replayed))
     }
 
     /// Opens a customer token, as far as it opens.

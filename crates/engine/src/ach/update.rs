@@ -33,6 +33,9 @@ const MAX_RETRY: Duration = Duration::from_mins(10);
 const AFTER_ARRIVAL: Duration = Duration::from_hours(24);
 const CHECKS_AFTER_ARRIVAL: u32 = 6;
 
+/// The line of a refusal that a lookup has yet to confirm: what it says is the failure once it is confirmed.
+pub(super) const REFUSED: &str = "refused";
+
 /// A decision about a transfer, not yet in force.
 pub(super) struct TransferUpdate<'e> {
     engine: &'e Engine,
@@ -144,6 +147,7 @@ impl<'e> TransferUpdate<'e> {
     /// under the same key. The bank details go now: an old payout must not leave when the account is funded again.
     pub(super) fn reject_unless_found(&mut self, failure: &Failure) {
         self.transfer.progress.sealed_account = None;
+        self.line(REFUSED, json!({ "failure": timeline::failure(failure) }));
         let reason = format!("refused, and not yet confirmed by a lookup: {}", failure.message);
         self.try_again(&TransientError { reason, retry_after: None });
     }

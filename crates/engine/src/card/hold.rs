@@ -288,7 +288,8 @@ impl Engine {
         }
         let as_prepared = self.provider_as_prepared(view, provider.provider, order).await?;
         let captured = CardOrder { fee: action.amounts(&order.fee), ..order.clone() };
-        provider.cards.check_order(&as_prepared, &captured).map_err(HoldError::Unacceptable)
+        let call = provider.cards.check_order(&as_prepared, &captured).await;
+        call.outcome.map_err(HoldError::Unacceptable)
     }
 
     /// The payment as it stands after the provider was asked. A store that fails now leaves the outcome in doubt, and what

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 use tollgate_domain::{
     Flow, ServiceReference,
@@ -25,8 +25,10 @@ use crate::{
         StoreError, TransientError,
     },
     quote::{QuoteRequest, quote},
+    rate_limiter::RateLimitExceeded,
     record::RECORD_TIMEOUT,
     snapshot::EnvironmentView,
+    timeline,
 };
 
 /// How long a caller is told to wait before trying again, where the provider said nothing about it.
@@ -111,6 +113,9 @@ pub enum PrepareError {
     /// The key was used for another request; these fields differ.
     #[error("the idempotency key was used for a different request")]
     KeyReused(Vec<&'static str>),
+    /// The key was used for too many other requests.
+    #[error("too many different requests used the idempotency key")]
+    TooManyConflicts(#[from] RateLimitExceeded),
     /// The first request with this key ended like this.
     #[error(transparent)]
     Replayed(Box<PrepareError>),
@@ -142,7 +147,11 @@ impl Engine {
         loop {
             let mut reference = None;
             if let Some(owner) = self.payment_with_key(view.environment.id, &key).await? {
-                self.check_same(&owner.order, &request)?;
+                let same = self.check_same(&owner.order, &request);
+                if same.is_err() {
+                    self.count_key_conflict(view.environment.id, &key)?;
+                }
+                same?;
                 reference = Some(owner.order.id);
                 match owner.progress.preparation {
                     Preparation::Prepared | Preparation::Expired => {
@@ -194,7 +203,6 @@ impl Engine {
         let found = self.card_provider(view, &order.provider);
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
-        provider.cards.check_order(provider.provider, &order).map_err(PrepareError::Unacceptable)?;
         // Nothing is promised to be payable for longer than the provider lets it be paid.
         let longest = provider.cards.max_lifetime(order.flow);
         let expires_at = longest.map_or(order.expires_at, |longest| {
@@ -202,11 +210,9 @@ impl Engine {
         });
         let adapter = provider.provider.adapter.as_str().to_owned();
         let order = CardOrder { adapter, expires_at, ..order };
-        let check = provider.cards.check(provider.provider, &order).await;
+        let check = provider.cards.check_order(provider.provider, &order).await;
         self.provider_watch.note(order.environment, &order.provider, &check.logs);
-        if let Err(CallError::Rejected(rejection)) = check.outcome {
-            return Err(PrepareError::Rejected(rejection.failure));
-        }
+        check.outcome.map_err(PrepareError::Unacceptable)?;
         if provider.cards.prepares_at_provider(order.flow) {
             let account = Some(self.configured_account(order.environment, provider.provider));
             let order = CardOrder { account, ..order };
@@ -225,7 +231,10 @@ impl Engine {
 
     /// The fields in which a request differs from the one its key was used for.
     fn check_same(&self, order: &CardOrder, request: &PrepareRequest) -> Result<(), PrepareError> {
-        let page = |url: &Option<String>, name| url.clone().or_else(|| self.own_page(order.flow, name));
+        let is_other = |stored: &Option<String>, asked: &Option<String>, name| match asked {
+            Some(_) => stored != asked,
+            None => stored.as_deref().map(without_query) != self.own_page(order.flow, name).as_deref(),
+        };
         let differing: Vec<&'static str> = [
             ("amountMinor", order.fee.principal != request.quote.principal),
             ("currency", order.currency != request.quote.currency),
@@ -234,8 +243,8 @@ impl Engine {
             ("customer.email", order.customer_email != request.customer_email),
             ("metadata", order.metadata != request.metadata),
             ("capture", order.capture != request.capture),
-            ("successUrl", order.success_url != page(&request.success_url, "paid")),
-            ("cancelUrl", order.cancel_url != page(&request.cancel_url, "canceled")),
+            ("successUrl", is_other(&order.success_url, &request.success_url, "paid")),
+            ("cancelUrl", is_other(&order.cancel_url, &request.cancel_url, "canceled")),
         ]
         .into_iter()
         .filter_map(|(field, differs)| differs.then_some(field))
@@ -281,12 +290,7 @@ impl Engine {
     async fn refused_again(&self, payment: CardPayment) -> Result<PrepareError, StoreError> {
         let reference = ServiceReference::Card(payment.order.id);
         let lines = self.store.timeline(payment.order.environment, reference).await?;
-        let refusal = lines.iter().rev().filter(|line| line.kind == "preparation").find_map(|line| {
-            let detail: Value = serde_json::from_str(&line.detail).ok()?;
-            let failure = detail.get("failure")?;
-            let text = |name: &str| failure.get(name).and_then(Value::as_str).map(str::to_owned);
-            Some(Failure { code: text("code")?, message: text("message")? })
-        });
+        let refusal = timeline::latest_failure(&lines, "preparation");
         let unknown = || Failure {
             code: "provider_refused".to_owned(),
             message: "The provider rejected the request.".to_owned(),
@@ -310,9 +314,12 @@ impl Engine {
         let quoted = quote(&view.configuration, &request.quote)?;
         let decision = Decision::from(quoted.route);
         let created_at = self.clock.now();
+        let (environment, id) = (view.environment.id, self.new_id(PaymentId::new)?);
+        let is_hosted = request.flow == Flow::HostedCheckout;
+        let receipt = is_hosted.then(|| self.receipt_url(environment, id));
         Ok(CardOrder {
-            environment: view.environment.id,
-            id: self.new_id(PaymentId::new)?,
+            environment,
+            id,
             flow: request.flow,
             provider: decision.target.provider.to_string(),
             adapter: String::new(),
@@ -327,7 +334,7 @@ impl Engine {
             customer_email: request.customer_email,
             metadata: request.metadata,
             capture: request.capture,
-            success_url: request.success_url.or_else(|| self.own_page(request.flow, "paid")),
+            success_url: request.success_url.or(receipt),
             cancel_url: request.cancel_url.or_else(|| self.own_page(request.flow, "canceled")),
             key: None,
             request: request_id.to_owned(),
@@ -488,6 +495,11 @@ fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
         }
         Err(CallError::Unknown(transient)) => update.try_again(transient),
     }
+}
+
+/// The page of an address: a receipt's has the payment in its query.
+fn without_query(url: &str) -> &str {
+    url.split_once('?').map_or(url, |(page, _)| page)
 }
 
 /// As every payment begins.

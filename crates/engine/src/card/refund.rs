@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
-    Minor, ServiceReference,
+    Currency, Minor, ServiceReference,
     card::{CardOrder, Trigger},
     id::{EnvironmentId, PaymentId, RefundId},
-    refund::{FeeRefund, Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
+    refund::{FeeRefund, OffStep, Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
     transaction::{Failure, Status},
 };
 
@@ -21,8 +21,9 @@ use super::{
 use crate::{
     engine::Engine,
     failpoint::failpoint,
-    ports::{Call, CallError, CardPayment, RejectionKind, StoreError, TransientError},
+    ports::{Call, CallError, CardPayment, Cards, RejectionKind, StoreError, TransientError},
     provider_account::AccountCheck,
+    rate_limiter::RateLimitExceeded,
     snapshot::EnvironmentView,
 };
 
@@ -66,9 +67,19 @@ pub enum RefundError {
         /// What is left.
         left: Refundable,
     },
+    /// The provider would not take the refund's total.
+    #[error("{currency} can only be refunded in multiples of {}", off.step)]
+    OffStep {
+        currency: Currency,
+        /// What is off, and what would fit.
+        off: Box<OffStep>,
+    },
     /// The key was used for another request; these fields differ.
     #[error("the idempotency key was used for a different request")]
     KeyReused(Vec<&'static str>),
+    /// The key was used for too many other requests.
+    #[error("too many different requests used the idempotency key")]
+    TooManyConflicts(#[from] RateLimitExceeded),
     /// The provider cannot be used.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
@@ -115,7 +126,11 @@ impl Engine {
         loop {
             let payment = self.store.payment(environment, payment_id).await?.ok_or(RefundError::Missing)?;
             if let Some(known) = payment.refunds.iter().find(|refund| refund.id == id).cloned() {
-                return replay(payment, known, &request.terms);
+                let replayed = replay(payment, known, &request.terms);
+                if matches!(replayed, Err(RefundError::KeyReused(_))) {
+                    self.count_key_conflict(environment, &id.to_bytes())?;
+                }
+                return replayed;
             }
             self.check_key_is_free(environment, id, payment_id).await?;
             let provider = self.provider_of_order(view, &payment.order).map_err(|missing| {
@@ -125,7 +140,7 @@ impl Engine {
             if check.is_unreachable() {
                 return Err(RefundError::OtherAccount(check.transient_error().reason));
             }
-            let refund = self.planned(view, &payment, id, &request, request_id)?;
+            let refund = self.planned(view, provider.cards, &payment, id, &request, request_id)?;
             let order = payment.order.clone();
             let provider_reference = paid_as(&payment)?.to_owned();
             let mut update = PaymentUpdate::of(self, payment, Some(request_id));
@@ -213,7 +228,10 @@ impl Engine {
         payment: PaymentId,
     ) -> Result<(), RefundError> {
         match self.store.payment_of_refund(environment, id).await? {
-            Some(other) if other != payment => Err(RefundError::KeyReused(vec!["serviceReference"])),
+            Some(other) if other != payment => {
+                self.count_key_conflict(environment, &id.to_bytes())?;
+                Err(RefundError::KeyReused(vec!["serviceReference"]))
+            }
             _ => Ok(()),
         }
     }
@@ -222,6 +240,7 @@ impl Engine {
     fn planned(
         &self,
         view: &EnvironmentView,
+        cards: &dyn Cards,
         payment: &CardPayment,
         id: RefundId,
         request: &RefundRequest,
@@ -234,7 +253,7 @@ impl Engine {
             ));
         }
         let terms = request.terms.clone();
-        let share = share(view, payment, terms.amount, terms.fee_refund)?;
+        let share = share(view, Some(cards), payment, terms.amount, terms.fee_refund)?;
         let now = self.clock.now();
         Ok(Refund {
             id,
@@ -262,7 +281,9 @@ impl Engine {
         let ServiceReference::Card(id) = reference else { return Err(RefundError::Missing) };
         let payment = self.store.payment(view.environment.id, id).await?.ok_or(RefundError::Missing)?;
         paid_as(&payment)?;
-        let share = share(view, &payment, amount, fee_refund)?;
+        let provider = self.provider_of_order(view, &payment.order).ok();
+        let cards = provider.map(|provider| provider.cards);
+        let share = share(view, cards, &payment, amount, fee_refund)?;
         Ok((payment, share))
     }
 
@@ -396,6 +417,7 @@ fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
 /// What goes back of a payment as it is.
 fn share(
     view: &EnvironmentView,
+    cards: Option<&dyn Cards>,
     payment: &CardPayment,
     amount: Option<Minor>,
     fee_refund: Option<FeeRefund>,
@@ -404,7 +426,12 @@ fn share(
     let given_back = payment.transaction.as_ref().map(|transaction| transaction.state.refunded);
     let left = Refundable::after(fee, refunds).less_unrecorded(fee, given_back.unwrap_or_default(), refunds);
     let fee_refund = fee_refund.unwrap_or(view.configuration.settings.fee_refund);
-    left.share(fee, amount, fee_refund).ok_or(RefundError::Exceeds { left })
+    let share = left.share(fee, amount, fee_refund).ok_or(RefundError::Exceeds { left })?;
+    let currency = payment.order.currency;
+    let step = cards.map_or(1, |cards| cards.amount_step(currency));
+    let fits = left.check_step(fee, share, fee_refund, step);
+    fits.map_err(|off| RefundError::OffStep { currency, off })?;
+    Ok(share)
 }
 
 fn replay(payment: CardPayment, known: Refund, terms: &RefundTerms) -> Result<RefundCreated, RefundError> {

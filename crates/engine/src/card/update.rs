@@ -37,6 +37,8 @@ pub(super) struct PaymentUpdate<'e> {
     transaction: Option<(TransactionId, TransactionState)>,
     /// Whether another card was declined after one that was.
     declined_again: bool,
+    /// Whether nothing came of the preparation: there is no event by which it would be found.
+    never_came_about: bool,
     attempt: Option<Attempt>,
     /// Refunds to be written, each with the status it was read in.
     refunds: Vec<(Option<RefundStatus>, Refund)>,
@@ -59,6 +61,7 @@ impl<'e> PaymentUpdate<'e> {
             before: payment.transaction.as_ref().map(|transaction| transaction.state.clone()),
             transaction: None,
             declined_again: false,
+            never_came_about: false,
             attempt: None,
             refunds: Vec::new(),
             hold_actions: Vec::new(),
@@ -126,6 +129,7 @@ impl<'e> PaymentUpdate<'e> {
             self.line("preparation", detail);
             // What was tried before is another matter: it does not slow down the next check.
             self.payment.progress.tries = 0;
+            self.never_came_about = matches!(to, Preparation::Refused | Preparation::Withdrawn);
             if to == Preparation::Prepared {
                 self.payment.progress.prepared_at.get_or_insert(self.at);
                 self.new_events.push(EventKind::PaymentPrepared);
@@ -351,6 +355,9 @@ impl<'e> PaymentUpdate<'e> {
                 failpoint!("payment.after_change");
                 if !change.new_events.is_empty() {
                     engine.outbox_notify.notify_one();
+                }
+                if self.never_came_about {
+                    engine.index_failed_preparation(order).await;
                 }
                 payment.revision = from_revision.saturating_add(1);
                 Ok(Some(payment))

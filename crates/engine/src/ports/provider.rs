@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
-    Flow, Minor, Timestamp,
+    Currency, Flow, Minor, Timestamp,
     ach::{AchProviderReport, TransferOrder},
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
@@ -123,9 +123,9 @@ pub struct Try {
 
 /// A call's outcome together with its log.
 #[derive(Debug)]
-pub struct Call<T> {
+pub struct Call<T, E = CallError> {
     /// Its result.
-    pub outcome: Result<T, CallError>,
+    pub outcome: Result<T, E>,
     /// What was asked, in order.
     pub logs: Vec<CallLog>,
 }
@@ -255,15 +255,15 @@ pub trait Cards: Send + Sync {
         None
     }
 
-    /// Whether an order can be paid through this provider at all, as far as that is known without making anything. Asked
-    /// before anything is recorded; a refusal is a [`RejectionKind::Invalid`], and not knowing is no refusal.
-    async fn check(&self, _provider: &Provider, _order: &CardOrder) -> Call<()> {
+    /// What the provider would not take in an order, as far as that is known or can be read without making anything. Asked
+    /// before anything is recorded; not knowing is no fault.
+    async fn check_order(&self, _provider: &Provider, _order: &CardOrder) -> Call<(), OrderFault> {
         Call { outcome: Ok(()), logs: Vec::new() }
     }
 
-    /// What the provider would not take in an order, as far as that is certain without asking it.
-    fn check_order(&self, _provider: &Provider, _order: &CardOrder) -> Result<(), OrderFault> {
-        Ok(())
+    /// The provider takes totals in multiples of this many minor units.
+    fn amount_step(&self, _currency: Currency) -> u64 {
+        1
     }
 
     /// Makes what the customer pays on.

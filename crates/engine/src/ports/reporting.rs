@@ -5,8 +5,10 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp, event::EventKind, fee::FeeSnapshot,
-    id::EnvironmentId,
+    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
+    event::EventKind,
+    fee::FeeSnapshot,
+    id::{EnvironmentId, PaymentId},
 };
 
 use super::StoreError;
@@ -88,6 +90,9 @@ pub trait ReportingStore: Send + Sync + 'static {
     /// Takes up to `limit` events of any environment that were not taken before, adds what their payments are found by to
     /// the index and counts them in their hour. Returns how many it took. Each is taken once, however many nodes do so.
     async fn index_events(&self, limit: u32) -> Result<u32, StoreError>;
+
+    /// Adds what a card payment is found by to the index, where no event leads to it.
+    async fn index_payment(&self, environment: EnvironmentId, id: PaymentId) -> Result<(), StoreError>;
 
     /// Payments found by a term of [`tollgate_domain::search`], newest first, below `before` if given.
     async fn find_payments(

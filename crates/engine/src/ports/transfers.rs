@@ -155,6 +155,19 @@ pub struct Audit {
     pub findings: Vec<AuditFinding>,
 }
 
+/// A customer token that was issued under a key. The customer is readable in none of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyedToken {
+    /// A digest of the caller's key.
+    pub key: [u8; 32],
+    /// Digests of the request's fields, as for a transfer.
+    pub fingerprints: String,
+    /// The token itself, which is encrypted.
+    pub token: String,
+    pub expires_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
 /// The part of the store that keeps transfers.
 #[async_trait]
 pub trait TransferStore: Send + Sync + 'static {
@@ -164,6 +177,14 @@ pub trait TransferStore: Send + Sync + 'static {
         environment: EnvironmentId,
         new: &NewTransfer,
     ) -> Result<Reserved, StoreError>;
+
+    /// Keeps a token under its key, unless the key has one already; returns the one that is kept. `None` if there is no such
+    /// environment.
+    async fn keep_customer_token(
+        &self,
+        environment: EnvironmentId,
+        new: &KeyedToken,
+    ) -> Result<Option<KeyedToken>, StoreError>;
 
     /// The transfer, if there is one.
     async fn transfer(

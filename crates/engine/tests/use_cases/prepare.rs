@@ -216,6 +216,24 @@ async fn credentials_that_are_refused_are_named_as_the_reason() {
     world.check().await;
 }
 
+/// A customer calls and says when it was, who they are, or what was on their screen.
+#[tokio::test(start_paused = true)]
+async fn a_preparation_of_which_nothing_came_is_found() {
+    let world = World::new().await;
+    world.faults.arm(crate::support::faults::Fault::ProviderUnsent, 1);
+    let mut request = card_request(Flow::HostedCheckout, 1_000);
+    request.customer_email = Some("ada@example.com".to_owned());
+    let refused = world.engine().prepare(&world.view(), request, "req_lost").await;
+    world.faults.disarm();
+    let Err(PrepareError::Recorded { reference, .. }) = refused else { panic!("{refused:?}") };
+    for text in [reference.to_string(), "Ada@Example.com".to_owned(), "req_lost".to_owned()] {
+        let found =
+            world.engine().find_card_payments(world.environment, text.clone(), None, None, 10).await.unwrap();
+        let found: Vec<_> = found.iter().map(|payment| payment.order.id).collect();
+        assert_eq!(found, [reference], "{text}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_was_made_and_never_answered_cannot_be_paid() {
     let world = World::new().await;
@@ -235,7 +253,10 @@ async fn what_the_provider_would_not_take_is_refused_before_anything_is_made() {
         let mut request = card_request(flow, REGISTER_FROM);
         request.quote.currency = Currency::parse("EUR").unwrap();
         let refused = world.engine().prepare(&world.view(), request, "req").await.unwrap_err();
-        assert!(matches!(refused, PrepareError::Rejected(_)), "{flow:?}: {refused:?}");
+        assert!(
+            matches!(&refused, PrepareError::Unacceptable(fault) if fault.field == "currency"),
+            "{flow:?}: {refused:?}"
+        );
     }
     assert_eq!(world.payments().await, []);
     assert_eq!(world.providers.records().calls, [""; 0]);

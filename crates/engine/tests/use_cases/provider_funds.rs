@@ -89,6 +89,8 @@ async fn a_refusal_that_could_not_be_confirmed_is_never_sent_again() {
     world.providers.records().funds = None;
     resolve_later(&world).await;
     assert_eq!(world.providers.records().count("transfers.create"), 1);
+    let failure = world.transfer(made.order.id).await.unwrap().state.failure.unwrap();
+    assert_eq!(failure.message, "The provider says provider_funds.", "in the provider's own words");
     check_refused(&world, made.order.id).await;
 }
 

@@ -163,6 +163,26 @@ async fn fees_go_back_in_proportion_and_the_last_refund_takes_the_rest() {
     assert_eq!(kinds, expected);
 }
 
+/// Like currencies of three decimals, of which a provider takes two.
+#[tokio::test(start_paused = true)]
+async fn a_total_that_the_provider_would_not_take_is_told_before_anything_is_recorded() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    world.providers.records().amount_step = Some(10);
+    let before = world.payment(id).await;
+    let off = refund(&world, id, request("refund-1", Some(334))).await;
+    let Err(RefundError::OffStep { off, .. }) = off else { panic!("{off:?}") };
+    assert_eq!(world.payment(id).await, before);
+    assert_eq!(world.providers.records().count("refunds.create"), 0);
+    let (view, reference) = (world.view(), ServiceReference::Card(id));
+    let preview = world.engine().preview_refund(&view, reference, Some(Minor::new(334).unwrap()), None).await;
+    assert!(matches!(preview, Err(RefundError::OffStep { .. })), "{preview:?}");
+    // The same key is free for an amount that was suggested.
+    assert_eq!(off.nearest.len(), 2);
+    let made = refund(&world, id, request("refund-1", Some(off.nearest[0].principal.get()))).await.unwrap();
+    assert_eq!((made.refund.status, made.replayed), (RefundStatus::Succeeded, false));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_key_belongs_to_one_request() {
     let world = World::new().await;

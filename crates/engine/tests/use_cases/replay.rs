@@ -1,8 +1,8 @@
 //! Repeating a request whose idempotency key has created a transfer.
 
 use serde_json::json;
-use tollgate_domain::{ServiceReference, transaction::Status};
-use tollgate_engine::{TransferCreated, TransferError};
+use tollgate_domain::{ServiceReference, customer::Customer, transaction::Status};
+use tollgate_engine::{IssueTokenError, TransferCreated, TransferError};
 
 use crate::support::{
     config,
@@ -64,6 +64,9 @@ async fn what_differs_from_the_first_request_is_named() {
     let request = || transfer_request(&world, KEY, 10_000);
     let mut other_account = request();
     other_account.bank.account.account_number = tollgate_vault::Secret::new("000123456780");
+    let mut other_bank = request();
+    other_bank.bank.account.account_number = tollgate_vault::Secret::new("000123456780");
+    other_bank.bank.account.routing_number = tollgate_vault::Secret::new("011401533");
     let mut other_name = request();
     other_name.bank.account_name = "Somebody Else".to_owned();
     let mut other_both = transfer_request(&world, KEY, 10_001);
@@ -71,6 +74,7 @@ async fn what_differs_from_the_first_request_is_named() {
     for (request, expected) in [
         (transfer_request(&world, KEY, 10_001), vec!["amountMinor"]),
         (other_account, vec!["bankAccount"]),
+        (other_bank, vec!["bankAccount"]),
         (other_name, vec!["accountName"]),
         (other_both, vec!["amountMinor", "description"]),
     ] {
@@ -80,6 +84,62 @@ async fn what_differs_from_the_first_request_is_named() {
         assert_eq!(fields, expected);
     }
     assert_eq!(world.providers.records().transfers.len(), 1);
+}
+
+/// An account number cannot be found out by trying: after twenty conflicts there are no more of them for an hour.
+#[tokio::test(start_paused = true)]
+async fn a_key_can_be_in_conflict_only_so_often() {
+    let world = World::new().await;
+    world.send(KEY, 10_000).await.unwrap();
+    let guess = async |number: u64| {
+        let mut request = transfer_request(&world, KEY, 10_000);
+        let account = tollgate_vault::Secret::new(format!("{number:09}"));
+        request.bank.account.account_number = account;
+        world.engine().create_transfer(&world.view(), request, "req").await
+    };
+    for number in 0..20 {
+        let refused = guess(number).await;
+        assert!(matches!(refused, Err(TransferError::KeyReused(_))), "{number}: {refused:?}");
+    }
+    let refused = guess(20).await;
+    let Err(TransferError::TooManyConflicts(limited)) = refused else { panic!("{refused:?}") };
+    assert!(limited.retry_after <= std::time::Duration::from_hours(1));
+    assert!(world.send(KEY, 10_000).await.unwrap().replayed, "the request itself is answered as before");
+    tokio::time::sleep(limited.retry_after).await;
+    assert!(matches!(guess(21).await, Err(TransferError::KeyReused(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_issued_once_per_key() {
+    let world = World::new().await;
+    let (engine, view) = (world.engine(), world.view());
+    let ada = Customer {
+        external_id: "customer-1".to_owned(),
+        email: "ada@example.com".to_owned(),
+        first_name: "Ada".to_owned(),
+        last_name: "Lovelace".to_owned(),
+        phone: None,
+        metadata: r#"{"a":1,"b":2}"#.to_owned(),
+    };
+    let (first, replayed) = engine.issue_token_once(&view, &ada, "token-key-1").await.unwrap();
+    assert!(!replayed);
+    let same = Customer { metadata: r#"{"b":2,"a":1}"#.to_owned(), ..ada.clone() };
+    let (again, replayed) = engine.issue_token_once(&view, &same, "token-key-1").await.unwrap();
+    assert_eq!((again.token, replayed), (first.token.clone(), true));
+    let (other, _) = engine.issue_token_once(&view, &ada, "token-key-2").await.unwrap();
+    assert_ne!(other.token, first.token);
+    let bob = Customer { email: "bob@example.com".to_owned(), phone: Some("123".to_owned()), ..ada.clone() };
+    let conflict = engine.issue_token_once(&view, &bob, "token-key-1").await;
+    let Err(IssueTokenError::KeyReused(fields)) = conflict else { panic!("{conflict:?}") };
+    assert_eq!(fields, ["email", "phone"]);
+    // A commit whose answer is lost is made good by the same key.
+    world.faults.arm(Fault::StoreUnknown { committed: true }, 1);
+    let lost = engine.issue_token_once(&view, &ada, "token-key-3").await;
+    world.faults.disarm();
+    let (found, _) = engine.issue_token_once(&view, &ada, "token-key-3").await.unwrap();
+    if let Ok((lost, _)) = lost {
+        assert_eq!(lost.token, found.token);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tollgate_configuration::ProviderOptions;
-use tollgate_domain::{card::CardOrder, hold::CaptureMode, money::Minor};
+use tollgate_domain::{Currency, card::CardOrder, hold::CaptureMode, money::Minor};
 use tollgate_engine::ports::{CallError, OrderFault};
 
 use super::form::Form;
@@ -34,7 +34,7 @@ const OTHER_UNITS: [&str; 3] = ["ISK", "MGA", "UGX"];
 const TENS_ONLY: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
 
 /// Methods whose money the wire can hold until it is captured; with any other in the list it refuses the whole payment.
-const HOLDABLE: [&str; 6] = ["card", "link", "affirm", "afterpay_clearpay", "cashapp", "klarna"];
+const HOLDABLE: [&str; 5] = ["card", "link", "affirm", "cashapp", "klarna"];
 
 /// What the wire would refuse, or would take for another amount.
 pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), OrderFault> {
@@ -64,14 +64,20 @@ pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), 
         return fault("currency", message);
     }
     let (total, fee) = (order.fee.total_debit, order.fee.fee);
-    if TENS_ONLY.contains(&code) && !total.get().is_multiple_of(10) {
+    let step = amount_step(order.currency);
+    if !total.get().is_multiple_of(step) {
         let message = format!(
             "leads to a total debit of {total} with a fee of {fee}, but the selected provider takes {code} only in \
-             multiples of 10; choose an amount whose totalDebitMinor ends in 0"
+             multiples of {step}; choose an amount whose totalDebitMinor ends in 0"
         );
         return fault("amountMinor", message);
     }
     Ok(())
+}
+
+/// The wire takes totals in multiples of this.
+pub(super) fn amount_step(currency: Currency) -> u64 {
+    if TENS_ONLY.contains(&currency.code()) { 10 } else { 1 }
 }
 
 /// Those of the configured methods that can pay this order.

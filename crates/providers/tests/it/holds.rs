@@ -187,14 +187,14 @@ async fn a_preparation_that_was_authorized_is_not_taken_back() {
 async fn what_cannot_be_held_is_told_by_field_before_anything_is_made() {
     let world = start().await;
     let link = manual_order(Flow::HostedCheckout);
-    let fault = world.square_cards().check_order(&world.square, &link).unwrap_err();
+    let fault = world.square_cards().check_order(&world.square, &link).await.outcome.unwrap_err();
     assert_eq!(fault.field, "capture");
     let component = manual_order(Flow::PaymentComponent);
-    world.square_cards().check_order(&world.square, &component).unwrap();
+    world.square_cards().check_order(&world.square, &component).await.outcome.unwrap();
     let debits = stripe_with(world.stripe.address(), &json!({ "paymentMethods": ["us_bank_account"] }));
-    let fault = world.stripe_cards().check_order(&debits, &component).unwrap_err();
+    let fault = world.stripe_cards().check_order(&debits, &component).await.outcome.unwrap_err();
     assert_eq!(fault.field, "capture");
-    world.stripe_cards().check_order(&debits, &order(Flow::PaymentComponent)).unwrap();
+    world.stripe_cards().check_order(&debits, &order(Flow::PaymentComponent)).await.outcome.unwrap();
     // Methods that cannot be held are left out, since the provider would refuse all of it.
     let both = stripe_with(world.stripe.address(), &json!({ "paymentMethods": ["card", "us_bank_account"] }));
     let made = world.stripe_cards().prepare(&both, &component).await.outcome.unwrap();

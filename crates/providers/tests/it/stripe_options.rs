@@ -47,7 +47,7 @@ async fn only_cards_are_taken_unless_an_option_says_otherwise() {
     assert_eq!(intent["payment_method_types"], json!(["card"]));
     let provider = with(&world, &json!({ "paymentMethods": ["oxxo"] }));
     let order = order(Flow::PaymentComponent);
-    let fault = cards.check_order(&provider, &order).unwrap_err();
+    let fault = cards.check_order(&provider, &order).await.outcome.unwrap_err();
     assert_eq!(fault.field, "currency");
     assert!(fault.message.contains("oxxo"), "{}", fault.message);
     let call = cards.prepare(&provider, &order).await;
@@ -141,26 +141,39 @@ async fn three_decimals_end_in_zero() {
     let cards = world.stripe_cards();
     for code in ["BHD", "JOD", "KWD", "OMR", "TND"] {
         let odd = in_currency(Flow::PaymentComponent, code, 12_345);
-        let fault = cards.check_order(&world.stripe, &odd).unwrap_err();
+        let fault = cards.check_order(&world.stripe, &odd).await.outcome.unwrap_err();
         assert_eq!(fault.field, "amountMinor");
         assert!(fault.message.contains("12345") && fault.message.contains(code), "{}", fault.message);
         let even = in_currency(Flow::PaymentComponent, code, 12_340);
-        assert_eq!(cards.check_order(&world.stripe, &even), Ok(()));
-        cards.prepare(&world.stripe, &even).await.outcome.unwrap();
+        assert_eq!(cards.check_order(&world.stripe, &even).await.outcome, Ok(()));
+        let intent = cards.prepare(&world.stripe, &even).await.outcome.unwrap().object;
         // The total counts, not the principal.
         let mut with_fee = even;
         with_fee.fee.total_debit = minor(12_345);
-        assert_eq!(cards.check_order(&world.stripe, &with_fee).unwrap_err().field, "amountMinor");
+        assert_eq!(
+            cards.check_order(&world.stripe, &with_fee).await.outcome.unwrap_err().field,
+            "amountMinor"
+        );
         // And the provider itself says no.
+        let post = async |path: &str, body: String| {
+            let url = format!("{}/stripe/v1/{path}", world.origin);
+            let headers = [
+                ("authorization", "Bearer sk_test_simulator"),
+                ("content-type", "application/x-www-form-urlencoded"),
+            ];
+            crate::support::send("POST", &url, &headers, body).await.unwrap()
+        };
         let body = format!("amount=12345&currency={}&payment_method_types[]=card", code.to_lowercase());
-        let url = format!("{}/stripe/v1/payment_intents", world.origin);
-        let headers = [
-            ("authorization", "Bearer sk_test_simulator"),
-            ("content-type", "application/x-www-form-urlencoded"),
-        ];
-        let refusal = crate::support::send("POST", &url, &headers, body).await.unwrap().expect(400);
-        assert_eq!(refusal["error"]["param"], "amount");
+        assert_eq!(post("payment_intents", body).await.expect(400)["error"]["param"], "amount");
+        // Refunds are no different.
+        assert_eq!(cards.amount_step(Currency::parse(code).unwrap()), 10);
+        let confirm = format!("payment_intents/{intent}/confirm");
+        post(&confirm, "payment_method=pm_card_visa".to_owned()).await.expect(200);
+        let refused = post("refunds", format!("payment_intent={intent}&amount=345")).await.expect(400);
+        assert_eq!(refused["error"]["param"], "amount");
+        post("refunds", format!("payment_intent={intent}&amount=340")).await.expect(200);
     }
+    assert_eq!(cards.amount_step(Currency::USD), 1);
 }
 
 #[tokio::test]

@@ -241,7 +241,7 @@ pub(crate) fn failed_code(report: &ProviderReport) -> &str {
 }
 
 /// The operations a call was made of, and how often each was sent.
-pub(crate) fn asked<T>(call: &Call<T>) -> Vec<(&'static str, usize)> {
+pub(crate) fn asked<T, E>(call: &Call<T, E>) -> Vec<(&'static str, usize)> {
     call.logs.iter().map(|log| (log.operation, log.tries.len())).collect()
 }
 

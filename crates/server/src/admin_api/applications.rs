@@ -40,9 +40,7 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let page = operator.page()?;
+    let (page, limit) = operator.page()?;
     let applications = operator.app.engine.applications(operator.path("organization")?, page).await?;
-    let last = applications.last().map(|application| application.id);
-    let items = applications.into_iter().map(ApplicationResponse::from).collect();
-    respond::ok(&ListResponse::new(items, page.limit, last))
+    respond::ok(&ListResponse::slice(applications, limit, ApplicationResponse::from, |it| it.id))
 }

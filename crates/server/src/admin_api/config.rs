@@ -92,11 +92,12 @@ pub(crate) async fn read_version(operator: Operator) -> ApiResult {
 }
 
 pub(crate) async fn history(operator: Operator) -> ApiResult {
-    let (before, limit) = (operator.query("before")?, operator.limit()?);
-    let history = operator.app.engine.config_history(operator.path("environment")?, before, limit).await?;
-    let last = history.last().map(|summary| summary.version);
-    let items = history.into_iter().map(VersionResponse::from).collect();
-    respond::ok(&ListResponse::new(items, limit, last))
+    let mut query = operator.query();
+    let (before, limit) = (query.value("before"), query.limit());
+    query.finish()?;
+    let environment = operator.path("environment")?;
+    let history = operator.app.engine.config_history(environment, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(history, limit, VersionResponse::from, |it| it.version))
 }
 
 pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {

@@ -68,17 +68,20 @@ impl DeliveryResponse {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let environment = operator.known_environment()?;
+    let mut query = operator.query();
     let rule = "must be one of: waiting, delivered, parked";
-    let query = DeliveryQuery {
-        endpoint: operator.query("endpointId")?,
-        event: operator.query("eventId")?,
-        state: operator.location.query_as("state", rule, DeliveryState::parse)?,
+    let wanted = DeliveryQuery {
+        endpoint: query.value("endpointId"),
+        event: query.value("eventId"),
+        state: query.value_as("state", rule, DeliveryState::parse),
     };
-    let before = operator.location.query_as("before", "must be a cursor returned by this list", place)?;
-    let found = operator.app.engine.deliveries(environment, query, before, limit).await?;
-    let last = found.last().map(|delivery| format!("{},{}", delivery.event.id, delivery.endpoint));
-    respond::ok(&ListResponse::new(found.iter().map(DeliveryResponse::of).collect(), limit, last))
+    let before = query.value_as("before", "must be a cursor returned by this list", place);
+    let limit = query.limit();
+    query.finish()?;
+    let found = operator.app.engine.deliveries(environment, wanted, before, limit.to_read()).await?;
+    let cursor = |it: &EventDelivery| format!("{},{}", it.event.id, it.endpoint);
+    respond::ok(&ListResponse::slice(found, limit, |it| DeliveryResponse::of(&it), cursor))
 }
 
 /// The place a cursor means: an event, and an endpoint within it.

@@ -62,11 +62,9 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let page = operator.page()?;
+    let (page, limit) = operator.page()?;
     let environments = operator.app.engine.environments(operator.path("application")?, page).await?;
-    let last = environments.last().map(|environment| environment.id);
-    let items = environments.into_iter().map(EnvironmentResponse::from).collect();
-    respond::ok(&ListResponse::new(items, page.limit, last))
+    respond::ok(&ListResponse::slice(environments, limit, EnvironmentResponse::from, |it| it.id))
 }
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {

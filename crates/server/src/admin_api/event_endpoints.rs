@@ -177,7 +177,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let endpoints = operator.app.engine.endpoints(operator.known_environment()?).await?;
     let items =
         endpoints.iter().map(|endpoint| EndpointResponse::of(endpoint, &operator.app.engine)).collect();
-    respond::ok(&ListResponse::new(items, u32::MAX, None::<EndpointId>))
+    respond::ok(&ListResponse::whole(items))
 }
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {

@@ -134,31 +134,32 @@ pub(crate) struct ResendRangeBody<'a> {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
-    let query = EventQuery {
-        kind: operator.location.query_as("type", KIND_RULE, EventKind::parse)?,
-        reference: operator.query("reference")?,
+    let environment = operator.known_environment()?;
+    let mut query = operator.query();
+    let wanted = EventQuery {
+        kind: query.value_as("type", KIND_RULE, EventKind::parse),
+        reference: query.value("reference"),
     };
-    let from = match (operator.query::<EventId>("before")?, operator.query::<EventId>("after")?) {
+    let from = match (query.value::<EventId>("before"), query.value::<EventId>("after")) {
         (None, None) => EventsFrom::Newest,
         (Some(before), None) => EventsFrom::Before(before),
         (None, Some(after)) => EventsFrom::after(after),
-        (Some(_), Some(_)) => {
-            let mut errors = FieldErrors::default();
-            errors.add::<()>(
+        (Some(before), Some(_)) => {
+            query.fault(
                 "after",
                 "cannot be combined with `before`: one lists oldest first, the other newest first",
             );
-            return Err(errors.into_error());
+            EventsFrom::Before(before)
         }
     };
-    let found = operator.app.engine.list_events(environment, query, from, limit).await;
+    let limit = query.limit();
+    query.finish()?;
+    let found = operator.app.engine.list_events(environment, wanted, from, limit.to_read()).await;
     let found = found.map_err(|error| match error {
         ReadError::Missing => unknown_cursor(from),
         ReadError::Store(error) => error.into(),
     })?;
-    let last = found.last().map(|event| event.id);
-    respond::ok(&ListResponse::new(found.iter().map(EventResponse::of).collect(), limit, last))
+    respond::ok(&ListResponse::slice(found, limit, |it| EventResponse::of(&it), |it| it.id))
 }
 
 /// A follower that has lost its place must not mistake that for silence.

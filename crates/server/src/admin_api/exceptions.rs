@@ -82,13 +82,13 @@ pub(crate) struct ResolvedResponse {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
-    let open_only = operator.query("open")?.unwrap_or(false);
-    let before = operator.query("before")?;
-    let found = operator.app.engine.exceptions(environment, open_only, before, limit).await;
-    let found = found?;
-    let last = found.last().map(|stored| stored.exception.id);
-    respond::ok(&ListResponse::new(found.iter().map(ExceptionResponse::of).collect(), limit, last))
+    let environment = operator.known_environment()?;
+    let mut query = operator.query();
+    let open_only = query.value("open").unwrap_or(false);
+    let (before, limit) = (query.value("before"), query.limit());
+    query.finish()?;
+    let found = operator.app.engine.exceptions(environment, open_only, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(found, limit, |it| ExceptionResponse::of(&it), |it| it.exception.id))
 }
 
 /// An operator has looked; nothing else changes by it.

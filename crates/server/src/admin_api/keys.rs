@@ -137,15 +137,13 @@ pub(crate) async fn issue(operator: Operator, body: Body) -> ApiResult {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let page = operator.page()?;
+    let (page, limit) = operator.page()?;
     let environment = operator.path("environment")?;
     let engine = &operator.app.engine;
     let keys = engine.keys(environment, page).await?;
     let changes = engine.key_changes(environment, &keys).await?;
     let now = engine.clock().now();
-    let last = keys.last().map(|record| record.id);
-    let items = keys.iter().map(|record| KeyResponse::of(record, now, &changes)).collect();
-    respond::ok(&ListResponse::new(items, page.limit, last))
+    respond::ok(&ListResponse::slice(keys, limit, |it| KeyResponse::of(&it, now, &changes), |it| it.id))
 }
 
 pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {

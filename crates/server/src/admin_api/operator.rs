@@ -9,7 +9,11 @@ use tollgate_engine::Origin;
 
 use crate::{
     app::SharedApp,
-    request::{auth::authenticate_admin, context::RequestContext, location::Location},
+    request::{
+        auth::authenticate_admin,
+        context::RequestContext,
+        location::{Location, QueryReader},
+    },
     response::error::ApiError,
 };
 
@@ -56,14 +60,9 @@ impl Operator {
         snapshot.environment(environment).map(|_| environment).ok_or_else(not_found_here)
     }
 
-    /// A part of the query, if it was given.
-    pub(crate) fn query<T: FromStr>(&self, name: &'static str) -> Result<Option<T>, ApiError> {
-        self.location.query(name)
-    }
-
-    /// How many at most.
-    pub(crate) fn limit(&self) -> Result<u32, ApiError> {
-        self.location.limit()
+    /// A reader of the query's fields.
+    pub(crate) fn query(&self) -> QueryReader<'_> {
+        self.location.query()
     }
 }
 

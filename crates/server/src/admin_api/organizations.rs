@@ -60,11 +60,9 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let page = operator.page()?;
+    let (page, limit) = operator.page()?;
     let organizations = operator.app.engine.organizations(page).await?;
-    let last = organizations.last().map(|organization| organization.id);
-    let items = organizations.into_iter().map(OrganizationResponse::from).collect();
-    respond::ok(&ListResponse::new(items, page.limit, last))
+    respond::ok(&ListResponse::slice(organizations, limit, OrganizationResponse::from, |it| it.id))
 }
 
 /// Reads `{"name": "…"}`.

@@ -4,13 +4,16 @@ use std::str::FromStr;
 
 use tollgate_engine::ports::Page;
 
-use crate::{admin_api::operator::Operator, response::error::ApiError};
+use crate::{admin_api::operator::Operator, request::location::Limit, response::error::ApiError};
 
 pub(crate) use crate::response::list::ListResponse;
 
 impl Operator {
     /// The slice asked for.
-    pub(crate) fn page<Id: FromStr>(&self) -> Result<Page<Id>, ApiError> {
-        Ok(Page { after: self.query("after")?, limit: self.limit()? })
+    pub(crate) fn page<Id: FromStr>(&self) -> Result<(Page<Id>, Limit), ApiError> {
+        let mut query = self.query();
+        let (after, limit) = (query.value("after"), query.limit());
+        query.finish()?;
+        Ok((Page { after, limit: limit.to_read() }, limit))
     }
 }

@@ -69,20 +69,32 @@ pub(crate) struct AttemptResponse {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let environment = operator.known_environment()?;
+    let mut query = operator.query();
     let rule = "must be one of: preparing, prepared, refused, withdrawn, expired";
     let filter = PaymentFilter {
-        preparation: operator.location.query_as("status", rule, Preparation::parse)?,
-        waiting: operator.query("waiting")?.unwrap_or(false),
+        preparation: query.value_as("status", rule, Preparation::parse),
+        waiting: query.value("waiting").unwrap_or(false),
     };
-    let before = match operator.query::<ServiceReference>("before")? {
-        Some(ServiceReference::Card(id)) => Some(id),
-        Some(ServiceReference::Ach(_)) => return Err(not_found_here()),
-        None => None,
+    let before = query.value_as("before", "must be the reference of a card payment", |text| {
+        match text.parse().ok()? {
+            ServiceReference::Card(id) => Some(id),
+            ServiceReference::Ach(_) => None,
+        }
+    });
+    let (search, limit) = (query.value::<String>("search"), query.limit());
+    if search.is_some() && filter.waiting {
+        query.fault("search", "cannot be combined with `waiting`");
+    }
+    query.finish()?;
+    let engine = &operator.app.engine;
+    let mut found = match search {
+        Some(text) => {
+            engine.find_card_payments(environment, text, filter.preparation, before, limit.to_read()).await?
+        }
+        None => engine.payments(environment, filter, before, limit.to_read()).await?,
     };
-    let found = operator.app.engine.payments(environment, filter, before, limit).await?;
-    let last = found.last().map(|payment| payment.order.id);
-    respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
+    respond::ok(&ListResponse::borrowed(&mut found, limit, summary, |it| it.order.id))
 }
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {

@@ -32,14 +32,16 @@ pub(crate) struct EventResponse {
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
+    let environment = operator.known_environment()?;
+    let mut query = operator.query();
     let rule = "must be one of: waiting, applied, ignored, parked";
-    let state = operator.location.query_as("state", rule, ProviderEventState::parse)?;
-    let before = operator.location.query_as("before", "must be an RFC 3339 timestamp or a cursor", place)?;
-    let found = operator.app.engine.provider_events(environment, state, before.as_ref(), limit).await;
-    let found = found?;
-    let last = found.last().map(|stored| cursor(&stored.event));
-    respond::ok(&ListResponse::new(found.iter().map(event).collect(), limit, last))
+    let state = query.value_as("state", rule, ProviderEventState::parse);
+    let before = query.value_as("before", "must be an RFC 3339 timestamp or a cursor", place);
+    let limit = query.limit();
+    query.finish()?;
+    let engine = &operator.app.engine;
+    let found = engine.provider_events(environment, state, before.as_ref(), limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(found, limit, |it| event(&it), |it| cursor(&it.event)))
 }
 
 #[derive(Serialize, ToSchema)]

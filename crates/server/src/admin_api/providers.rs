@@ -42,5 +42,5 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         missing: provider.missing(),
         webhook_url: engine.webhook_url(environment, &provider.name),
     });
-    respond::ok(&ListResponse::new(providers.collect(), u32::MAX, None::<String>))
+    respond::ok(&ListResponse::whole(providers.collect()))
 }

@@ -10,10 +10,10 @@ use crate::{
 };
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
-    let (filter, limit) = (filter(&operator.location)?, operator.limit()?);
-    let (environment, before) = (operator.known_environment()?, operator.query("before")?);
-    let found = operator.app.engine.transactions(environment, &filter, before, limit).await;
-    let found = found?;
-    let last = found.last().map(|transaction| transaction.id);
-    respond::ok(&ListResponse::new(found.iter().map(TransactionResponse::of).collect(), limit, last))
+    let mut query = operator.query();
+    let (filter, before, limit) = (filter(&mut query), query.value("before"), query.limit());
+    query.finish()?;
+    let environment = operator.known_environment()?;
+    let found = operator.app.engine.transactions(environment, &filter, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }

@@ -88,12 +88,12 @@ fn summary(transfer: &Transfer) -> TransferSummary {
 
 /// `GET /admin/v1/environments/<id>/transfers/waiting`.
 pub(crate) async fn waiting(operator: Operator) -> ApiResult {
-    let (environment, limit) = (operator.known_environment()?, operator.limit()?);
-    let before = operator.query("before")?;
-    let found = operator.app.engine.waiting_transfers(environment, before, limit).await;
-    let found = found?;
-    let last = found.last().map(|transfer| transfer.transaction);
-    respond::ok(&ListResponse::new(found.iter().map(summary).collect(), limit, last))
+    let environment = operator.known_environment()?;
+    let mut query = operator.query();
+    let (before, limit) = (query.value("before"), query.limit());
+    query.finish()?;
+    let found = operator.app.engine.waiting_transfers(environment, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(found, limit, |it| summary(&it), |it| it.transaction))
 }
 
 /// The account numbers that receiving banks asked to be used from now on; who was shown them is recorded.

@@ -139,7 +139,7 @@ pub(crate) fn answer(currency: Currency, balances: &Balances) -> WalletResponse 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
     let wallets = operator.app.engine.wallets(operator.path("environment")?).await?;
     let items = wallets.iter().map(|(currency, balances)| WalletResponse::of(*currency, balances)).collect();
-    respond::ok(&ListResponse::new(items, u32::MAX, None::<Currency>))
+    respond::ok(&ListResponse::whole(items))
 }
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {
@@ -181,10 +181,12 @@ fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
 
 pub(crate) async fn ledger(operator: Operator) -> ApiResult {
     let PathCurrency(currency) = operator.path("currency")?;
-    let (before, limit) = (operator.query::<PostingId>("before")?, operator.limit()?);
-    let lines = operator.app.engine.ledger(operator.path("environment")?, currency, before, limit).await?;
-    let last = lines.last().map(|line| line.posting);
-    respond::ok(&ListResponse::new(postings(&lines), limit, last))
+    let mut query = operator.query();
+    let (before, limit) = (query.value::<PostingId>("before"), query.limit());
+    query.finish()?;
+    let environment = operator.path("environment")?;
+    let lines = operator.app.engine.ledger(environment, currency, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(postings(&lines), limit, |it| it, |it| it.posting_id.clone()))
 }
 
 /// Lines by their postings, in the same order.

@@ -1,8 +1,10 @@
 //! `POST /client/v1/ach/customer-tokens`: who a transfer will be for, sealed.
 
 use axum::body::Body;
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use tollgate_domain::customer::Customer;
+use tollgate_engine::{IssueTokenError, ports::StoreError};
 use tollgate_vault::SealError;
 use utoipa::ToSchema;
 
@@ -13,6 +15,7 @@ use crate::{
     request::{
         body,
         fields::{self, FieldErrors, Raw},
+        idempotency_key,
         metadata_field::{self, metadata_text},
     },
     response::{
@@ -65,24 +68,42 @@ pub(crate) struct TokenResponse {
 
 pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
-    let customer = read(&body)?;
-    let issued = caller.app.engine.issue_token(&caller.view, &customer);
-    let issued = issued.map_err(|error| match error {
-        SealError::TooLarge => {
-            let mut errors = FieldErrors::default();
-            errors.add::<()>("metadata", "is too large for a token");
-            errors.into_error()
-        }
-        error => ApiError::internal(error.to_string()),
-    })?;
-    respond::created(&TokenResponse {
+    let (customer, key) = read(&body, &caller.headers)?;
+    let engine = &caller.app.engine;
+    let (issued, replayed) = match key {
+        Some(key) => engine.issue_token_once(&caller.view, &customer, &key).await?,
+        None => (engine.issue_token(&caller.view, &customer).map_err(IssueTokenError::from)?, false),
+    };
+    let answer = TokenResponse {
         customer_token: issued.token,
         token_type: "JWE",
         expires_at: issued.expires_at.map(rfc3339),
-    })
+    };
+    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
 }
 
-fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
+impl From<IssueTokenError> for ApiError {
+    fn from(error: IssueTokenError) -> Self {
+        match error {
+            IssueTokenError::Seal(SealError::TooLarge) => {
+                let mut errors = FieldErrors::default();
+                errors.add::<()>("metadata", "is too large for a token");
+                errors.into_error()
+            }
+            IssueTokenError::Seal(error) => Self::internal(error.to_string()),
+            IssueTokenError::KeyReused(fields) => idempotency_key::conflict(fields),
+            IssueTokenError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
+            IssueTokenError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
+                "It is unknown whether the token was recorded; retry with the same idempotency key.",
+                why,
+            ),
+            IssueTokenError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The customer, and the key in the header where there is one.
+fn read(bytes: &[u8], headers: &HeaderMap) -> Result<(Customer, Option<String>), ApiError> {
     let body: TokenBody<'_> = body::parse_object(bytes)?;
     let mut errors = FieldErrors::default();
     let external_id =
@@ -91,6 +112,7 @@ fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
     let first_name = fields::required_text("firstName", body.first_name, MAX_NAME_LENGTH, &mut errors);
     let last_name = fields::required_text("lastName", body.last_name, MAX_NAME_LENGTH, &mut errors);
     let phone = read_phone(body.phone, &mut errors);
+    let key = idempotency_key::from_header(headers, &mut errors);
     metadata_field::read(body.metadata, bytes, &mut errors);
     let read = (|| {
         Some(Customer {
@@ -102,7 +124,7 @@ fn read(bytes: &[u8]) -> Result<Customer, ApiError> {
             metadata: metadata_text(body.metadata),
         })
     })();
-    fields::complete(errors, read)
+    fields::complete(errors, read.map(|customer| (customer, key)))
 }
 
 /// E.164 or national format, separators allowed.

@@ -20,6 +20,7 @@ use crate::{
         fields::{self, FieldErrors, Raw},
         idempotency_key,
         metadata_field::{self, metadata_text},
+        unknown_fields,
     },
     response::error::{ApiError, Detail},
 };
@@ -150,6 +151,7 @@ fn read_customer(raw: Raw<'_>, errors: &mut FieldErrors) -> (Option<String>, Opt
         errors.add::<()>("customer", "has a duplicate field");
         return (None, None);
     };
+    unknown_fields::note::<CustomerBody<'_>>(Some("customer"), text);
     let name = fields::optional_text("customer.name", customer.name, MAX_NAME_LENGTH, errors);
     (name, fields::email("customer.email", customer.email, errors))
 }
@@ -183,6 +185,7 @@ impl From<PrepareError> for ApiError {
                 error => Self::from(error).about(&reference),
             },
             PrepareError::KeyReused(fields) => idempotency_key::conflict(fields),
+            PrepareError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
             PrepareError::Replayed(error) => Self::from(*error).replayed(),
             PrepareError::UnderWay => Self::provider_unavailable(Duration::from_secs(2)),
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(

@@ -6,9 +6,9 @@ use axum::body::Body;
 use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
-    Minor,
+    Currency, Minor,
     id::RefundId,
-    refund::{FeeRefund, RefundReason, RefundTerms},
+    refund::{FeeRefund, OffStep, RefundReason, RefundTerms},
 };
 use tollgate_engine::{RefundCreated, RefundError, RefundRequest, ports::StoreError};
 use utoipa::ToSchema;
@@ -79,7 +79,7 @@ pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let found = caller.app.engine.refunds(caller.view.environment.id, reference).await;
     let items = found.map_err(from_read_error)?.as_ref().map(refund::all).unwrap_or_default();
-    respond::ok(&ListResponse::new(items, u32::MAX, None::<RefundId>))
+    respond::ok(&ListResponse::whole(items))
 }
 
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
@@ -145,6 +145,27 @@ pub(crate) fn read_body(
     fields::complete(errors, read)
 }
 
+fn off_step(currency: Currency, off: &OffStep) -> ApiError {
+    let detail =
+        |field: &'static str, message: String| Detail { field: field.into(), message: message.into() };
+    let amounts: Vec<_> = off.nearest.iter().map(|near| near.principal.to_string()).collect();
+    let hint = match amounts.as_slice() {
+        [] => "no other amount is near".to_owned(),
+        amounts => format!("amounts that work: {}", amounts.join(" or ")),
+    };
+    let OffStep { share, step, fee_refunds, .. } = off;
+    let message = format!(
+        "leads to a refund of {} with {} of the fee, but the provider takes {currency} only in multiples of {step}; {hint}",
+        share.total(),
+        share.fee,
+    );
+    let words: Vec<_> = fee_refunds.iter().map(|word| format!("`{}`", word.as_str())).collect();
+    let other = (!words.is_empty())
+        .then(|| detail("feeRefund", format!("works for this amount with {}", words.join(" or "))));
+    let details = [Some(detail("amountMinor", message)), other].into_iter().flatten().collect();
+    ApiError::invalid(details)
+}
+
 impl From<RefundError> for ApiError {
     fn from(error: RefundError) -> Self {
         match error {
@@ -163,7 +184,9 @@ impl From<RefundError> for ApiError {
                 Self::new(ErrorCode::RefundExceedsRemaining, message)
                     .with_details(vec![detail("amountMinor", left.principal), detail("feeMinor", left.fee)])
             }
+            RefundError::OffStep { currency, off } => off_step(currency, &off),
             RefundError::KeyReused(fields) => idempotency_key::conflict(fields),
+            RefundError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
             RefundError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }

@@ -1,8 +1,8 @@
 //! `GET /client/v1/transactions` and `GET /client/v1/transactions/<reference>`.
 
 use serde::Serialize;
-use tollgate_domain::{PaymentMethod, ServiceReference, transaction::Status};
-use tollgate_engine::ports::TransactionFilter;
+use tollgate_domain::{PaymentMethod, ServiceReference, id::EnvironmentId, transaction::Status};
+use tollgate_engine::{Engine, ReadError, ports::TransactionFilter};
 use utoipa::ToSchema;
 
 use crate::{
@@ -10,9 +10,10 @@ use crate::{
         caller::Backend,
         payments::{from_read_error, no_such_payment},
     },
-    request::location::Location,
+    request::location::QueryReader,
     response::{
         error::ApiError,
+        error_code::ErrorCode,
         list::ListResponse,
         respond::{self, ApiResult},
         transaction::TransactionResponse,
@@ -42,34 +43,51 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
             transfer: Some(TransferDetail::of(&transfer)),
         });
     }
-    let transaction = engine.transaction(environment, reference).await.map_err(from_read_error)?;
+    let transaction = match engine.transaction(environment, reference).await {
+        Err(ReadError::Missing) => return Err(missing(engine, environment, reference).await),
+        read => read.map_err(from_read_error)?,
+    };
     respond::ok(&TransactionReadResponse {
         transaction: TransactionResponse::of(&transaction),
         transfer: None,
     })
 }
 
+/// A payment that nobody has paid is told from one that does not exist.
+async fn missing(engine: &Engine, environment: EnvironmentId, reference: ServiceReference) -> ApiError {
+    let ServiceReference::Card(id) = reference else { return no_such_payment() };
+    match engine.prepared_payment(environment, id).await {
+        Ok(_) => ApiError::new(
+            ErrorCode::NotPaidYet,
+            format!(
+                "Nobody has paid this payment, so it has no transaction; read it at /client/v1/payments/{id}."
+            ),
+        ),
+        Err(error) => from_read_error(error),
+    }
+}
+
 pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
-    let (filter, limit) = (filter(&caller.location)?, caller.location.limit()?);
-    let before = caller.location.query("before")?;
+    let mut query = caller.location.query();
+    let (filter, before, limit) = (filter(&mut query), query.value("before"), query.limit());
+    query.finish()?;
     let environment = caller.view.environment.id;
-    let found = caller.app.engine.transactions(environment, &filter, before, limit).await;
+    let found = caller.app.engine.transactions(environment, &filter, before, limit.to_read()).await;
     let found = found.map_err(from_read_error)?;
-    let last = found.last().map(|transaction| transaction.id);
-    respond::ok(&ListResponse::new(found.iter().map(TransactionResponse::of).collect(), limit, last))
+    respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }
 
 /// What to list, as the query says it.
-pub(crate) fn filter(location: &Location) -> Result<TransactionFilter, ApiError> {
-    Ok(TransactionFilter {
-        status: location.query_as(
+pub(crate) fn filter(query: &mut QueryReader<'_>) -> TransactionFilter {
+    TransactionFilter {
+        status: query.value_as(
             "status",
             "must be one of: pending, processing, authorized, succeeded, failed, canceled, refunded",
             Status::parse,
-        )?,
-        method: location.query_as("paymentMethod", "must be one of: web_card, ach", PaymentMethod::parse)?,
-        provider: location.query("provider")?,
-        created_from: location.moment("createdFrom")?,
-        created_before: location.moment("createdBefore")?,
-    })
+        ),
+        method: query.value_as("paymentMethod", "must be one of: web_card, ach", PaymentMethod::parse),
+        provider: query.value("provider"),
+        created_from: query.moment("createdFrom"),
+        created_before: query.moment("createdBefore"),
+    }
 }

@@ -60,6 +60,7 @@ impl From<TransferError> for ApiError {
                 Self::provider_not_configured(&provider, &missing)
             }
             TransferError::KeyReused(fields) => idempotency_key::conflict(fields),
+            TransferError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
             TransferError::Insufficient { available } => Self::new(
                 ErrorCode::InsufficientWalletBalance,
                 format!("The wallet has only {available} available, less than the total debit; nothing was sent."),

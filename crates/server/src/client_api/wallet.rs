@@ -12,5 +12,5 @@ use crate::{
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let held = caller.app.engine.wallets(caller.view.environment.id).await?;
     let items = held.iter().map(|(currency, balances)| wallets::answer(*currency, balances)).collect();
-    respond::ok(&ListResponse::new(items, u32::MAX, None::<String>))
+    respond::ok(&ListResponse::whole(items))
 }

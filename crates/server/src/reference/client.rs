@@ -152,7 +152,10 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
                        "lastName": "Lovelace"}),
             )
             .answers::<TokenResponse>(schemas, StatusCode::CREATED)
-            .without_store(),
+            .answers::<TokenResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .with_key()
+            .fails(&[ErrorCode::IdempotencyConflict]),
         operation("transfer_preview", TRANSFERS, SecretKey, "Preview a transfer")
             .says("The route and cost of a transfer.")
             .takes::<PreviewBody<'_>>(schemas, json!({"amountMinor": "125000", "currency": "USD"}))
@@ -248,6 +251,7 @@ fn reading(schemas: &mut Schemas) -> [Described; 3] {
             .lists::<TransactionResponse>(schemas),
         operation("transaction_read", TRANSACTIONS, SecretKey, "Read a transaction")
             .says("Not found until a transaction is recorded: on confirm, or on the provider's first report.")
+            .fails(&[ErrorCode::NotPaidYet])
             .answers::<TransactionReadResponse>(schemas, StatusCode::OK),
         operation("client_wallet", TRANSACTIONS, SecretKey, "Read the wallets")
             .says("One per funded currency.")

@@ -116,6 +116,12 @@ pub(crate) fn payments() -> Vec<Value> {
     let mut parameters = vec![
         query("status", "Only this status.", inline::<words::PreparationStatus>()),
         query("waiting", "Only pending ones.", json!({"type": "boolean"})),
+        query(
+            "search",
+            "Only those found by this text: a reference, an amount, the customer's name or e-mail address, a value of the \
+             metadata, a provider's ID, or the ID of the request that prepared it.",
+            json!({"type": "string"}),
+        ),
     ];
     parameters.extend(before(PaymentId::PREFIX));
     parameters

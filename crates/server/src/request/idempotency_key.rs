@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use http::HeaderMap;
+use tollgate_engine::RateLimitExceeded;
 use tollgate_vault::contains_secret_key;
 
 use crate::{
@@ -58,6 +59,14 @@ pub(crate) fn from_header(headers: &HeaderMap, errors: &mut FieldErrors) -> Opti
         Some(text) => Some(text.to_owned()),
         None => errors.add(HEADER, "must be 8 to 160 visible ASCII characters"),
     }
+}
+
+/// The key was used for too many other requests.
+pub(crate) fn too_many_conflicts(limited: RateLimitExceeded) -> ApiError {
+    ApiError::rate_limited(
+        "Too many different requests used this idempotencyKey; use a new key for a new request.",
+        limited.retry_after,
+    )
 }
 
 /// The key was used for another request.

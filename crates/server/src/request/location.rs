@@ -38,40 +38,95 @@ impl Location {
         value.and_then(|value| value.parse().ok()).ok_or_else(not_found_here)
     }
 
-    /// A part of the query, if it was given; an empty one was not.
-    pub(crate) fn query<T: FromStr>(&self, name: &'static str) -> Result<Option<T>, ApiError> {
-        self.query_as(name, "is not a valid value for this list", |value| value.parse().ok())
+    /// A reader of the query's fields.
+    pub(crate) fn query(&self) -> QueryReader<'_> {
+        QueryReader { fields: &self.query, errors: FieldErrors::default() }
+    }
+}
+
+/// Reads a query's fields one after another, and then says everything that is wrong at once.
+#[derive(Debug)]
+pub(crate) struct QueryReader<'a> {
+    fields: &'a [(String, String)],
+    errors: FieldErrors,
+}
+
+impl QueryReader<'_> {
+    /// A field, if it was given; an empty one was not.
+    pub(crate) fn value<T: FromStr>(&mut self, name: &'static str) -> Option<T> {
+        self.value_as(name, "is not a valid value for this list", |value| value.parse().ok())
     }
 
-    /// A part of the query that `read` understands, or else `rule` says what it must be.
-    pub(crate) fn query_as<T>(
-        &self,
+    /// A field that `read` understands, or else `rule` says what it must be.
+    pub(crate) fn value_as<T>(
+        &mut self,
         name: &'static str,
         rule: &'static str,
         read: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<Option<T>, ApiError> {
-        let given = self.query.iter().rfind(|(known, value)| known == name && !value.is_empty());
-        let Some((_, value)) = given else { return Ok(None) };
-        read(value).map(Some).ok_or_else(|| {
-            let mut errors = FieldErrors::default();
-            errors.add::<()>(name, rule);
-            errors.into_error()
-        })
+    ) -> Option<T> {
+        let given = self.fields.iter().rfind(|(known, value)| known == name && !value.is_empty());
+        let (_, value) = given?;
+        read(value).or_else(|| self.errors.add(name, rule))
     }
 
-    /// A moment of the query, in RFC 3339.
-    pub(crate) fn moment(&self, name: &'static str) -> Result<Option<Timestamp>, ApiError> {
+    /// A moment, in RFC 3339.
+    pub(crate) fn moment(&mut self, name: &'static str) -> Option<Timestamp> {
         let read = |text: &str| {
             let moment = text.parse::<jiff::Timestamp>().ok()?;
             Some(Timestamp::from_unix_millis(moment.as_millisecond()))
         };
-        self.query_as(name, "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z", read)
+        self.value_as(name, "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z", read)
     }
 
     /// How many at most.
-    pub(crate) fn limit(&self) -> Result<u32, ApiError> {
+    pub(crate) fn limit(&mut self) -> Limit {
         let rule = "must be from 1 to 200";
         let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        Ok(self.query_as("limit", rule, read)?.unwrap_or(DEFAULT_LIMIT))
+        Limit(self.value_as("limit", rule, read).unwrap_or(DEFAULT_LIMIT))
+    }
+
+    /// Two fields that each say it differently.
+    pub(crate) fn fault(&mut self, name: &'static str, rule: &'static str) {
+        self.errors.add::<()>(name, rule);
+    }
+
+    /// Everything was read, or the faults say what was not.
+    pub(crate) fn finish(self) -> Result<(), ApiError> {
+        if self.errors.is_empty() { Ok(()) } else { Err(self.errors.into_error()) }
+    }
+}
+
+/// How many of a list are shown at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit(u32);
+
+impl Limit {
+    /// How many to read: one more than is shown tells whether there are more.
+    pub(crate) fn to_read(self) -> u32 {
+        self.0.saturating_add(1)
+    }
+
+    pub(crate) fn to_show(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_wrong_with_a_query_is_told_at_once() {
+        let fields = [("status", "lost"), ("limit", "0"), ("createdFrom", "yesterday"), ("before", "")];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let location = Location { params: Vec::new(), query: fields.to_vec() };
+        let mut query = location.query();
+        assert_eq!(query.value_as("status", "must be one of: a, b", |_| None::<u8>), None);
+        query.moment("createdFrom");
+        query.limit();
+        assert_eq!(query.value::<u64>("before"), None);
+        assert_eq!(query.errors.count(), 3);
+        assert!(query.finish().is_err());
+        assert!(location.query().finish().is_ok());
     }
 }

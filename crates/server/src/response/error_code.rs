@@ -61,6 +61,9 @@ error_codes! {
         NotFound "not_found":
             "The path does not exist, or the object does not exist in the credential's environment.",
             "Check the path and the reference; another tenant's reference looks the same as one that never existed.";
+        NotPaidYet "not_paid_yet":
+            "The payment is prepared, but nobody has paid it, so there is no transaction.",
+            "Read the preparation at `GET /client/v1/payments/<reference>`, or wait for an event about its transaction.";
     }
     METHOD_NOT_ALLOWED {
         MethodNotAllowed "method_not_allowed":
@@ -141,7 +144,7 @@ error_codes! {
     }
     TOO_MANY_REQUESTS {
         RateLimited "rate_limited":
-            "The rate limit of the key is exceeded, or too many invalid credentials came from this address.",
+            "The rate limit of the key is exceeded, too many invalid credentials came from this address, or more than 20 different requests used one idempotency key within an hour.",
             "Retry after the time in `Retry-After`.";
     }
     REQUEST_HEADER_FIELDS_TOO_LARGE {

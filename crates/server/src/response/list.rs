@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
+use crate::request::location::Limit;
+
 /// A slice of a list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -14,9 +16,37 @@ pub(crate) struct ListResponse<T> {
 }
 
 impl<T> ListResponse<T> {
-    /// A full slice may be followed by another, which goes on behind `last`.
-    pub(crate) fn new(items: Vec<T>, limit: u32, last: Option<impl Display>) -> Self {
-        let full = u32::try_from(items.len()).is_ok_and(|count| count >= limit);
-        Self { items, next_cursor: last.filter(|_| full).map(|last| last.to_string()) }
+    /// A list that has no slices.
+    pub(crate) fn whole(items: Vec<T>) -> Self {
+        Self { items, next_cursor: None }
     }
+
+    /// A slice of what was read, which is one more than is shown where more follow. `cursor` names the last that is shown.
+    pub(crate) fn slice<F, C: Display>(
+        mut found: Vec<F>,
+        limit: Limit,
+        item: impl FnMut(F) -> T,
+        cursor: impl FnOnce(&F) -> C,
+    ) -> Self {
+        let next_cursor = cut(&mut found, limit, cursor);
+        Self { items: found.into_iter().map(item).collect(), next_cursor }
+    }
+
+    /// The same for items that borrow from what was read.
+    pub(crate) fn borrowed<'f, F, C: Display>(
+        found: &'f mut Vec<F>,
+        limit: Limit,
+        item: impl FnMut(&'f F) -> T,
+        cursor: impl FnOnce(&F) -> C,
+    ) -> Self {
+        let next_cursor = cut(found, limit, cursor);
+        Self { items: found.iter().map(item).collect(), next_cursor }
+    }
+}
+
+/// Leaves what is shown, and returns where to go on.
+fn cut<F, C: Display>(found: &mut Vec<F>, limit: Limit, cursor: impl FnOnce(&F) -> C) -> Option<String> {
+    let has_more = found.len() > limit.to_show();
+    found.truncate(limit.to_show());
+    found.last().filter(|_| has_more).map(|last| cursor(last).to_string())
 }

@@ -24,7 +24,7 @@ use tracing::{debug, error, info};
 use crate::{
     app::{App, Mounted, SharedApp},
     client_api::quote,
-    request::context::RequestContext,
+    request::{context::RequestContext, unknown_fields},
     response::{error::ApiError, error_code::ErrorCode},
     router::{OperationTable, router},
 };
@@ -63,7 +63,8 @@ impl Edge {
         let at = self.app.engine.clock().now();
         let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
         if self.app.has_key_pages() && self.app.hides_page(request.uri().path(), host(&request)) {
-            let record = Record { method: request.method(), uri: request.uri(), headers: request.headers() };
+            let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+            let record = Record { method, uri, headers, unknown_fields: Vec::new() };
             let hidden = Ok::<_, Infallible>(hidden_page(self.app.engine.public_url()).into_response());
             return Ok(self.finished(hidden, self.operations.unknown(), &context, started, &record));
         }
@@ -76,8 +77,11 @@ impl Edge {
         // else: a second look at the path, boxes for the handler, its future and the body, and copies for the log.
         if self.operations.is_quote(operation) {
             let quoting = quote::answer(&self.app, &context, &head.headers, body);
-            let handled = AssertUnwindSafe(quoting).catch_unwind().await.map(IntoResponse::into_response);
-            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers };
+            let quoting = AssertUnwindSafe(quoting).catch_unwind();
+            let (handled, unknown_fields) = unknown_fields::collecting(quoting).await;
+            let handled = handled.map(IntoResponse::into_response);
+            let record =
+                Record { method: &head.method, uri: &head.uri, headers: &head.headers, unknown_fields };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
         let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -85,8 +89,9 @@ impl Edge {
         let headers = headers.into_iter().collect();
         // In a box of its own: what is not needed for a quote need not be moved about with one.
         let routing = Box::pin(self.route(context, Request::from_parts(head, body)));
-        let handled = AssertUnwindSafe(routing).catch_unwind().await;
-        let record = Record { method: &method, uri: &uri, headers: &headers };
+        let routing = AssertUnwindSafe(routing).catch_unwind();
+        let (handled, unknown_fields) = unknown_fields::collecting(routing).await;
+        let record = Record { method: &method, uri: &uri, headers: &headers, unknown_fields };
         Ok(self.finished(handled, operation, &context, started, &record))
     }
 
@@ -112,7 +117,7 @@ impl Edge {
         if !mounted.is_recorded {
             return answered;
         }
-        let record = Record { method: &method, uri: &uri, headers: &headers };
+        let record = Record { method: &method, uri: &uri, headers: &headers, unknown_fields: Vec::new() };
         Ok(self.finished(answered, self.operations.console(), context, started, &record))
     }
 
@@ -142,6 +147,7 @@ impl Edge {
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
+        unknown_fields::tell(&record.unknown_fields, response.headers_mut());
         record.log(context.id, response.status(), failure.as_ref(), took.as_micros());
         response
     }
@@ -200,6 +206,8 @@ struct Record<'a> {
     method: &'a Method,
     uri: &'a Uri,
     headers: &'a HeaderMap,
+    /// What the body had that nothing reads, in words.
+    unknown_fields: Vec<String>,
 }
 
 impl Record<'_> {

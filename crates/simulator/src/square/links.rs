@@ -13,6 +13,7 @@ use super::payments::{check_currency, check_location, find as find_payment};
 use super::source::{bent_by_details, of_card};
 use super::state::{Context, SquareState};
 use crate::card::{Card, Typed};
+use crate::config::Wire;
 
 const CHECKOUT_OPTIONS: &str = "allow_tipping custom_fields subscription_plan_id redirect_url \
     merchant_support_email ask_for_shipping_address accepted_payment_methods app_fee_money shipping_fee \
@@ -54,7 +55,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     };
     let id = context.id(16).to_uppercase();
     let link = Link {
-        url: format!("{}/square/pay/{id}", context.services.public_url()),
+        url: format!("{}/pay/{id}", context.services.base_url(Wire::Square)),
         id,
         order_id: order.id.clone(),
         idempotency_key: fields.owned("idempotency_key", 192)?,

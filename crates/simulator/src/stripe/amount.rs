@@ -23,16 +23,22 @@ pub(super) fn check_amount(value: i64, currency: &str, param: &str) -> Result<()
         let message = "Amount must be at least $0.50 usd";
         return Err(StripeError::invalid(message).code("amount_too_small").param(param));
     }
+    check_step(value, currency, param)?;
+    if value > 99_999_999 {
+        let message = "Amount must be no more than 99999999";
+        return Err(StripeError::invalid(message).code("amount_too_large").param(param));
+    }
+    Ok(())
+}
+
+/// Of three decimals the provider takes two.
+pub(super) fn check_step(value: i64, currency: &str, param: &str) -> Result<(), StripeError> {
     if matches!(currency, "bhd" | "jod" | "kwd" | "omr" | "tnd") && value % 10 != 0 {
         let message = format!(
             "Invalid amount: {value}. In three-decimal currencies the last digit has to be 0. \
              See https://stripe.com/docs/currencies#three-decimal"
         );
         return Err(StripeError::invalid(message).param(param));
-    }
-    if value > 99_999_999 {
-        let message = "Amount must be no more than 99999999";
-        return Err(StripeError::invalid(message).code("amount_too_large").param(param));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::objects::{Charge, Intent, Method, Status};
 use super::refunds;
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Reason};
+use crate::config::Wire;
 
 /// Tries a method on an intent. A decline is an error that carries the intent, which can be tried again.
 pub(super) fn attempt(
@@ -59,7 +60,7 @@ pub(super) fn attempt(
         }
         Behavior::Decline(reason) => Err(decline(state, context, intent, method, reason)),
         Behavior::Authenticate => {
-            let url = format!("{}/stripe/authenticate/{}", context.services.public_url(), intent.id);
+            let url = format!("{}/authenticate/{}", context.services.base_url(Wire::Stripe), intent.id);
             intent.next_action = Some(json!({
                 "type": "redirect_to_url",
                 "redirect_to_url": { "url": url, "return_url": intent.return_url },
@@ -255,7 +256,7 @@ pub(super) fn keep(state: &mut StripeState, context: &Context, intent: Intent, e
 fn new_charge(context: &Context, intent: &Intent, method: &Method, status: &'static str) -> Charge {
     let id = context.id("ch_");
     Charge {
-        receipt_url: format!("{}/stripe/receipts/{id}", context.services.public_url()),
+        receipt_url: format!("{}/receipts/{id}", context.services.base_url(Wire::Stripe)),
         id,
         amount: intent.amount,
         amount_refunded: 0,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::error::StripeError;
 use super::form::Params;
 use super::state::Context;
+use crate::config::Wire;
 
 /// When a method tells whether it was paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ const PLAYED: [MethodType; 10] = [
     of("sepa_debit", "SEPA direct debit", Timing::Debit, Some("eur")),
     of("bacs_debit", "Bacs direct debit", Timing::Debit, Some("gbp")),
     of("au_becs_debit", "BECS direct debit", Timing::Debit, Some("aud")),
-    of("oxxo", "OXXO", Timing::Voucher(3), Some("mxn")),
+    of("oxxo", "OXXO", Timing::Voucher(5), Some("mxn")),
     of("boleto", "Boleto", Timing::Voucher(3), Some("brl")),
     of("konbini", "Konbini", Timing::Voucher(3), Some("jpy")),
     of("multibanco", "Multibanco", Timing::Voucher(7), Some("eur")),
@@ -122,7 +123,7 @@ pub(super) fn voucher(context: &Context, kind: MethodType, days: i64) -> Value {
     let details = json!({
         "expires_after": context.now + days * 86_400,
         "expires_at": context.now + days * 86_400,
-        "hosted_voucher_url": format!("{}/stripe/vouchers/{}", context.services.public_url(), context.id("")),
+        "hosted_voucher_url": format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id("")),
         "number": context.services.ids.letters(14),
     });
     let mut action = json!({ "type": name });

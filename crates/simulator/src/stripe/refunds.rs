@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::amount::check_step;
 use super::call::Call;
 use super::error::StripeError;
 use super::list;
@@ -77,6 +78,7 @@ pub(super) fn refund(
             format!("Refund amount ({amount}) is greater than unrefunded amount on charge ({rest})");
         return Err(StripeError::invalid(message).param("amount").begun());
     }
+    check_step(amount, &charge.currency, "amount")?;
     let waits = charge.method.card.behavior == Behavior::RefundLater;
     let refund = Refund {
         id: context.id("re_"),

@@ -15,6 +15,7 @@ use super::{list, methods};
 use crate::api::Api;
 use crate::calendar;
 use crate::card::{Behavior, Card, Typed};
+use crate::config::Wire;
 
 const CREATE: &str = "mode success_url cancel_url client_reference_id customer_email customer \
     customer_creation currency expires_at line_items[#][quantity] line_items[#][price_data][currency] \
@@ -41,7 +42,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     }
     let id = format!("cs_test_{}", context.services.ids.letters(58));
     let mut session = Session {
-        url: format!("{}/stripe/pay/{id}", context.services.public_url()),
+        url: format!("{}/pay/{id}", context.services.base_url(Wire::Stripe)),
         id,
         amount,
         currency,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_simulator::{Config, Simulator};
+use tollgate_simulator::{Config, Wire};
 
 use crate::support::{start, start_with};
 
@@ -82,13 +82,14 @@ async fn identifiers_follow_from_the_seed() {
 }
 
 #[tokio::test]
-async fn a_wire_can_be_served_alone() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", listener.local_addr().unwrap());
-    let simulator = Simulator::new(Config::default());
-    let router = simulator.stripe_router();
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    let running = crate::support::Running { simulator, origin };
+async fn a_provider_can_be_served_alone_at_the_root() {
+    let running = start_with(Config { only: Some(Wire::Stripe), ..Config::default() }).await;
     let headers = [("authorization", "Bearer sk_test_simulator")];
-    running.try_send("GET", "/v1/payment_intents", &headers, String::new()).await.unwrap().expect(200);
+    let get = async |path| running.try_send("GET", path, &headers, String::new()).await.unwrap();
+    get("/v1/payment_intents").await.expect(200);
+    get("/control/state").await.expect(200);
+    // Neither under its name, nor any other.
+    for path in ["/stripe/v1/payment_intents", "/square/v2/locations", "/v2/locations", "/ach_transfers"] {
+        get(path).await.expect(404);
+    }
 }

@@ -1,14 +1,16 @@
 //! Payments as they are found and added up, a moment after they were told of.
 
 use tollgate_domain::{
-    Currency, Flow, PaymentMethod, Timestamp,
+    Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
     card::DiscrepancyKind,
     event::EventKind,
     id::EnvironmentId,
     search::{amount_term, customer_term, metadata_term, text_term},
     transaction::{Status, TransactionState},
 };
-use tollgate_engine::ports::{Activity, Attention, Endpoint, PastPayment, ProviderEventState, SearchHit};
+use tollgate_engine::ports::{
+    Activity, Attention, Endpoint, KeyedToken, PastPayment, ProviderEventState, SearchHit,
+};
 
 use super::{
     ALL, Nodes, at,
@@ -131,6 +133,50 @@ pub async fn activity_is_added_up_by_the_hour(nodes: &Nodes) {
     digest_all(nodes).await;
     let added = nodes.two.activity(environment, at(0), at(1)).await.unwrap();
     assert_eq!((added[2].count, added[2].principal_minor, added[2].platform_fee_minor), (2, 20_000, 640));
+}
+
+/// What no event leads to is found all the same, and counts for nothing.
+pub async fn a_payment_without_events_is_indexed_on_request(nodes: &Nodes) {
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let order = nodes.new_full_order(environment);
+    nodes.one.insert_payment(environment, &order, &preparing(), &[], &[]).await.unwrap();
+    let found = async |environment| nodes.found_by(environment, text_term("REQ_2")).await;
+    assert_eq!(found(environment).await, []);
+    // Another environment has no such payment.
+    nodes.one.index_payment(other, order.id).await.unwrap();
+    for _ in 0..2 {
+        nodes.one.index_payment(environment, order.id).await.unwrap();
+    }
+    let hits = found(environment).await;
+    assert_eq!(hits.iter().map(|hit| hit.reference).collect::<Vec<_>>(), [ServiceReference::Card(order.id)]);
+    assert_eq!(nodes.found_by(environment, customer_term("ŁUCJA@例え.jp")).await, hits);
+    assert_eq!(found(other).await, []);
+    assert_eq!(nodes.activity_of(environment).await, []);
+}
+
+pub async fn a_key_keeps_its_first_customer_token(nodes: &Nodes) {
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    let key = nodes.new_key_digest();
+    let token = |text: &str| KeyedToken {
+        key,
+        fingerprints: format!("{{\"email\":\"{text}\"}}"),
+        token: format!("{text}…"),
+        expires_at: (text == "first").then(|| at(5)),
+        created_at: at(1),
+    };
+    let answers = at_once(nodes, 8, |number, node| {
+        let new = token(&format!("one of many {number}"));
+        async move { node.keep_customer_token(environment, &new).await.unwrap().unwrap() }
+    })
+    .await;
+    assert!(answers.iter().all(|kept| kept == &answers[0]), "{answers:?}");
+    let kept = nodes.two.keep_customer_token(environment, &token("late")).await.unwrap();
+    assert_eq!(kept.as_ref(), answers.first());
+    let first = token("first");
+    assert_eq!(nodes.one.keep_customer_token(other, &first).await.unwrap(), Some(first.clone()));
+    assert_eq!(nodes.two.keep_customer_token(other, &token("second")).await.unwrap(), Some(first));
+    let nowhere = EnvironmentId::from_bytes([9; 16]);
+    assert_eq!(nodes.one.keep_customer_token(nowhere, &token("x")).await.unwrap(), None);
 }
 
 pub async fn sums_end_at_the_largest_number(nodes: &Nodes) {

@@ -25,6 +25,7 @@ pub const UNDO: &str = "DROP TABLE sealing_keys;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;
      DROP TABLE admin_changes;
+     DROP TABLE customer_tokens;
      DROP TABLE provider_checks;
      DROP TABLE refunds;
      DROP TABLE hold_actions;

@@ -28,6 +28,7 @@ pub(crate) struct IndexableEvent {
     pub(crate) metadata: String,
     pub(crate) customer: Vec<String>,
     pub(crate) provider_references: Vec<String>,
+    pub(crate) request: String,
 }
 
 pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
@@ -43,6 +44,7 @@ pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> 
         card.organization_fee_minor = captured.organization.fee.signed();
         card.total_debit_minor = captured.total_debit.signed();
     }
+    card.request = cells.text()?;
     Ok(card)
 }
 
@@ -50,6 +52,7 @@ pub(crate) fn read_transfer(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fau
     let mut transfer = read_digestible(cells, PaymentMethod::Ach)?;
     transfer.customer.extend([cells.text()?, cells.text()?, cells.text()?]);
     transfer.provider_references.extend(cells.text_or_none()?);
+    transfer.request = cells.text()?;
     Ok(transfer)
 }
 
@@ -70,6 +73,7 @@ fn read_digestible(cells: &mut Cells<'_>, method: PaymentMethod) -> Result<Index
         metadata: cells.text()?,
         customer: Vec::new(),
         provider_references: Vec::new(),
+        request: String::new(),
     })
 }
 
@@ -82,6 +86,7 @@ impl IndexableEvent {
             total_debit: amount(self.total_debit_minor).and_then(Minor::new),
             customer: self.customer.iter().map(String::as_str).collect(),
             provider_references: self.provider_references.iter().map(String::as_str).collect(),
+            request: Some(&self.request),
             metadata: metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         }
         .terms()
@@ -238,6 +243,7 @@ mod tests {
                 .to_owned(),
             customer: vec!["Ada".to_owned()],
             provider_references: Vec::new(),
+            request: "req_1".to_owned(),
         }
     }
 
@@ -269,6 +275,7 @@ mod tests {
             "metadata:paid=true",
             "text:17",
             "text:a 1",
+            "text:req_1",
             "text:true",
         ];
         assert_eq!(terms, expected);

@@ -1,7 +1,10 @@
 //! Finding payments and adding them up.
 
 use async_trait::async_trait;
-use tollgate_domain::{PaymentMethod, Timestamp, id::EnvironmentId};
+use tollgate_domain::{
+    PaymentMethod, Timestamp,
+    id::{EnvironmentId, PaymentId},
+};
 use tollgate_engine::ports::{
     Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit, StoreError,
 };
@@ -23,6 +26,7 @@ port! {
         Read records::past_payments => past_payments(
             environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
+        Write digest::index_payment => index_payment(environment: EnvironmentId, id: PaymentId) -> ();
         Read records::attention => attention(environment: EnvironmentId, most: u32) -> Attention;
     } and {
         async fn index_events(&self, limit: u32) -> Result<u32, StoreError> {

@@ -6,14 +6,14 @@ use tollgate_domain::{
     id::{EnvironmentId, TransactionId, TransferId},
 };
 use tollgate_engine::ports::{
-    Audit, Changed, NewTransfer, ReservationCancel, Reserved, StoreError, Transfer, TransferChange,
-    TransferStore,
+    Audit, Changed, KeyedToken, NewTransfer, ReservationCancel, Reserved, StoreError, Transfer,
+    TransferChange, TransferStore,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, run},
-    units::{audit, transfer_change, transfers},
+    units::{audit, customer_tokens, transfer_change, transfers},
 };
 
 port! {
@@ -28,6 +28,7 @@ port! {
         Read transfers::waiting => waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
+        Write customer_tokens::keep => keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
         Audit audit::audit => audit() -> Audit;
     } and {
         async fn reserve_transfer(

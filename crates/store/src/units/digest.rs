@@ -1,5 +1,7 @@
 //! What events add to the index by which payments are found, and to the sums of their hour.
 
+use tollgate_domain::id::{EnvironmentId, PaymentId};
+
 use crate::{
     prelude::*,
     rows::digest::{
@@ -21,7 +23,7 @@ macro_rules! card {
         concat!(
             "SELECT e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
-         p.customer_email, p.object, t.provider_reference, t.hold",
+         p.customer_email, p.object, t.provider_reference, t.hold, p.request",
             $from,
             " CROSS JOIN card_payments p
              LEFT JOIN transactions t
@@ -36,7 +38,7 @@ macro_rules! transfer {
         concat!(
             "SELECT e.environment_id, e.kind, e.at, e.reference, t.id, t.currency, t.provider, t.principal_minor,
          t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
-         f.customer_email, f.external_customer_id, t.provider_reference",
+         f.customer_email, f.external_customer_id, t.provider_reference, f.request",
             $from,
             " CROSS JOIN transactions t CROSS JOIN transfers f
              WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference
@@ -59,6 +61,26 @@ const TRANSFERS: &str = transfer!(
     " FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, event_id)
      JOIN out_events e ON e.environment_id = w.environment_id AND e.id = w.event_id"
 );
+
+/// A card payment that no event leads to.
+const CARD_ALONE: &str =
+    "SELECT p.environment_id, 'payment.prepared', p.created_at, p.id, p.id, p.currency, p.provider,
+         p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata,
+         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), p.request
+     FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2";
+
+pub(crate) async fn index_payment<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: PaymentId,
+) -> Result<Effect<()>, Fault> {
+    let Some(card) = s.query_opt(CARD_ALONE, values![environment, id], read_card).await? else {
+        return Ok(Effect::Nothing(()));
+    };
+    let digest = Digest::of(&[card]);
+    s.insert(&SEARCH_TERMS, digest.terms.iter().map(term_row).collect()).await?;
+    Ok(Effect::Written(()))
+}
 
 /// What another node is digesting in this very moment is passed over rather than waited for. Terms and sums are written
 /// in an order that is the same for all, so that none waits for another in a circle.

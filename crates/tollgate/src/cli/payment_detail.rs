@@ -174,6 +174,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         "waiting" => {
             return (style.paint(Paint::Notice, detail.text("reason")), String::new());
         }
+        "refused" => format!("refused by the provider: {}", detail.text("/failure/message")),
         "account_revealed" => format!("corrected account number shown to {}", detail.text("actor")),
         "notification_of_change" => {
             let changes = detail.as_array().map(Vec::as_slice).unwrap_or_default();

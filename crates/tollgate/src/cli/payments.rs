@@ -38,6 +38,13 @@ enum Action {
     Void(VoidArgs),
     /// Refund a card payment, in whole or in part.
     Refund(RefundArgs),
+    /// Show the account number that the receiving bank asked to be used from now on. Who was shown it is recorded.
+    RevealCorrectedAccount {
+        /// The transfer reference, ach_….
+        reference: String,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
     /// Continue an unresolved payment at the provider account configured now. Only safe once the original account is
     /// known not to have it.
     UseConfiguredAccount {
@@ -136,6 +143,7 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
         Action::Capture(wanted) => capture_payment(&session, wanted).await,
         Action::Void(wanted) => void_payment(&session, wanted).await,
         Action::Refund(refund) => refund_payment(&session, refund).await,
+        Action::RevealCorrectedAccount { reference, confirm } => reveal(&session, &reference, confirm).await,
         Action::UseConfiguredAccount { reference, confirm } => {
             confirm.ask(&format!(
                 "Continue {reference} at the account configured now? If the original account has it, it is paid twice."
@@ -225,6 +233,30 @@ fn or_new_key(key: Option<String>) -> Result<String, Failure> {
     }
     let random: [u8; 16] = random_bytes()?;
     Ok(format!("cli-{:032x}", u128::from_be_bytes(random)))
+}
+
+async fn reveal(session: &Session, reference: &str, confirm: Confirm) -> Result<(), Failure> {
+    confirm
+        .ask(&format!("Show the corrected account number of {reference}? That you saw it is recorded."))?;
+    let path = session.path(&format!("/payments/{}/reveal-corrected-account", segment(reference))).await?;
+    let revealed = session.client.post(&path, &json!({})).await.map_err(|failure| {
+        failure.if_missing(|| {
+            format!(
+                "no bank has asked for another account number for {reference}; see `tollgate payments show {reference}`"
+            )
+        })
+    })?;
+    session.output.show(&revealed, |style| {
+        let mut table = Table::new(&["ACCOUNT NUMBER", "ROUTING NUMBER", "CHANGE"]);
+        for correction in revealed.list("corrections") {
+            table.row([
+                correction.word("accountNumber").into(),
+                correction.word("routingNumber").into(),
+                Cell::painted(correction.word("changeCode"), Paint::Dim),
+            ]);
+        }
+        table.draw(style, "No corrected account numbers.")
+    })
 }
 
 /// Everything an operator sees of a payment.

@@ -121,6 +121,9 @@ function casesOf(wire, { keys, paid }) {
         await visit.arrives(`${visit.backend.baseUrl}/checkout/paid`);
         if (wire === "stripe") await visit.inspect("paid page");
         await isPaidByWebhook(visit, reference);
+        // The page looks again by itself.
+        await visit.page.getByText("Paid", { exact: true }).waitFor();
+        for (const text of ["Service fee", reference]) assert.ok(await visit.page.getByText(text, { exact: true }).isVisible(), text);
       },
     },
     {

@@ -44,6 +44,8 @@ pub(crate) struct Records {
     pub(crate) sales: Vec<Sale>,
     /// Where webhooks go.
     pub(crate) endpoints: Vec<WebhookEndpoint>,
+    /// Card refunds are taken in multiples of this.
+    pub(crate) amount_step: Option<u64>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
     /// The names of the calls that arrived, in order.

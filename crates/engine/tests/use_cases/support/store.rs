@@ -178,6 +178,7 @@ through! {
 through! {
     TransferStore {
         StoreWrite reserve_transfer(environment: EnvironmentId, new: &NewTransfer) -> Reserved;
+        StoreWrite keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
         StoreRead transfer(environment: EnvironmentId, id: TransferId) -> Option<Transfer>;
         StoreRead transfer_of_object(
             environment: EnvironmentId, provider: &str, object: &str
@@ -225,6 +226,7 @@ through! {
 through! {
     ReportingStore {
         StoreWrite index_events(limit: u32) -> u32;
+        StoreWrite index_payment(environment: EnvironmentId, id: PaymentId) -> ();
         StoreRead find_payments(
             environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
         ) -> Vec<SearchHit>;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    ADMIN_TOKEN, Answer, BankInbox, BankStore, BankWorld, Client, Desk, On, SLOW_BANK, on_each_store,
+    ADMIN_TOKEN, Answer, BankInbox, BankStore, BankWorld, Client, Desk, On, SLOW_BANK, Terminal,
+    on_each_store,
 };
 
 fn a_settled_transfer_has_succeeded(on: On) {
@@ -156,6 +157,7 @@ fn a_notification_of_change_is_kept_and_shown(on: On) {
     reveal_in_the_console(desk, &reference, "000987654321");
     let (other, _) = world.taken("never corrected");
     assert_eq!(reveal(&other).failure(404), "not_found");
+    reveal_on_the_command_line(desk, &reference, &other);
 
     let kinds = kinds(desk, &reference);
     assert!(kinds.iter().any(|kind| kind == "notification_of_change"), "{kinds:?}");
@@ -164,6 +166,27 @@ fn a_notification_of_change_is_kept_and_shown(on: On) {
     assert_eq!(&desk.transaction(&reference)["transfer"]["notificationsOfChange"], news);
     assert_eq!(kinds.iter().filter(|kind| *kind == "notification_of_change").count(), 1);
     desk.assert_books(Desk::FUNDS);
+}
+
+/// The command asks first, because that somebody saw it is recorded.
+fn reveal_on_the_command_line(desk: &Desk, reference: &str, other: &str) {
+    let terminal = Terminal::nowhere(std::env::temp_dir())
+        .with("TOLLGATE_URL", &format!("http://{}", desk.server))
+        .with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN)
+        .with("TOLLGATE_ENVIRONMENT", &desk.environment)
+        .with("TOLLGATE_ACTOR", "carol");
+    let command = ["payments", "reveal-corrected-account", reference];
+    let seen_by_carol = || {
+        let timeline = desk.story(reference)["timeline"].as_array().unwrap().clone();
+        timeline.iter().filter(|line| line["detail"]["actor"] == "carol").count()
+    };
+    assert!(terminal.fails(&command).contains("--yes"));
+    assert_eq!(seen_by_carol(), 0);
+    let shown = terminal.shows(&[&command[..], &["--yes"]].concat());
+    assert!(shown.contains("000987654321") && shown.contains("011401533"), "{shown}");
+    assert_eq!(seen_by_carol(), 1);
+    let said = terminal.fails(&["payments", "reveal-corrected-account", other, "--yes"]);
+    assert!(said.contains("no bank has asked for another account number"), "{said}");
 }
 
 /// The page has a button for it, and shows the number only after that.

@@ -92,6 +92,31 @@ fn a_transfer_has_every_field_and_is_told_again(on: On) {
     desk.assert_books(Desk::FUNDS);
 }
 
+/// A token is issued once per key, too.
+fn check_tokens(desk: &Desk) {
+    let ask = |email: &str| {
+        let body = json!({"externalCustomerId": "keyed", "email": email, "firstName": "Ada", "lastName": "Lovelace",
+                          "e_mail": "a typing error"});
+        let headers = [("content-type", "application/json"), ("idempotency-key", "a key of a token")];
+        let headers = headers.map(|(name, value)| (name, value.replace(' ', "-")));
+        let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let path = "/client/v1/ach/customer-tokens";
+        desk.client().send("POST", path, &headers, body.to_string().as_bytes())
+    };
+    let first = ask("ada@example.com");
+    assert_eq!(
+        first.headers.get("tollgate-warning").map(String::as_str),
+        Some(r#"unknown field "e_mail"; did you mean "email"?"#)
+    );
+    let first = first.data(201);
+    let again = ask("ada@example.com");
+    assert_eq!(again.headers.get("idempotent-replayed").map(String::as_str), Some("true"));
+    assert_eq!(again.data(200), first);
+    let other = ask("bob@example.com");
+    assert_eq!(other.failure(409), "idempotency_conflict");
+    assert_eq!(other.json()["error"]["details"][0]["field"], "email");
+}
+
 fn another_request_under_the_key_is_refused(on: On) {
     let world = BankWorld::start_without_looks(on);
     let desk = &world.desk;
@@ -137,6 +162,7 @@ fn another_request_under_the_key_is_refused(on: On) {
     every.push("bankAccount");
     every.sort_unstable();
     assert_eq!(named(&all), every, "every field that differs");
+    check_tokens(desk);
     assert_eq!(calls(&world), before);
     assert_eq!(desk.listed("transactions").len(), 1);
     desk.assert_books(Desk::FUNDS);

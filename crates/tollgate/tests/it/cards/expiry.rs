@@ -60,7 +60,7 @@ fn what_nobody_pays_is_closed_at_the_provider_and_then_here(kind: StoreKind) {
         world.shop.wait_preparation(reference, "expired");
         world.shop.wait_events(&world.simulator);
         check_expired(&world, prepared, *flow);
-        assert_eq!(world.shop.read_transaction(reference).failure(404), "not_found");
+        assert_eq!(world.shop.read_transaction(reference).failure(404), "not_paid_yet");
         assert_eq!(world.shop.read_payment(reference).data(200)["transaction"], Value::Null);
         // The provider was asked first, also where its webhook was faster than its answer.
         if (*flow, *wire) != (Flow::Component, Wire::Square) {

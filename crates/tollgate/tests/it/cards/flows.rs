@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{check_prepared, check_transaction, merged};
-use crate::support::{Flow, QUOTE, Shop, StoreKind, Wire, World, on_both_stores};
+use crate::support::{Flow, Prepared, QUOTE, Shop, StoreKind, Wire, World, on_both_stores};
 
 on_both_stores! {
     an_element_is_paid_in_the_browser_and_confirmed
@@ -42,7 +42,7 @@ fn an_element_is_paid_in_the_browser_and_confirmed(kind: StoreKind) {
     check_prepared(&prepared, Wire::Stripe, &json!({ "component": expected }));
 
     let reference = prepared.reference.as_str();
-    assert_eq!(world.shop.read_transaction(reference).failure(404), "not_found");
+    assert_eq!(world.shop.read_transaction(reference).failure(404), "not_paid_yet");
     let unpaid = world.shop.read_payment(reference).data(200);
     assert_eq!(unpaid, read_back(&prepared.data, "payment_component", Wire::Stripe, &Value::Null));
 
@@ -117,7 +117,7 @@ fn a_hosted_checkout_is_paid_on_the_providers_page(kind: StoreKind) {
         let url = prepared.checkout_url().to_owned();
         assert!(url.starts_with(&format!("{}/pay/", world.simulator.base_url(wire))), "{url}");
         check_prepared(&prepared, wire, &json!({ "checkoutUrl": url }));
-        assert_eq!(world.shop.read_transaction(reference).failure(404), "not_found");
+        assert_eq!(world.shop.read_transaction(reference).failure(404), "not_paid_yet");
 
         world.simulator.pay_page(&url);
         // Only the webhook tells: nobody confirms, and the resolver does not look.
@@ -133,9 +133,38 @@ fn a_hosted_checkout_is_paid_on_the_providers_page(kind: StoreKind) {
     // Customers whose caller named no place of their own come to a page here.
     let prepared = world.shop.prepare(Flow::Hosted, Wire::Stripe);
     let paid = world.simulator.submit(prepared.checkout_url(), crate::support::GOOD_CARD);
-    let place = format!("http://{}/checkout/paid", world.server.address());
-    assert_eq!(paid.headers.get("location"), Some(&place));
-    assert_eq!(world.server.client("").get("/checkout/paid").status, 200);
+    let place = format!("http://{}", world.server.address());
+    let location = paid.headers.get("location").and_then(|url| url.strip_prefix(&place)).unwrap();
+    check_receipt(&world, location, &prepared);
+}
+
+/// Whoever has the address sees what was paid, and nobody else anything.
+fn check_receipt(world: &World, location: &str, prepared: &Prepared) {
+    let reference = prepared.reference.as_str();
+    let read = |path: &str| {
+        let answer = world.server.client("").get(path);
+        assert_eq!((answer.status, answer.headers["referrer-policy"].as_str()), (200, "no-referrer"));
+        String::from_utf8(answer.body).unwrap()
+    };
+    assert!(location.starts_with("/checkout/paid?"), "{location}");
+    world.shop.wait_status(reference, "succeeded");
+    let page = read(location);
+    for part in
+        ["<dt>Amount</dt>", "<dt>Service fee</dt>", "<dt>Total</dt>", "<dd>Paid</dd>", reference, "USD"]
+    {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(!page.contains("<script"), "what is final is not looked at again");
+    let (start, token) = location.rsplit_once('=').unwrap();
+    let guessed: String = token.chars().map(|letter| if letter == '0' { '1' } else { '0' }).collect();
+    for stranger in [format!("{start}={guessed}"), format!("{start}="), "/checkout/paid".to_owned()] {
+        let page = read(&stranger);
+        assert!(!page.contains(reference) && !page.contains("<dl>") && page.contains("Thank you"), "{page}");
+    }
+    let open = world.shop.prepare(Flow::Hosted, Wire::Stripe);
+    assert_ne!(open.reference, reference);
+    let elsewhere = location.replace(reference, &open.reference);
+    assert!(!read(&elsewhere).contains("<dl>"), "a token is one payment's");
 }
 
 fn quote_preparation_and_transaction_agree_after_the_configuration_changed(kind: StoreKind) {

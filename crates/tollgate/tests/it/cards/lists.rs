@@ -26,6 +26,7 @@ fn all(shop: &Shop, query: &str, limit: usize) -> Vec<String> {
         let data = shop.client().get(&format!("{LIST}?limit={limit}{query}{cursor}")).data(200);
         let page = references(&data["items"]);
         assert!(page.len() <= limit);
+        assert!(!page.is_empty() || cursor.is_empty(), "a cursor led to an empty page");
         found.extend(page);
         assert!(found.len() <= 1_000, "the cursor leads nowhere");
         match data["nextCursor"].as_str() {

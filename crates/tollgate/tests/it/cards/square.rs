@@ -99,7 +99,8 @@ fn another_currency_than_the_locations_is_refused_before_anything_is_made(kind: 
         let refused = in_euros(shop, flow);
         assert_eq!(refused.failure(422), "provider_rejected");
         let said = refused.json()["message"].as_str().unwrap().to_owned();
-        assert!(said.contains("in USD only, not in EUR"), "{said}");
+        assert!(said.starts_with("currency must be USD") && said.contains("route EUR"), "{said}");
+        assert_eq!(refused.json()["error"]["details"][0]["field"], "currency");
         shop.prepare(flow, Wire::Square);
     }
     assert_eq!(shop.listed("payments").len(), 2, "nothing is recorded of what was refused");

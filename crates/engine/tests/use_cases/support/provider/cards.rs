@@ -12,7 +12,8 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Identified, Prepared, RejectionKind, Subject,
+    Call, CallError, Cards, Charge, Component, Confirmation, Identified, OrderFault, Prepared, RejectionKind,
+    Subject,
 };
 use tollgate_vault::Secret;
 
@@ -103,10 +104,14 @@ impl Cards for ModelCards {
         self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
-    async fn check(&self, _: &Provider, order: &CardOrder) -> Call<()> {
+    async fn check_order(&self, _: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
         let is_taken = self.confirmation == Confirmation::Look || order.currency == Currency::USD;
-        let outcome = if is_taken { Ok(()) } else { Err(rejected(RejectionKind::Invalid)) };
-        Call { outcome, logs: Vec::new() }
+        let fault = || OrderFault { field: "currency", message: "must be USD".to_owned() };
+        Call { outcome: if is_taken { Ok(()) } else { Err(fault()) }, logs: Vec::new() }
+    }
+
+    fn amount_step(&self, _: Currency) -> u64 {
+        self.line.providers.records().amount_step.unwrap_or(1)
     }
 
     async fn read_by_name(
@@ -284,6 +289,7 @@ fn give_back(
     refund: &Refund,
 ) -> Result<RefundReport, CallError> {
     let id = format!("refund_{}", refund.id);
+    let step = records.amount_step.unwrap_or(1);
     let page = records.pages.iter_mut().find(|page| page.account == account && page.id == payment);
     let sale = records.sales.iter_mut().find(|sale| sale.account == account && sale.id == payment);
     let (amount, refunds) = page
@@ -293,7 +299,8 @@ fn give_back(
     if let Some(known) = refunds.iter().find(|known| known.id == id) {
         return Ok(known.clone());
     }
-    if given_back(refunds) + refund.total().get() > amount {
+    let is_taken = refund.total().get().is_multiple_of(step);
+    if !is_taken || given_back(refunds) + refund.total().get() > amount {
         return Err(rejected(RejectionKind::Invalid));
     }
     let (reference, total) = (Some(refund.id), refund.total());
