@@ -1,7 +1,7 @@
 //! Units of work whose fate matters beyond the store's first word: what a provider has answered is written down until
 //! it stands, and a commit whose answer was lost is asked about again.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::{info, warn};
@@ -12,6 +12,9 @@ use crate::{backoff::exponential_backoff, engine::Engine, ports::StoreError};
 pub(crate) const RECORD_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// A commit on its way: what it changed as it now is, or `None` if that changed meanwhile.
+pub(crate) type Committing<'e, T> = Pin<Box<dyn Future<Output = Result<Option<T>, StoreError>> + Send + 'e>>;
 
 impl Engine {
     /// Writes down what a provider has answered about `subject`. `None` if the store does not take it in time: then it

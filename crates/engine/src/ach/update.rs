@@ -24,6 +24,7 @@ use crate::{
         TransientError,
     },
     provider_account::AccountCheck,
+    record::Committing,
     timeline::{self, Line},
 };
 
@@ -203,13 +204,18 @@ impl<'e> TransferUpdate<'e> {
     }
 
     /// Makes the decision stand, and returns the transfer as it now is; `None` if it changed meanwhile.
-    pub(super) async fn commit(self) -> Result<Option<Transfer>, StoreError> {
+    pub(super) fn commit(self) -> Committing<'e, Transfer> {
         let deadline = Instant::now() + self.engine.options.request_deadline;
-        self.commit_by(deadline).await
+        self.commit_by(deadline)
     }
 
     /// The same, where a commit whose answer was lost is asked about until then.
-    pub(super) async fn commit_by(self, deadline: Instant) -> Result<Option<Transfer>, StoreError> {
+    pub(super) fn commit_by(self, deadline: Instant) -> Committing<'e, Transfer> {
+        // In a box: whoever awaits it would otherwise carry all of it about.
+        Box::pin(self.commit_now(deadline))
+    }
+
+    async fn commit_now(self, deadline: Instant) -> Result<Option<Transfer>, StoreError> {
         let Self { engine, mut transfer, at, .. } = self;
         let posting = match self.step {
             Some(step) => Some(TransferPosting {

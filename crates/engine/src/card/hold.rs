@@ -137,7 +137,7 @@ impl Engine {
             if let Some(actor) = &request.operator {
                 update.line("hold_requested", json!({ "actor": actor, "action": kind.as_str() }));
             }
-            update.hold_action(action.clone());
+            update.hold_action(&action);
             update.lease();
             match update.commit().await {
                 Ok(Some(begun)) => {

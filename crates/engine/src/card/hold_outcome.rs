@@ -113,7 +113,7 @@ fn note_outcome(
         }
         Err(CallError::Rejected(rejection)) => {
             let (status, failure) = (HoldActionStatus::Failed, Some(rejection.failure.clone()));
-            update.hold_action(HoldAction { status, failure, updated_at: update.now(), ..open.clone() });
+            update.hold_action(&HoldAction { status, failure, updated_at: update.now(), ..open.clone() });
             update.schedule_next_check();
         }
         Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),

@@ -56,7 +56,7 @@ impl PaymentUpdate<'_> {
             return;
         };
         if let Some(settled) = open.settled_by(&payment.order.fee, &transaction.state, self.now()) {
-            self.hold_action(settled);
+            self.hold_action(&settled);
         }
     }
 

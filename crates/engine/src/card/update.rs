@@ -21,6 +21,7 @@ use crate::{
         SettledProviderEvent, StoreError, TransientError,
     },
     provider_account::AccountCheck,
+    record::Committing,
     timeline::{self, Line},
 };
 
@@ -226,8 +227,8 @@ impl<'e> PaymentUpdate<'e> {
 
     /// A capture or void to add, or to put in the place of the one of the same id; the transaction shows whether one is
     /// pending.
-    pub(super) fn hold_action(&mut self, action: HoldAction) {
-        self.line(action.kind.as_str(), timeline::hold_action(&action));
+    pub(super) fn hold_action(&mut self, action: &HoldAction) {
+        self.line(action.kind.as_str(), timeline::hold_action(action));
         let pending = Some(action.kind).filter(|_| action.status == HoldActionStatus::Pending);
         for actions in [&mut self.payment.hold_actions, &mut self.hold_actions] {
             match actions.iter_mut().find(|known| known.id == action.id) {
@@ -300,7 +301,12 @@ impl<'e> PaymentUpdate<'e> {
 
     /// Makes the decision stand, and returns the payment as it now is; `None` if the payment changed meanwhile. A commit
     /// whose answer was lost is asked about for as long as a request may take.
-    pub(super) async fn commit(self) -> Result<Option<CardPayment>, StoreError> {
+    pub(super) fn commit(self) -> Committing<'e, CardPayment> {
+        // In a box: whoever awaits it would otherwise carry all of it about.
+        Box::pin(self.commit_now())
+    }
+
+    async fn commit_now(self) -> Result<Option<CardPayment>, StoreError> {
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
         let entries = engine.entries(self.lines, request.as_deref())?;
         let exceptions = engine.exceptions_of(self.discrepancies, at)?;

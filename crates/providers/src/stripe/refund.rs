@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn what_a_partial_capture_releases_is_no_refund() {
         let refund = |amount: u64, moves: bool, ours: bool| {
-            let reference = ours.then(|| "re_00000000000000000000000000");
+            let reference = ours.then_some("re_00000000000000000000000000");
             let balance = moves.then_some("txn_1");
             let refund = json!({
                 "id": format!("re_{amount}"), "amount": amount, "status": "succeeded",

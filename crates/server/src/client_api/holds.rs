@@ -134,7 +134,7 @@ impl From<HoldError> for ApiError {
                 ErrorCode::ProviderUnavailable,
                 format!("The payment cannot be captured or voided now: {reason}. Nothing was changed."),
             )
-            .retry_after(Duration::from_secs(60)),
+            .retry_after(Duration::from_mins(1)),
             HoldError::Rejected { kind, payment, failure, replayed } => {
                 let (done, said) = (kind.as_str(), failure.message.trim_end_matches('.'));
                 let message =

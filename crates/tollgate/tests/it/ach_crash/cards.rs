@@ -98,7 +98,7 @@ fn buy(desk: &Desk, told: &Mutex<Told>, turns: &AtomicU64, over: &AtomicBool) {
                 refund(&mut client, told, &next);
             }
             Some(data) if data["transaction"]["status"] == "authorized" => {
-                capture_part(&mut client, told, &next)
+                capture_part(&mut client, told, &next);
             }
             // Not known yet, or never answered: asked again later, with the same token.
             _ => told.lock().unwrap().to_confirm.push(next),
