@@ -150,8 +150,9 @@ fn page(said: &Said, nonce: &str) -> Response {
         .replace("SCRIPT", &script);
     let mut response = Response::new(Body::from(html));
     let headers = response.headers_mut();
+    let scripts = if said.is_final { "'none'".to_owned() } else { format!("'nonce-{nonce}'") };
     let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'; base-uri 'none'; \
+        "default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'"
     );
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

@@ -105,7 +105,8 @@ fn check_prepared(prepared: &Prepared, wire: Wire, rest: &Value) {
         amounts(),
         json!({
             "fee": fee(wire), "currency": "USD", "paymentMethod": "web_card", "provider": wire.provider(),
-            "routing": routing(wire), "preparedAt": found["preparedAt"], "expiresAt": found["expiresAt"],
+            "capture": "automatic", "routing": routing(wire), "preparedAt": found["preparedAt"],
+            "expiresAt": found["expiresAt"],
         }),
         rest.clone(),
     ]);

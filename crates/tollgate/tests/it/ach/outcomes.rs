@@ -180,7 +180,8 @@ fn reveal_on_the_command_line(desk: &Desk, reference: &str, other: &str) {
         let timeline = desk.story(reference)["timeline"].as_array().unwrap().clone();
         timeline.iter().filter(|line| line["detail"]["actor"] == "carol").count()
     };
-    assert!(terminal.fails(&command).contains("--yes"));
+    let asked = terminal.run(&command);
+    assert!(asked.code == 1 && asked.err.contains("--yes"), "{asked:?}");
     assert_eq!(seen_by_carol(), 0);
     let shown = terminal.shows(&[&command[..], &["--yes"]].concat());
     assert!(shown.contains("000987654321") && shown.contains("011401533"), "{shown}");

@@ -42,7 +42,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("client_wallet", SecretKey, 200, ""),
     ("transaction_list", SecretKey, 200, ""),
     // Nothing is recorded before the confirmation.
-    ("transaction_read", SecretKey, 404, "not_found"),
+    ("transaction_read", SecretKey, 404, "not_paid_yet"),
     // Nothing is paid.
     ("payment_capture", SecretKey, 409, "not_capturable"),
     ("payment_void", SecretKey, 409, "not_voidable"),

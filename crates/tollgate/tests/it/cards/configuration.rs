@@ -66,7 +66,7 @@ fn a_provider_without_its_credentials_is_not_asked(kind: StoreKind) {
     assert_eq!(confirmed["transaction"]["status"], "succeeded");
     let headers = [("stripe-signature", "t=1,v1=00")];
     let answer = world.shop.post_webhook(Wire::Stripe, &headers, b"{}");
-    assert_eq!(answer.failure(503), "provider_not_configured");
+    assert_eq!(answer.failure(401), "unauthenticated");
 }
 
 fn a_provider_that_refuses_our_credentials_is_told_from_one_that_is_away(kind: StoreKind) {

@@ -87,6 +87,7 @@ fn a_database_server_is_examined() {
     assert!(!found(&answer, "durability").is_empty(), "{answer:#}");
     assert_eq!(found(&answer, "standby")[0]["verdict"], "warning", "{answer:#}");
     assert!(found(&answer, "clock").iter().all(|check| check["verdict"] == "ok"), "{answer:#}");
-    assert_eq!(found(&answer, "providers")[0]["finding"], "no provider is configured", "{answer:#}");
+    let has_none = found(&answer, "providers").iter().any(|it| it["finding"] == "no provider is configured");
+    assert!(has_none, "{answer:#}");
     assert_eq!(found(&answer, "database").len(), 1, "it gave every answer: {answer:#}");
 }

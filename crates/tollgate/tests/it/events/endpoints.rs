@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{happen, subscribe, wait_state, world};
-use crate::support::{Client, Receiver, StoreKind, Subscription, on_both_stores};
+use crate::support::{Client, Receiver, StoreKind, Subscription, WAIT_TIMEOUT, on_both_stores, wait_until};
 
 on_both_stores! {
     an_endpoint_is_added_read_changed_and_removed
@@ -62,9 +62,9 @@ fn an_endpoint_is_added_read_changed_and_removed(kind: StoreKind) {
     assert_eq!(admin.delete(&path).failure(404), "not_found");
     assert_eq!(admin.get(&path).failure(404), "not_found");
     assert_eq!(admin.get(&list).data(200)["items"], json!([]));
-    let log = world.server.log();
     for what in ["added", "changed", "removed"] {
-        assert!(log.contains(&format!("event endpoint {what}")), "{what}");
+        // Answered first and logged by a thread of its own.
+        wait_until(what, WAIT_TIMEOUT, || world.server.log().contains(&format!("event endpoint {what}")));
     }
 }
 
