@@ -69,6 +69,11 @@ impl<'a> ApiClient<'a> {
         Ok(ApiCall { key: None, makes: false, ..call })
     }
 
+    /// The same where the path says it all: a body would be refused.
+    pub(super) fn post_empty(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
+        self.without_body(operation, Method::POST, path)
+    }
+
     /// Reads something.
     pub(super) fn get(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         self.without_body(operation, Method::GET, path)

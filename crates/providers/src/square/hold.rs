@@ -34,7 +34,7 @@ pub(super) async fn act(
     let done = match action.kind {
         HoldActionKind::Capture => capture(calls, api, order, held, action).await,
         HoldActionKind::Void => {
-            let call = api.post("payments.cancel", &format!("payments/{id}/cancel"), &json!({}))?;
+            let call = api.post_empty("payments.cancel", &format!("payments/{id}/cancel"))?;
             calls.run(&call, interpret::<PaymentBody>).await.map(|body| body.payment)
         }
     };

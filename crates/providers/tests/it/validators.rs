@@ -226,14 +226,15 @@ async fn every_stripe_request_fits_the_published_document() {
     {
         for flow in Flow::ALL {
             let order = manual_order(flow);
-            let prepared = cards.prepare(&full, &order).await.outcome.unwrap();
+            let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
             match &prepared.checkout_url {
                 Some(page) => drop(world.pay_page(page, GOOD).await),
                 None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
             }
-            let seen = cards.read(&full, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            let seen =
+                cards.read(&provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
             let payment = seen.payment.unwrap();
-            let done = cards.act_on_hold(&full, &order, &payment, &hold_action(kind, asked)).await;
+            let done = cards.act_on_hold(&provider, &order, &payment, &hold_action(kind, asked)).await;
             assert_eq!(done.outcome.unwrap().provider_status, ended);
         }
     }

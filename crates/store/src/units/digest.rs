@@ -66,7 +66,7 @@ const TRANSFERS: &str = transfer!(
 const CARD_ALONE: &str =
     "SELECT p.environment_id, 'payment.prepared', p.created_at, p.id, p.id, p.currency, p.provider,
          p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata,
-         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), p.request
+         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT), p.request
      FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2";
 
 pub(crate) async fn index_payment<S: Session>(
