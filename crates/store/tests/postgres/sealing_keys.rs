@@ -34,6 +34,12 @@ async fn a_destroyed_key_is_in_none_of_the_servers_files() {
 /// Where the files hold this text, once everything is written out.
 async fn places(database: &Database, text: &str) -> Vec<&'static str> {
     let visitor = database.visitor().await;
+    let sql = "SELECT current_setting('data_directory'), oid::text FROM pg_database WHERE datname = current_database()";
+    let row = visitor.query_one(sql, &[]).await.unwrap();
+    let (data, own): (String, String) = (row.get(0), row.get(1));
+    let (table, log) = (format!("{data}/base/{own}"), format!("{data}/pg_wal"));
+    // Before the log's oldest files are used again, which what is done next can lead to.
+    let was_logged = holds(Path::new(&log), text);
     // A checkpoint leaves unlogged tables in memory; copying a database file by file writes out everything.
     let copy = format!(
         "{}_flushed",
@@ -44,12 +50,9 @@ async fn places(database: &Database, text: &str) -> Vec<&'static str> {
         .await
         .unwrap();
     visitor.batch_execute(&format!("DROP DATABASE {copy}")).await.unwrap();
-    let sql = "SELECT current_setting('data_directory'), oid::text FROM pg_database WHERE datname = current_database()";
-    let row = visitor.query_one(sql, &[]).await.unwrap();
-    let (data, database): (String, String) = (row.get(0), row.get(1));
-    let folders = [("table", format!("{data}/base/{database}")), ("log", format!("{data}/pg_wal"))];
-    let holding = folders.into_iter().filter(|(_, folder)| holds(Path::new(folder), text));
-    holding.map(|(name, _)| name).collect()
+    let is_logged = was_logged || holds(Path::new(&log), text);
+    let found = [("table", holds(Path::new(&table), text)), ("log", is_logged)];
+    found.into_iter().filter_map(|(name, is_there)| is_there.then_some(name)).collect()
 }
 
 fn holds(folder: &Path, text: &str) -> bool {
