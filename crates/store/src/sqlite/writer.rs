@@ -155,6 +155,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
+    #[allow(irrefutable_let_patterns, reason = "without the store in memory there is only this lane")]
     fn drop(&mut self) {
         if let Lane::Thread { queue, thread } = &mut self.lane {
             *queue = None;
