@@ -2,7 +2,7 @@
 
 mod stripe_methods;
 
-use tollgate_domain::PaymentMethod;
+use tollgate_domain::{PaymentMethod, tenant::Mode};
 
 use crate::{
     browser_script::BrowserScript, options::OptionField, payment_method_type::PaymentMethodType,
@@ -90,6 +90,18 @@ impl Adapter {
             (Self::Square, ProviderEnvironment::Sandbox) => "https://connect.squareupsandbox.com",
             (Self::Increase, ProviderEnvironment::Production) => "https://api.increase.com",
             (Self::Increase, ProviderEnvironment::Sandbox) => "https://sandbox.increase.com",
+        }
+    }
+
+    /// Where people answer a dispute at the provider: its own page where it has an address, otherwise the list of them.
+    pub(crate) fn dispute_page(self, mode: Option<Mode>, id: &str) -> Option<String> {
+        // A name that is not the provider's own leads nowhere.
+        let is_name = id.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'));
+        let test = if mode == Some(Mode::Test) { "test/" } else { "" };
+        match self {
+            Self::Stripe if is_name => Some(format!("https://dashboard.stripe.com/{test}disputes/{id}")),
+            Self::Square => Some("https://squareup.com/dashboard/sales/disputes".to_owned()),
+            Self::Stripe | Self::Increase => None,
         }
     }
 

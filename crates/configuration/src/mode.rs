@@ -31,6 +31,11 @@ impl Provider {
         }
     }
 
+    /// Where people answer a dispute at the provider.
+    pub fn dispute_page(&self, id: &str) -> Option<String> {
+        self.adapter.dispute_page(self.mode(), id)
+    }
+
     /// The field that decides [`Provider::mode`].
     pub fn mode_field(&self) -> &'static str {
         match self.adapter {

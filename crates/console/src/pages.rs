@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod deliveries;
+pub(crate) mod disputes;
 pub(crate) mod endpoints;
 pub(crate) mod environments;
 pub(crate) mod events;
@@ -17,6 +18,7 @@ pub(crate) mod providers;
 pub(crate) mod refund;
 pub(crate) mod routing;
 pub(crate) mod sign_in;
+pub(crate) mod statement;
 pub(crate) mod timeline;
 pub(crate) mod try_out;
 pub(crate) mod waiting;

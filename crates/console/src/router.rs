@@ -14,8 +14,9 @@ use http::{HeaderValue, header};
 use crate::{
     layout::assets,
     pages::{
-        config, deliveries, endpoints, environments, events, exceptions, hold, keys, not_found, overview,
-        payment, payments, providers, refund, routing, sign_in, try_out, waiting, wallets,
+        config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys, not_found,
+        overview, payment, payments, providers, refund, routing, sign_in, statement, try_out, waiting,
+        wallets,
     },
     request::signed_in::session_of,
     state::{Console, SharedConsole},
@@ -52,6 +53,9 @@ pub fn router(console: Console) -> Router {
         .route("/endpoints", get(endpoints::list).post(endpoints::change))
         .route("/deliveries", get(deliveries::list).post(deliveries::resend))
         .route("/exceptions", get(exceptions::list).post(exceptions::resolve))
+        .route("/disputes", get(disputes::list))
+        .route("/statement", get(statement::show))
+        .route("/statement.csv", get(statement::export))
         .route("/waiting", get(waiting::list));
     let pages = Router::new()
         .route("/console", get(environments::enter))

@@ -243,6 +243,7 @@ mod tests {
                 status: status.to_owned(),
                 reason: None,
                 amount: None,
+                respond_by: None,
             }),
             ..TransactionState::pending()
         };

@@ -4,6 +4,7 @@
 //! go out, and every decision can be explained afterwards.
 
 pub mod ach;
+pub mod books;
 pub mod card;
 pub mod currency;
 pub mod customer;
@@ -21,6 +22,7 @@ pub mod reference;
 pub mod refund;
 pub mod routing;
 pub mod search;
+pub mod statement;
 pub mod tenant;
 pub mod time;
 pub mod transaction;

@@ -237,10 +237,14 @@ impl Refundable {
     pub fn after(fee: &FeeSnapshot, refunds: &[Refund]) -> Self {
         let mut left = Self { principal: fee.principal.into(), fee: fee.fee };
         for refund in refunds.iter().filter(|refund| refund.status.counts()) {
-            left.principal = less(left.principal, refund.principal);
-            left.fee = less(left.fee, refund.fee);
+            left = left.without(refund.principal, refund.fee);
         }
         left
+    }
+
+    /// What is left once this much has been given back, too.
+    pub(crate) fn without(self, principal: Minor, fee: Minor) -> Self {
+        Self { principal: less(self.principal, principal), fee: less(self.fee, fee) }
     }
 
     /// The same, where the transaction knows of more that was given back than there are records of.
@@ -248,7 +252,7 @@ impl Refundable {
     pub fn less_unrecorded(self, fee: &FeeSnapshot, given_back: Minor, refunds: &[Refund]) -> Self {
         let unrecorded = less(given_back, given_back_by(refunds));
         let share = self.divide(fee, unrecorded);
-        Self { principal: less(self.principal, share.principal), fee: less(self.fee, share.fee) }
+        self.without(share.principal, share.fee)
     }
 
     pub fn total(self) -> Minor {
@@ -305,7 +309,7 @@ fn given_back_by(refunds: &[Refund]) -> Minor {
 }
 
 /// `whole × part ÷ of`, rounded half up. The product is taken in 128 bits.
-fn portion_rounded_half_up(whole: Minor, part: Minor, of: Minor) -> Minor {
+pub(crate) fn portion_rounded_half_up(whole: Minor, part: Minor, of: Minor) -> Minor {
     let divisor = u128::from(of.get().max(1));
     let product = u128::from(whole.get()) * u128::from(part.get());
     let rounded = (product + divisor / 2) / divisor;
@@ -313,11 +317,11 @@ fn portion_rounded_half_up(whole: Minor, part: Minor, of: Minor) -> Minor {
 }
 
 /// Sums of refunds are bounded by the payment, or by what a provider can have given back.
-fn add(left: Minor, right: Minor) -> Minor {
+pub(crate) fn add(left: Minor, right: Minor) -> Minor {
     left.checked_add(right).unwrap_or(Minor::MAX)
 }
 
-fn less(left: Minor, right: Minor) -> Minor {
+pub(crate) fn less(left: Minor, right: Minor) -> Minor {
     left.checked_sub(right).unwrap_or(Minor::ZERO)
 }
 

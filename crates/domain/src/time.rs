@@ -17,6 +17,15 @@ impl Timestamp {
         self.0
     }
 
+    /// `2026-11-29 23:59 UTC`, for sentences.
+    pub fn utc_minute(self) -> String {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            // Outside of the calendar.
+            Err(_) => self.0.to_string(),
+        }
+    }
+
     /// This instant moved forward, held at the end of representable time rather than wrapped.
     #[must_use]
     pub fn saturating_add(self, duration: Duration) -> Self {

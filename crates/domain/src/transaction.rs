@@ -123,20 +123,71 @@ pub struct Dispute {
     pub reason: Option<String>,
     /// How much is contested.
     pub amount: Option<Minor>,
+    /// Until when the provider takes evidence, where it said so.
+    pub respond_by: Option<Timestamp>,
+}
+
+/// What a dispute means for the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DisputeStage {
+    /// The bank only asks: the provider keeps nothing back.
+    Inquiry,
+    /// Not decided: the provider keeps the amount back.
+    Open,
+    /// Over, and the amount is the merchant's again, or always was.
+    Returned,
+    /// Over, and the customer has the money.
+    Lost,
+}
+
+impl DisputeStage {
+    const LOST: [&str; 2] = ["lost", "accepted"];
+    const RETURNED: [&str; 5] = ["won", "prevented", "warning_closed", "charge_refunded", "inquiry_closed"];
+    const INQUIRY: [&str; 2] = ["warning_", "inquiry_"];
 }
 
 impl Dispute {
-    /// Whether the last word is spoken.
-    pub fn is_closed(&self) -> bool {
-        let closed =
-            ["won", "lost", "accepted", "prevented", "warning_closed", "charge_refunded", "inquiry_closed"];
-        closed.contains(&self.status.to_ascii_lowercase().as_str())
+    /// The stage that the provider's word stands for.
+    pub fn stage(&self) -> DisputeStage {
+        let status = self.status.to_ascii_lowercase();
+        if DisputeStage::LOST.contains(&status.as_str()) {
+            DisputeStage::Lost
+        } else if DisputeStage::RETURNED.contains(&status.as_str()) {
+            DisputeStage::Returned
+        } else if DisputeStage::INQUIRY.iter().any(|start| status.starts_with(start)) {
+            DisputeStage::Inquiry
+        } else {
+            DisputeStage::Open
+        }
     }
 
-    /// This dispute after later, repeated or late news: a closed one is not opened again by an older word.
+    /// Whether the merchant's evidence is wanted: a bank that has it, or has decided, waits for none.
+    pub fn needs_response(&self) -> bool {
+        let status = self.status.to_ascii_lowercase();
+        ["needs_response", "evidence_required"].iter().any(|end| status.ends_with(end))
+    }
+
+    /// Whether the last word is spoken.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.stage(), DisputeStage::Returned | DisputeStage::Lost)
+    }
+
+    /// This dispute after later, repeated or late news: a closed one is not opened again by an older word, and what is
+    /// left unsaid stays as it was.
     #[must_use]
     pub fn followed_by(self, news: Self) -> Self {
-        if self.id == news.id && self.is_closed() && !news.is_closed() { self } else { news }
+        if self.id != news.id {
+            return news;
+        }
+        if self.is_closed() && !news.is_closed() {
+            return self;
+        }
+        Self {
+            reason: news.reason.or(self.reason),
+            amount: news.amount.or(self.amount),
+            respond_by: news.respond_by.or(self.respond_by),
+            ..news
+        }
     }
 }
 
@@ -249,10 +300,13 @@ mod tests {
             status: status.to_owned(),
             reason: None,
             amount: None,
+            respond_by: None,
         };
         let (open, lost) = (dispute("dp_1", "needs_response"), dispute("dp_1", "LOST"));
         assert_eq!(open.clone().followed_by(lost.clone()), lost);
-        assert_eq!(lost.clone().followed_by(open), lost);
+        assert_eq!(lost.clone().followed_by(open.clone()), lost);
+        assert!(open.needs_response() && dispute("dp_1", "INQUIRY_EVIDENCE_REQUIRED").needs_response());
+        assert!(!lost.needs_response() && !dispute("dp_1", "under_review").needs_response());
         let another = dispute("dp_2", "needs_response");
         assert_eq!(lost.followed_by(another.clone()), another);
     }

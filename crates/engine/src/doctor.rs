@@ -1,6 +1,7 @@
 //! Looking for what an operator would want to know before it hurts: a disk that lies, clocks apart, providers that lack
 //! something, work nobody gets round to.
 
+mod disputes;
 mod providers;
 
 use std::{borrow::Cow, time::Duration};
@@ -116,7 +117,10 @@ impl Engine {
                 Err(error) => found.push(unreachable(&error)),
             }
             match self.store.attention(id, MAX_COUNTED).await {
-                Ok(attention) => found.extend(attention_checks(&attention)),
+                Ok(attention) => {
+                    found.extend(attention_checks(&attention));
+                    found.extend(disputes::check(&attention, asked_at));
+                }
                 Err(error) => found.push(unreachable(&error)),
             }
             checks.extend(found.into_iter().map(|check| check.of(id)));

@@ -5,6 +5,7 @@
 
 mod ach;
 mod backoff;
+mod books;
 mod card;
 mod clock;
 mod configure;
@@ -40,6 +41,7 @@ pub use ach::{
     Bank, CorrectedAccount, CustomerToken, IssueTokenError, IssuedToken, Preview, TokenError,
     TransferCreated, TransferError, TransferRead, TransferRequest, notifications_of_change,
 };
+pub use books::{EnvironmentStatement, Statement};
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,
     PrepareError, PrepareRequest, PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,

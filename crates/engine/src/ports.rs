@@ -1,5 +1,6 @@
 //! What the engine needs from outside, each promise written above its method.
 
+mod books;
 mod courier;
 mod host;
 mod inspection;
@@ -14,6 +15,7 @@ mod transfers;
 
 use tollgate_domain::Timestamp;
 
+pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};

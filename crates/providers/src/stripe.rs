@@ -167,9 +167,14 @@ impl Cards for Stripe {
         calls.finish(outcome)
     }
 
-    async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+    async fn dispute(
+        &self,
+        provider: &Provider,
+        payment: &str,
+        known: Option<&str>,
+    ) -> Call<Option<Dispute>> {
         let mut calls = self.calls();
-        let outcome = dispute(&mut calls, self.api(provider), payment).await;
+        let outcome = dispute(&mut calls, self.api(provider), payment, known).await;
         calls.finish(outcome)
     }
 
@@ -314,22 +319,25 @@ async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> 
     Ok(account.is_some_and(|account| account.id == named))
 }
 
-/// A payment that was contested twice shows its newest dispute.
+/// A payment can be contested several times, a part of it each time: the dispute that is known, otherwise the newest.
 async fn dispute(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
     intent: &str,
+    known: Option<&str>,
 ) -> Result<Option<Dispute>, CallError> {
     if !is_id(intent) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     let call = api.get("disputes.list", "disputes", request::dispute_query(intent))?;
     let list = calls.run(&call, interpret::<types::DisputeList>).await?;
-    Ok(list.data.into_iter().next().map(|dispute| Dispute {
+    let place = list.data.iter().position(|dispute| Some(dispute.id.as_str()) == known).unwrap_or(0);
+    Ok(list.data.into_iter().nth(place).map(|dispute| Dispute {
         id: dispute.id,
         status: dispute.status,
         reason: dispute.reason,
         amount: dispute.amount,
+        respond_by: dispute.evidence_details.and_then(|details| details.respond_by()),
     }))
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod provider_domains;
 pub(crate) mod provider_events;
 pub(crate) mod providers;
 pub(crate) mod refunds;
+pub(crate) mod statement;
 mod timeline;
 pub(crate) mod transactions;
 pub(crate) mod transfers;

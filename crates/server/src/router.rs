@@ -11,7 +11,7 @@ use crate::{
     admin_api::{
         applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
         explain, holds as admin_holds, keys, organizations, payments as admin_payments, provider_check,
-        provider_domains, provider_events, providers, refunds as admin_refunds,
+        provider_domains, provider_events, providers, refunds as admin_refunds, statement,
         transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     app::SharedApp,
@@ -77,6 +77,8 @@ operations! {
     "organization_list" GET "/admin/v1/organizations" get organizations::list;
     "application_create" POST "/admin/v1/organizations/{organization}/applications" post applications::create;
     "application_list" GET "/admin/v1/organizations/{organization}/applications" get applications::list;
+    "statement_read" GET "/admin/v1/organizations/{organization}/statement" get statement::read;
+    "statement_export" GET "/admin/v1/organizations/{organization}/statement.csv" get statement::export;
     "environment_create" POST "/admin/v1/applications/{application}/environments" post environments::create;
     "environment_list" GET "/admin/v1/applications/{application}/environments" get environments::list;
     "environment_read" GET "/admin/v1/environments/{environment}" get environments::read;

@@ -13,8 +13,9 @@ use tollgate_domain::{
         PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
+    statement::StatementLine,
     tenant::{Application, Environment, KeyRecord, Organization},
-    transaction::Transaction,
+    transaction::{Dispute, Transaction},
 };
 use tollgate_engine::ports::*;
 
@@ -277,6 +278,19 @@ through! {
         ) -> Vec<LedgerLine>;
         Write put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         Read provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+    }
+}
+
+through! {
+    BooksStore {
+        Read card_postings(environment: EnvironmentId, id: PaymentId) -> Vec<NewCardPosting>;
+        Read statement(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<StatementLine>;
+        Read open_disputes(environment: EnvironmentId, limit: u32) -> Vec<(PaymentId, Dispute)>;
+        Read unposted_payments(limit: u32) -> Vec<(EnvironmentId, PaymentId)>;
+        Write list_unposted_payments(now: Timestamp) -> ();
+        Write post_payment(
+            environment: EnvironmentId, id: PaymentId, revision: u64, postings: &[NewCardPosting]
+        ) -> bool;
     }
 }
 

@@ -4,6 +4,7 @@ mod body;
 mod browser;
 mod call;
 mod charge;
+mod disputes;
 mod drive;
 mod error;
 mod links;
@@ -52,6 +53,8 @@ pub(crate) fn router(api: Api<Square>) -> Router {
         .route("/v2/refunds", call(POST, "refunds.create", refunds::create))
         .route("/v2/refunds", call(GET, "refunds.list", refunds::list))
         .route("/v2/refunds/{id}", call(GET, "refunds.get", refunds::retrieve))
+        .route("/v2/disputes", call(GET, "disputes.list", disputes::list))
+        .route("/v2/disputes/{id}", call(GET, "disputes.get", disputes::retrieve))
         .route(links, call(POST, "payment_links.create", links::create))
         .route(links, call(GET, "payment_links.list", links::list))
         .route(&format!("{links}/{{id}}"), call(GET, "payment_links.get", links::retrieve))

@@ -15,6 +15,7 @@
 )]
 
 pub mod audit;
+pub mod books;
 pub mod changes;
 pub mod claims;
 pub mod concurrency;
@@ -95,6 +96,10 @@ macro_rules! conformance_suite {
             holds: captures_and_voids_go_round, a_capture_belongs_to_one_payment, what_was_captured_is_counted;
             refunds:
                 refunds_go_round, the_events_of_refunds_show_them_as_they_were, a_refund_belongs_to_one_payment;
+            books:
+                postings_go_round, a_change_posts_once, a_month_is_added_up,
+                open_disputes_are_counted_and_listed_by_their_date, the_audit_finds_what_is_not_posted,
+                what_earlier_nodes_recorded_is_listed;
             changes:
                 a_change_is_made_whole, a_refused_change_leaves_nothing, a_repeated_change_is_made_once,
                 a_claim_does_not_disturb_a_change, a_transaction_is_recorded_once,

@@ -1,6 +1,7 @@
 //! From what a database holds to what the domain means, the same for both stores.
 
 pub(crate) mod account;
+pub(crate) mod books;
 pub(crate) mod delivery;
 pub(crate) mod digest;
 pub(crate) mod endpoint;

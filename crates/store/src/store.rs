@@ -1,5 +1,6 @@
 //! The port, method by method: which unit of work each one is, and how it is run.
 
+mod books;
 mod inspection;
 mod outbox;
 mod payments;

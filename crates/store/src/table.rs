@@ -27,7 +27,7 @@ impl Kind {
 /// Some columns of a table, in the order of the values that are given for them.
 #[derive(Debug)]
 pub(crate) struct Table {
-    name: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) columns: &'static [(&'static str, Kind)],
     /// What to do where a row is there already.
     pub(crate) conflict: &'static str,

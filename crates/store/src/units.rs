@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod admin_changes;
 pub(crate) mod audit;
+pub(crate) mod books;
 pub(crate) mod config;
 pub(crate) mod customer_tokens;
 pub(crate) mod deliveries;

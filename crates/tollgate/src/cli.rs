@@ -29,6 +29,7 @@ pub(crate) mod quote;
 mod reasons;
 mod sandbox_file;
 mod session;
+pub(crate) mod statement;
 mod table;
 pub(crate) mod tenants;
 pub(crate) mod trigger;

@@ -17,7 +17,7 @@ use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
     CommandArgs, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys,
-    payments, providers, quote, tenants, trigger, wallet,
+    payments, providers, quote, statement, tenants, trigger, wallet,
 };
 use failure::Failure;
 
@@ -88,6 +88,8 @@ enum Command {
     Endpoints(CommandArgs<endpoints::Endpoints>),
     /// Check for problems: disk, clocks, providers, stuck work.
     Doctor(CommandArgs<doctor::Doctor>),
+    /// Show a month's fees, payments, refunds and disputes of an organization.
+    Statement(CommandArgs<statement::Statement>),
     /// Recompute every balance from its entries; fails on any inconsistency.
     Audit(CommandArgs<audit::Audit>),
     /// Simulate payments, settlements, returns, refunds and disputes in the sandbox.
@@ -140,6 +142,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Events(asked) => within_runtime(asked.run(events::run)),
         Command::Endpoints(asked) => within_runtime(asked.run(endpoints::run)),
         Command::Doctor(asked) => within_runtime(asked.run(doctor::run)),
+        Command::Statement(asked) => within_runtime(asked.run(statement::run)),
         Command::Audit(asked) => within_runtime(asked.run(audit::run)),
         Command::Trigger(asked) => within_runtime(asked.run(trigger::run)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),

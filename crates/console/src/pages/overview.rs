@@ -259,6 +259,9 @@ async fn notices(
     };
     let waiting = attention.waiting_payments.saturating_add(attention.waiting_transfers);
     add(waiting, "waiting", "payments and transfers pending confirmation");
+    let due = attention.respond_by.map(|at| format!(", next response due by {}", at.utc_minute()));
+    let disputes = format!("open disputes{}", due.unwrap_or_default());
+    add(attention.open_disputes, "disputes", &disputes);
     add(attention.open_exceptions, "exceptions", "open discrepancies with a provider");
     add(attention.parked_deliveries, "deliveries?state=parked", "failed event deliveries");
     add(attention.disabled_endpoints, "endpoints", "disabled webhook endpoints");

@@ -11,7 +11,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{
     Origin, QuoteRequest, explain, metadata_pairs, notifications_of_change,
-    ports::{Entry, LedgerLine, StoredException},
+    ports::{Entry, LedgerLine, NewCardPosting, StoredException},
 };
 use tollgate_vault::Secret;
 
@@ -22,6 +22,7 @@ use crate::{
         page::{self, Page, PageError},
     },
     pages::{
+        disputes::DisputeView,
         exceptions::Exception,
         payments::tone,
         refund::RefundRow,
@@ -73,6 +74,7 @@ struct PaymentPage {
     fee: String,
     total: String,
     refunded: Option<String>,
+    dispute: Option<DisputeView>,
     refunds: Vec<RefundRow>,
     can_refund: bool,
     /// Whether it can be captured or voided now.
@@ -107,7 +109,7 @@ struct PaymentView<'a> {
     facts: Vec<(&'static str, String)>,
     timeline: &'a [Entry],
     exceptions: &'a [StoredException],
-    postings: &'a [LedgerLine],
+    postings: Vec<Posting>,
     refunds: &'a [Refund],
     /// Whether there is a corrected account number that is not shown yet.
     can_reveal: bool,
@@ -164,7 +166,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         facts,
         timeline: &read.timeline,
         exceptions: &read.exceptions,
-        postings: &[],
+        postings: card_postings(&read.postings, order.currency),
         refunds: &read.payment.refunds,
         can_reveal: false,
     };
@@ -239,7 +241,7 @@ async fn transfer(
         facts,
         timeline: &read.timeline,
         exceptions: &read.exceptions,
-        postings: &read.postings,
+        postings: postings(&read.postings, order.currency),
         refunds: &[],
         can_reveal: has_corrected_account && revealed.is_empty(),
     };
@@ -255,7 +257,12 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         let explained = explain(&read.configuration, request);
         RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
     });
-    let postings = postings(details.postings, details.currency);
+    let view = signed_in.view(environment)?;
+    let provider = view.configuration.providers.get(details.provider);
+    let dispute = details.state.and_then(|state| state.dispute.as_ref()).map(|dispute| {
+        let link = provider.and_then(|provider| provider.dispute_page(&dispute.id));
+        DisputeView::of(dispute, details.currency, engine.clock().now(), link)
+    });
     let told = told(signed_in, environment, details.reference).await?;
     let decided = format!("{}, {}", details.provider, details.channel.as_str());
     let state = details.state;
@@ -307,6 +314,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         refunded: state
             .filter(|state| state.refunded.get() > 0)
             .map(|state| minor(state.refunded, details.currency)),
+        dispute,
         can_refund: details.reference.method() == PaymentMethod::WebCard
             && state.is_some_and(|state| state.status == Status::Succeeded)
             && Refundable::after(&amounts, details.refunds).total() > Minor::ZERO,
@@ -320,7 +328,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         },
         config_version: details.config_version,
         rules,
-        postings,
+        postings: details.postings,
         exceptions: details.exceptions.iter().map(|one| Exception::of(one, &frame.base)).collect(),
         told,
         lines,
@@ -397,6 +405,21 @@ pub(crate) fn postings(lines: &[LedgerLine], currency: Currency) -> Vec<Posting>
         })
     };
     lines.chunk_by(|line, next| line.posting == next.posting).filter_map(posting).collect()
+}
+
+/// What a card payment has in the books, the newest first.
+fn card_postings(postings: &[NewCardPosting], currency: Currency) -> Vec<Posting> {
+    let posting = |new: &NewCardPosting| {
+        let entries = new.posting.amounts.accounts().into_iter().filter(|(_, amount)| *amount != 0);
+        Posting {
+            at: moment(new.at),
+            cause: new.posting.kind.as_str(),
+            reference: new.posting.subject.clone().unwrap_or_default(),
+            actor: String::new(),
+            entries: entries.map(|(account, amount)| (account, money(amount, currency))).collect(),
+        }
+    };
+    postings.iter().rev().map(posting).collect()
 }
 
 fn pretty(json: &str) -> String {

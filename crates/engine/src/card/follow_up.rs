@@ -57,8 +57,7 @@ impl Engine {
         let Ok(report) = outcome else { return Ok(false) };
         let mut update = PaymentUpdate::of(self, payment, None);
         update.apply_report(&report, Trigger::Other, "resolver");
-        let known = update.payment().transaction.as_ref().and_then(|it| it.state.dispute.clone());
-        let open = known.filter(|known| !known.is_closed()).map(|known| known.id);
+        let open = update.payment().disputes.iter().rfind(|known| !known.is_closed()).map(|it| it.id.clone());
         if (report.disputed || open.is_some()) && !update.has_discrepancies() {
             let call = self.current_dispute(provider, update.payment(), open.as_deref()).await;
             if let Some(Call { outcome, logs: more }) = call {

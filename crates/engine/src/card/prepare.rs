@@ -429,6 +429,7 @@ impl Engine {
                     transaction: None,
                     attempts: Vec::new(),
                     refunds: Vec::new(),
+                    disputes: Vec::new(),
                     hold_actions: Vec::new(),
                 })
             }

@@ -6,7 +6,7 @@ use tollgate_domain::{
         Trigger, decide_status,
     },
     refund::{Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
-    transaction::{Dispute, TransactionState},
+    transaction::Dispute,
 };
 
 use super::{
@@ -144,14 +144,13 @@ impl PaymentUpdate<'_> {
 
     /// Takes in the news of a dispute, if there is a transaction to contest.
     pub(super) fn dispute(&mut self, news: Dispute) {
-        let recorded = self.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
-        let Some(state) = recorded else { return };
-        let dispute = Some(match state.dispute.clone() {
+        let known = self.payment().disputes.iter().find(|known| known.id == news.id).cloned();
+        let next = match known.clone() {
             Some(known) => known.followed_by(news),
             None => news,
-        });
-        if dispute != state.dispute {
-            self.transaction(TransactionState { dispute, ..state });
+        };
+        if known.as_ref() != Some(&next) {
+            self.put_dispute(next);
         }
     }
 

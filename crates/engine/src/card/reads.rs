@@ -10,8 +10,8 @@ use tollgate_domain::{
 use crate::{
     engine::Engine,
     ports::{
-        CardPayment, Entry, PaymentFilter, ProviderEventCursor, ProviderEventState, Resolution, StoreError,
-        StoredException, StoredProviderEvent, TransactionFilter,
+        CardPayment, Entry, NewCardPosting, PaymentFilter, ProviderEventCursor, ProviderEventState,
+        Resolution, StoreError, StoredException, StoredProviderEvent, TransactionFilter,
     },
 };
 
@@ -34,6 +34,8 @@ pub struct PaymentRead {
     pub timeline: Vec<Entry>,
     /// What a person has to look at, oldest first.
     pub exceptions: Vec<StoredException>,
+    /// What it has in the books, oldest first.
+    pub postings: Vec<NewCardPosting>,
 }
 
 impl Engine {
@@ -80,7 +82,8 @@ impl Engine {
         let reference = ServiceReference::Card(id);
         let timeline = self.store.timeline(environment, reference).await?;
         let exceptions = self.store.exceptions_of(environment, reference).await?;
-        Ok(PaymentRead { payment, timeline, exceptions })
+        let postings = self.store.card_postings(environment, id).await?;
+        Ok(PaymentRead { payment, timeline, exceptions, postings })
     }
 
     /// Payments, newest first, whether or not they have a transaction.

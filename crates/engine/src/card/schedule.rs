@@ -226,6 +226,7 @@ mod tests {
             transaction,
             attempts: Vec::new(),
             refunds: Vec::new(),
+            disputes: Vec::new(),
             hold_actions: Vec::new(),
         }
     }

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
+    books::{self, PaymentRecords},
     card::{Attempt, Discrepancy, Preparation},
     event::EventKind,
     hold::{Hold, HoldAction, HoldActionStatus},
-    id::{ChangeId, TransactionId},
+    id::{ChangeId, PostingId, TransactionId},
     refund::{Refund, RefundStatus, with_refunds},
-    transaction::{Failure, Status, TransactionState},
+    transaction::{Dispute, Failure, Status, TransactionState},
 };
 
 use super::{at_provider::open_attempt, schedule};
@@ -17,7 +18,7 @@ use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        CallLog, CardPayment, CardTransaction, Changed, NewEvent, PaymentChange, Progress,
+        CallLog, CardPayment, CardTransaction, Changed, NewCardPosting, NewEvent, PaymentChange, Progress,
         SettledProviderEvent, StoreError, TransientError,
     },
     provider_account::AccountCheck,
@@ -41,8 +42,12 @@ pub(super) struct PaymentUpdate<'e> {
     /// Whether nothing came of the preparation: there is no event by which it would be found.
     never_came_about: bool,
     attempt: Option<Attempt>,
+    /// The refunds and disputes as they were read.
+    refunds_before: Vec<Refund>,
+    disputes_before: Vec<Dispute>,
     /// Refunds to be written, each with the status it was read in.
     refunds: Vec<(Option<RefundStatus>, Refund)>,
+    disputes: Vec<Dispute>,
     hold_actions: Vec<HoldAction>,
     objects: Vec<String>,
     lines: Vec<Line>,
@@ -64,7 +69,10 @@ impl<'e> PaymentUpdate<'e> {
             declined_again: false,
             never_came_about: false,
             attempt: None,
+            refunds_before: payment.refunds.clone(),
+            disputes_before: payment.disputes.clone(),
             refunds: Vec::new(),
+            disputes: Vec::new(),
             hold_actions: Vec::new(),
             objects: Vec::new(),
             lines: Vec::new(),
@@ -225,6 +233,40 @@ impl<'e> PaymentUpdate<'e> {
         self.transaction(next);
     }
 
+    /// A dispute to add, or to put in the place of the one of the same id; the transaction shows it.
+    pub(super) fn put_dispute(&mut self, dispute: Dispute) {
+        let Some(state) = self.payment.transaction.as_ref().map(|it| it.state.clone()) else { return };
+        for disputes in [&mut self.payment.disputes, &mut self.disputes] {
+            match disputes.iter_mut().find(|known| known.id == dispute.id) {
+                Some(known) => *known = dispute.clone(),
+                None => disputes.push(dispute.clone()),
+            }
+        }
+        self.transaction(TransactionState { dispute: Some(dispute), ..state });
+    }
+
+    /// What the books of the payment gain by this decision.
+    fn postings(&self) -> Result<Vec<NewCardPosting>, StoreError> {
+        let Self { payment, before, refunds_before, disputes_before, .. } = self;
+        // Before it was paid there was nothing to post, whatever the amounts were.
+        let fee = &payment.amounts();
+        let was = PaymentRecords {
+            fee,
+            status: before.as_ref().map(|state| state.status),
+            refunds: refunds_before,
+            disputes: disputes_before,
+        };
+        let will_be = PaymentRecords {
+            fee,
+            status: payment.transaction.as_ref().map(|transaction| transaction.state.status),
+            refunds: &payment.refunds,
+            disputes: &payment.disputes,
+        };
+        let posting =
+            |posting| Ok(NewCardPosting { id: self.engine.new_id(PostingId::new)?, at: self.at, posting });
+        books::postings(was, will_be).into_iter().map(posting).collect()
+    }
+
     /// A capture or void to add, or to put in the place of the one of the same id; the transaction shows whether one is
     /// pending.
     pub(super) fn hold_action(&mut self, action: &HoldAction) {
@@ -307,6 +349,7 @@ impl<'e> PaymentUpdate<'e> {
     }
 
     async fn commit_now(self) -> Result<Option<CardPayment>, StoreError> {
+        let postings = self.postings()?;
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
         let entries = engine.entries(self.lines, request.as_deref())?;
         let exceptions = engine.exceptions_of(self.discrepancies, at)?;
@@ -345,6 +388,8 @@ impl<'e> PaymentUpdate<'e> {
             transaction,
             attempt: self.attempt,
             refunds: self.refunds.into_iter().map(|(_, refund)| refund).collect(),
+            disputes: self.disputes,
+            postings,
             hold_actions: self.hold_actions,
             objects: self.objects,
             entries,

@@ -20,8 +20,19 @@ const STORE_PAUSE: Duration = Duration::from_secs(2);
 impl Engine {
     /// Takes in whatever was written, until told to stop.
     pub async fn index_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+        // Only an upgrade adds to them, so that what is done once is done for good.
+        let (mut is_listed, mut has_earlier_payments) = (false, true);
         while !*stop.borrow() {
             let started = Instant::now();
+            if has_earlier_payments {
+                has_earlier_payments = match self.post_earlier_payments(&mut is_listed).await {
+                    Ok(has_more) => has_more,
+                    Err(error) => {
+                        warn!(%error, "earlier payments not posted to the books; will retry");
+                        true
+                    }
+                };
+            }
             let pause = match self.store.index_events(TAKEN).await {
                 Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,

@@ -12,10 +12,10 @@ use tollgate_domain::{
     hold::HoldAction,
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
     refund::Refund,
-    transaction::{Status, Transaction, TransactionState},
+    transaction::{Dispute, Status, Transaction, TransactionState},
 };
 
-use super::{NewEvent, StoreError};
+use super::{NewCardPosting, NewEvent, StoreError};
 
 /// The part of a payment that changes, its transaction and attempts aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct CardPayment {
     pub attempts: Vec<Attempt>,
     /// Its refunds in the order of their recording.
     pub refunds: Vec<Refund>,
+    /// Its disputes in the order of their recording; the transaction shows the one that changed last.
+    pub disputes: Vec<Dispute>,
     /// Its captures and voids in the order of their recording.
     pub hold_actions: Vec<HoldAction>,
 }
@@ -122,6 +124,10 @@ pub struct PaymentChange {
     pub attempt: Option<Attempt>,
     /// Refunds to add, or to replace by their ids.
     pub refunds: Vec<Refund>,
+    /// Disputes to add, or to replace by their ids.
+    pub disputes: Vec<Dispute>,
+    /// What it posts to the books.
+    pub postings: Vec<NewCardPosting>,
     /// Captures and voids to add, or to replace by their ids.
     pub hold_actions: Vec<HoldAction>,
     /// Names of the provider's objects by which the payment is found from now on. One already known stays whose it is.

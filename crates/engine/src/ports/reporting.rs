@@ -82,6 +82,10 @@ pub struct Attention {
     pub waiting_provider_events: u32,
     /// Events of providers that failed too often and wait for an operator.
     pub parked_provider_events: u32,
+    /// Disputes that are not decided.
+    pub open_disputes: u32,
+    /// Until when the next of those that want evidence wants it, where the provider said so.
+    pub respond_by: Option<Timestamp>,
 }
 
 /// The part of the store that finds and adds up.

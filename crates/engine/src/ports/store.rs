@@ -12,7 +12,8 @@ use tollgate_domain::{
 };
 
 use super::{
-    ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, ReportingStore, SecurityStore, TransferStore,
+    BooksStore, ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, ReportingStore, SecurityStore,
+    TransferStore,
 };
 
 /// Why a unit of work did not respond.
@@ -220,7 +221,7 @@ pub trait ChangeSignal: Send {
 /// Durable memory. SQLite and PostgreSQL keep these promises alike; one suite checks both.
 #[async_trait]
 pub trait Store:
-    PaymentStore + TransferStore + OutboxStore + ReportingStore + InspectionStore + SecurityStore
+    PaymentStore + TransferStore + OutboxStore + ReportingStore + InspectionStore + SecurityStore + BooksStore
 {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;

@@ -151,6 +151,8 @@ pub struct Audit {
     pub postings: u64,
     /// How many transfers.
     pub transfers: u64,
+    /// Postings of card payments.
+    pub card_postings: u64,
     /// What is wrong; at most a thousand things.
     pub findings: Vec<AuditFinding>,
 }

@@ -1,7 +1,7 @@
 //! A notice as it is kept while it waits to be applied. Nothing in it is secret: the event's body is not kept.
 
 use serde_json::{Value, json};
-use tollgate_domain::{Minor, transaction::Dispute};
+use tollgate_domain::{Minor, Timestamp, transaction::Dispute};
 
 use crate::ports::WebhookNotice;
 
@@ -12,6 +12,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
             "status": dispute.status,
             "reason": dispute.reason,
             "amountMinor": dispute.amount.map(|amount| amount.to_string()),
+            "respondBy": dispute.respond_by.map(Timestamp::unix_millis),
         })
     });
     json!({
@@ -46,6 +47,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
                 status: words(dispute, "status")?,
                 reason: words(dispute, "reason"),
                 amount: minor(dispute, "amountMinor"),
+                respond_by: dispute.get("respondBy").and_then(Value::as_i64).map(Timestamp::from_unix_millis),
             }),
             None => None,
         },
@@ -80,6 +82,7 @@ mod tests {
                 status: "needs_response".to_owned(),
                 reason: None,
                 amount: Minor::new(9_007_199_254_740_993),
+                respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
             }),
             names_only: Some("dp_1".to_owned()),
             is_ping: false,

@@ -59,7 +59,8 @@ impl UseCase for Disputed {
     async fn given(world: &World) -> Self {
         let reference = paid(world).await;
         let (id, status) = ("dispute_1".to_owned(), "needs_response".to_owned());
-        world.providers.records().page().dispute = Some(Dispute { id, status, reason: None, amount: None });
+        world.providers.records().page().dispute =
+            Some(Dispute { id, status, reason: None, amount: None, respond_by: None });
         Self(reference)
     }
 

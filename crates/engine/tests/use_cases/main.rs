@@ -14,6 +14,7 @@ mod support;
 mod accounts;
 mod bank_details;
 mod bank_notices;
+mod books;
 mod configuration;
 mod confirm;
 mod deliveries;

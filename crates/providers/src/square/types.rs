@@ -173,6 +173,7 @@ pub(super) struct EventDispute {
     pub(super) state: Option<String>,
     pub(super) reason: Option<String>,
     pub(super) amount_money: Option<Money>,
+    pub(super) due_at: Option<String>,
     pub(super) disputed_payment: Option<DisputedPayment>,
 }
 

@@ -2,7 +2,7 @@
 
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
-use tollgate_domain::transaction::Dispute;
+use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
@@ -67,7 +67,14 @@ pub(super) fn told(dispute: EventDispute, id: String) -> Dispute {
         status: dispute.state.unwrap_or_default(),
         reason: dispute.reason,
         amount: dispute.amount_money.map(|money| money.amount),
+        respond_by: dispute.due_at.and_then(|due| moment(&due)),
     }
+}
+
+/// A moment as the provider writes it; one that cannot be read is not worth losing the dispute for.
+fn moment(text: &str) -> Option<Timestamp> {
+    let moment: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp::from_unix_millis(moment.as_millisecond()))
 }
 
 /// The event's object, and the id the event gives for it.

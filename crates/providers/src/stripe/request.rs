@@ -198,9 +198,9 @@ fn metadata(order: &CardOrder) -> [(&'static str, String); 2] {
     [(REFERENCE, order.id.to_string()), (ENVIRONMENT, order.environment.to_string())]
 }
 
-/// The newest dispute of an intent.
+/// The newest disputes of an intent; hardly any has more than one.
 pub(super) fn dispute_query(intent: &str) -> Form {
-    Form::new().with("payment_intent", intent).with("limit", "1")
+    Form::new().with("payment_intent", intent).with("limit", "10")
 }
 
 /// In seconds since the epoch, and not before the payment's own end.

@@ -3,7 +3,7 @@
 //! Nothing here can be printed: an intent holds the secret that lets a browser pay.
 
 use serde::Deserialize;
-use tollgate_domain::Minor;
+use tollgate_domain::{Minor, Timestamp};
 
 use crate::amount::{maybe_minor, minor};
 
@@ -111,6 +111,20 @@ pub(super) struct Dispute {
     pub(super) reason: Option<String>,
     #[serde(default, deserialize_with = "maybe_minor")]
     pub(super) amount: Option<Minor>,
+    pub(super) evidence_details: Option<EvidenceDetails>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EvidenceDetails {
+    due_by: Option<i64>,
+}
+
+impl EvidenceDetails {
+    /// Zero where the customer's bank takes no response.
+    pub(super) fn respond_by(&self) -> Option<Timestamp> {
+        let seconds = self.due_by.filter(|seconds| *seconds > 0)?;
+        seconds.checked_mul(1_000).map(Timestamp::from_unix_millis)
+    }
 }
 
 /// A checkout session, with its intent once the customer has submitted.
@@ -199,6 +213,7 @@ pub(super) struct EventObject {
     pub(super) amount: Option<Minor>,
     pub(super) status: Option<String>,
     pub(super) reason: Option<String>,
+    pub(super) evidence_details: Option<EvidenceDetails>,
     pub(super) client_reference_id: Option<String>,
     pub(super) metadata: Option<Metadata>,
     pub(super) payment_intent: Option<Named>,

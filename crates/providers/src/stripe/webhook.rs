@@ -145,6 +145,7 @@ pub(super) fn about(notice: WebhookNotice, kind: Kind, object: EventObject) -> W
                 status: object.status.unwrap_or_default(),
                 reason: object.reason,
                 amount: object.amount,
+                respond_by: object.evidence_details.and_then(|details| details.respond_by()),
             });
             let objects = names(intent.clone(), charge);
             WebhookNotice { objects, payment: intent, reference, dispute, ..notice }

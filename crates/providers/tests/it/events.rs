@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_domain::transaction::Dispute;
+use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{Adapters as _, WebhookNotice};
 
 use crate::signatures::{SQUARE_VECTOR, STRIPE_VECTOR};
@@ -101,7 +101,8 @@ fn every_stripe_event() {
     }
 
     let dispute = json!({ "id": "dp_1", "amount": 7, "currency": "usd", "charge": { "id": "ch_1" },
-        "payment_intent": "pi_1", "reason": "fraudulent", "status": "lost", "metadata": {} });
+        "payment_intent": "pi_1", "reason": "fraudulent", "status": "lost", "metadata": {},
+        "evidence_details": { "due_by": 1_790_000_000, "has_evidence": false } });
     for kind in [
         "charge.dispute.created",
         "charge.dispute.updated",
@@ -114,6 +115,7 @@ fn every_stripe_event() {
             status: "lost".to_owned(),
             reason: Some("fraudulent".to_owned()),
             amount: Some(minor(7)),
+            respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
         };
         let expected = WebhookNotice {
             objects: names(&["pi_1", "ch_1"]),
@@ -205,12 +207,14 @@ fn every_square_event() {
     }
     for (kind, id) in [("dispute.created", Some("d1")), ("dispute.state.updated", None)] {
         let dispute = json!({ "id": id, "state": "EVIDENCE_REQUIRED", "reason": "NO_KNOWLEDGE",
-            "amount_money": { "amount": 7, "currency": "USD" }, "disputed_payment": { "payment_id": "p1" } });
+            "amount_money": { "amount": 7, "currency": "USD" }, "disputed_payment": { "payment_id": "p1" },
+            "due_at": "2026-11-29T23:59:59.999Z" });
         let told = Dispute {
             id: id.unwrap_or("data_id").to_owned(),
             status: "EVIDENCE_REQUIRED".to_owned(),
             reason: Some("NO_KNOWLEDGE".to_owned()),
             amount: Some(minor(7)),
+            respond_by: Some(Timestamp::from_unix_millis(1_795_996_799_999)),
         };
         let expected = WebhookNotice {
             objects: names(&["p1"]),

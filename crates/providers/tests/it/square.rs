@@ -372,3 +372,27 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     assert_eq!(world.count("square", "payments").await, 1);
     assert_eq!(world.state("square", "payments").await[0]["status"], Value::from("COMPLETED"));
 }
+
+#[tokio::test]
+async fn a_dispute_is_read_as_it_stands() {
+    let world = start().await;
+    let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
+    let paid = cards.charge(&world.square, &order, &charge(1, OK)).await.outcome.unwrap();
+    let paid = paid.payment.unwrap();
+    let opened = world.control("POST", &format!("square/payments/{paid}/dispute"), json!({})).await;
+    let id = opened["id"].as_str().unwrap().to_owned();
+    let read = async || cards.dispute(&world.square, &paid, Some(&id)).await;
+    let call = read().await;
+    assert_eq!(asked(&call), [("disputes.get", 1)]);
+    let dispute = call.outcome.unwrap().unwrap();
+    assert_eq!((dispute.status.as_str(), dispute.amount), ("EVIDENCE_REQUIRED", Some(minor(2_000))));
+    assert_eq!(dispute.reason.as_deref(), Some("NO_KNOWLEDGE"));
+    let due: jiff::Timestamp = opened["due_at"].as_str().unwrap().parse().unwrap();
+    assert_eq!(dispute.respond_by.unwrap().unix_millis(), due.as_millisecond());
+    for (action, body, status) in
+        [("review", json!({}), "PROCESSING"), ("close", json!({ "status": "accepted" }), "ACCEPTED")]
+    {
+        world.control("POST", &format!("square/disputes/{id}/{action}"), body).await;
+        assert_eq!(read().await.outcome.unwrap().unwrap().status, status);
+    }
+}

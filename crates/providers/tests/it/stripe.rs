@@ -275,6 +275,9 @@ async fn a_dispute_is_read_as_it_stands() {
     let read = async || cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap();
     let opened = read().await;
     assert_eq!((opened.status.as_str(), opened.amount), ("needs_response", Some(minor(2_000))));
+    let week = 7 * 86_400_000;
+    let until = opened.respond_by.unwrap().unix_millis() - now_millis();
+    assert!((week - 60_000..=week).contains(&until), "{until} ms to respond");
     for (action, status) in [("review", "under_review"), ("close", "lost")] {
         world.control("POST", &format!("stripe/disputes/{}/{action}", opened.id), json!({})).await;
         assert_eq!(
@@ -282,4 +285,14 @@ async fn a_dispute_is_read_as_it_stands() {
             tollgate_domain::transaction::Dispute { status: status.to_owned(), ..opened.clone() }
         );
     }
+    // Another one is news; the first is still found by its own name.
+    let second = world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), json!({})).await;
+    assert_eq!(read().await.id, second["id"].as_str().unwrap());
+    let first = cards.dispute(&world.stripe, &id, Some(&opened.id)).await.outcome.unwrap().unwrap();
+    assert_eq!((first.id, first.status.as_str()), (opened.id, "lost"));
+}
+
+fn now_millis() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(since.as_millis()).unwrap()
 }

@@ -16,6 +16,7 @@ pub(crate) struct AuditResponse {
     wallets: u64,
     postings: u64,
     transfers: u64,
+    card_postings: u64,
     findings: Vec<FindingResponse>,
 }
 
@@ -41,6 +42,7 @@ pub(crate) async fn run(operator: Operator) -> ApiResult {
         wallets: audit.wallets,
         postings: audit.postings,
         transfers: audit.transfers,
+        card_postings: audit.card_postings,
         findings,
     })
 }

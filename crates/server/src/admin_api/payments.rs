@@ -4,7 +4,7 @@ use serde::Serialize;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
     Origin, UseAccountError,
-    ports::{CardPayment, PaymentFilter},
+    ports::{CardPayment, NewCardPosting, PaymentFilter},
 };
 use utoipa::ToSchema;
 
@@ -23,6 +23,7 @@ use crate::{
         payment::PaymentReadResponse,
         refund::{self, RefundResponse},
         respond::{self, ApiResult},
+        transaction::DisputeResponse,
     },
 };
 
@@ -53,8 +54,51 @@ pub(crate) struct PaymentDetail<'a> {
     summary: PaymentSummary<'a>,
     attempts: Vec<AttemptResponse>,
     refunds: Vec<RefundResponse>,
+    disputes: Vec<DisputeResponse>,
+    /// What the payment has in the books, oldest first.
+    postings: Vec<CardPostingResponse>,
     exceptions: Vec<ExceptionResponse>,
     timeline: Vec<timeline::LineResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CardPosting)]
+pub(crate) struct CardPostingResponse {
+    posting_id: String,
+    #[schema(value_type = scalars::Moment)]
+    at: String,
+    #[schema(value_type = words::CardPostingKind)]
+    kind: &'static str,
+    /// The refund or the dispute.
+    #[schema(required)]
+    subject: Option<String>,
+    entries: Vec<CardEntryResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CardEntry)]
+pub(crate) struct CardEntryResponse {
+    #[schema(value_type = words::CardAccount)]
+    account: &'static str,
+    #[schema(value_type = scalars::SignedMinorUnits)]
+    amount_minor: String,
+}
+
+impl CardPostingResponse {
+    fn of(new: &NewCardPosting) -> Self {
+        let entries = new.posting.amounts.accounts().into_iter().filter(|(_, amount)| *amount != 0);
+        Self {
+            posting_id: new.id.to_string(),
+            at: rfc3339(new.at),
+            kind: new.posting.kind.as_str(),
+            subject: new.posting.subject.clone(),
+            entries: entries
+                .map(|(account, amount)| CardEntryResponse { account, amount_minor: amount.to_string() })
+                .collect(),
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -116,6 +160,8 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
         refunds: refund::all(&read.payment),
+        disputes: read.payment.disputes.iter().map(DisputeResponse::of).collect(),
+        postings: read.postings.iter().map(CardPostingResponse::of).collect(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
         timeline: timeline::lines(&history, &read.timeline)?,
         summary: summary(&read.payment),

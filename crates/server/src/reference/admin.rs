@@ -26,6 +26,7 @@ use crate::{
         provider_domains::{DomainBody, DomainResponse},
         provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
         providers::ProviderResponse,
+        statement::StatementResponse,
         transfers::{RevealedResponse, TransferRead, TransferSummary},
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
     },
@@ -64,7 +65,7 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
     operations
 }
 
-fn tenants(schemas: &mut Schemas) -> [Described; 7] {
+fn tenants(schemas: &mut Schemas) -> [Described; 9] {
     [
         operation("organization_create", TENANTS, AdminToken, "Create an organization")
             .takes::<NameBody<'_>>(schemas, json!({"name": "Example Ltd"}))
@@ -78,6 +79,17 @@ fn tenants(schemas: &mut Schemas) -> [Described; 7] {
         operation("application_list", TENANTS, AdminToken, "List an organization's applications")
             .with(parameters::after(ApplicationId::PREFIX))
             .lists::<ApplicationResponse>(schemas),
+        operation("statement_read", TENANTS, AdminToken, "Read a monthly statement")
+            .says(
+                "Fees earned by layer, provider and currency, with the payments, refunds and disputes of the month: the \
+                 ledger's postings of that month, added up.",
+            )
+            .with(parameters::month())
+            .answers::<StatementResponse>(schemas, StatusCode::OK),
+        operation("statement_export", TENANTS, AdminToken, "Export a monthly statement")
+            .says("The same as CSV, one line for each provider, payment method and currency of an environment.")
+            .with(parameters::month())
+            .answers_bare("text/csv", json!({"type": "string"})),
         operation("environment_create", TENANTS, AdminToken, "Create an environment")
             .takes::<EnvironmentBody<'_>>(schemas, json!({"name": "test"}))
             .answers::<EnvironmentResponse>(schemas, StatusCode::CREATED)

@@ -127,6 +127,12 @@ pub(crate) fn payments() -> Vec<Value> {
     parameters
 }
 
+/// Which month.
+pub(crate) fn month() -> [Value; 1] {
+    let schema = json!({"type": "string", "pattern": "^(19[7-9][0-9]|[2-8][0-9]{3})-(0[1-9]|1[0-2])$", "example": "2026-11"});
+    [query("month", "A calendar month in UTC; the current one if omitted.", schema)]
+}
+
 /// What exceptions can be picked by.
 pub(crate) fn exceptions() -> Vec<Value> {
     let mut parameters = vec![query("open", "Only open ones.", json!({"type": "boolean"}))];

@@ -64,6 +64,16 @@ scalars! {
         "description": "A signed integer of minor units, as a string.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["-1999"]
     }
+    /// A number that can be below zero.
+    SignedCount {
+        "description": "A signed integer, as a string; below zero where more was undone than done in the month.",
+        "type": "string", "pattern": "^-?[0-9]+$", "examples": ["42"]
+    }
+    /// A calendar month.
+    MonthText {
+        "description": "A calendar month in UTC.",
+        "type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$", "examples": ["2026-11"]
+    }
     /// A currency as it is answered.
     CurrencyCode {
         "description": "An ISO 4217 code.",

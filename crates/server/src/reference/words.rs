@@ -92,6 +92,10 @@ words! {
     PostingCause = domain::ledger::PostingCause::ALL.map(domain::ledger::PostingCause::as_str);
     /// An account of a wallet.
     LedgerAccount = domain::ledger::Account::ALL.map(domain::ledger::Account::as_str);
+    /// Why something was posted to the books of card payments.
+    CardPostingKind = domain::books::CardPostingKind::ALL.map(domain::books::CardPostingKind::as_str);
+    /// An account in the books of card payments.
+    CardAccount = domain::books::Amounts::default().accounts().map(|(name, _)| name);
     /// The outcome of a rule.
     RuleOutcome = ["disabled", "matched", "failed", "not_tried"];
     /// How a condition compares.

@@ -100,6 +100,9 @@ pub(crate) struct DisputeResponse {
     reason: Option<String>,
     #[schema(value_type = Option<scalars::MinorUnits>, required)]
     amount_minor: Option<String>,
+    /// Until when the provider takes evidence; null where it did not say, or takes none.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    respond_by: Option<String>,
 }
 
 /// A transaction.
@@ -219,7 +222,7 @@ impl TransactionResponse {
             provider_reference: state.provider_reference.clone(),
             failure: state.failure.as_ref().map(failure),
             refunded_minor: state.refunded,
-            dispute: state.dispute.as_ref().map(dispute),
+            dispute: state.dispute.as_ref().map(DisputeResponse::of),
             description: facts.description.map(str::to_owned),
             metadata: stored_json(facts.metadata),
             created_at: rfc3339(created_at),
@@ -243,12 +246,15 @@ pub(crate) fn failure(failure: &Failure) -> FailureResponse {
     FailureResponse { code: failure.code.clone(), message: failure.message.clone() }
 }
 
-fn dispute(dispute: &Dispute) -> DisputeResponse {
-    DisputeResponse {
-        id: dispute.id.clone(),
-        status: dispute.status.clone(),
-        reason: dispute.reason.clone(),
-        amount_minor: dispute.amount.map(|amount| amount.to_string()),
+impl DisputeResponse {
+    pub(crate) fn of(dispute: &Dispute) -> Self {
+        Self {
+            id: dispute.id.clone(),
+            status: dispute.status.clone(),
+            reason: dispute.reason.clone(),
+            amount_minor: dispute.amount.map(|amount| amount.to_string()),
+            respond_by: dispute.respond_by.map(rfc3339),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::charge::{cancel, complete};
+use super::disputes;
 use super::error::SquareError;
 use super::links::pay_part;
 use super::payments::{find, not_approved};
@@ -28,6 +29,19 @@ pub(crate) fn drive(
             let money = payment.money.of(body.get("amount").and_then(Value::as_i64).unwrap_or(rest));
             let reason = body.get("reason").and_then(Value::as_str).map(str::to_owned);
             refund(state, &context, payment, money, reason, None).map(|refund| refund.json())
+        }
+        ("payments", "dispute") => {
+            let reason = body.get("reason").and_then(Value::as_str).unwrap_or("NO_KNOWLEDGE");
+            disputes::open(state, &context, id, reason)
+        }
+        ("disputes", "review") => disputes::advance(state, &context, id, "PROCESSING"),
+        ("disputes", "close") => {
+            let to = match body.get("status").and_then(Value::as_str) {
+                Some("won") => "WON",
+                Some("accepted") => "ACCEPTED",
+                _ => "LOST",
+            };
+            disputes::advance(state, &context, id, to)
         }
         ("payments", "complete" | "cancel" | "lapse") => {
             let mut payment = find(state, id)?.clone();

@@ -10,7 +10,7 @@ use super::charge::{
 use super::error::SquareError;
 use super::objects::{Order, Payment};
 use super::state::{Context, SquareState};
-use super::{list, orders, source};
+use super::{disputes, list, orders, source};
 use crate::calendar;
 
 const CREATE: &str = "source_id idempotency_key amount_money delay_duration delay_action autocomplete \
@@ -45,7 +45,9 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     };
     let verified = fields.text("verification_token", 255)?.is_some();
     let source = source::take(state, source_id, verified)?;
-    Ok(json!({ "payment": charge(state, context, wish, source)?.json() }))
+    let payment = charge(state, context, wish, source)?;
+    disputes::open_by_amount(state, context, &payment)?;
+    Ok(json!({ "payment": payment.json() }))
 }
 
 /// A week, the longest for a card that was typed in, unless less is asked for.

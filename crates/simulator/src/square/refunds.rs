@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::body::{Fields, Money};
 use super::call::Call;
 use super::charge::changed;
+use super::disputes::is_disputed;
 use super::error::SquareError;
 use super::list;
 use super::objects::{Payment, Refund};
@@ -51,6 +52,10 @@ pub(super) fn refund(
     if money.currency != payment.money.currency {
         let detail = "The currency must be the payment's.";
         return Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail));
+    }
+    if is_disputed(state, &payment.id) {
+        let detail = "The payment is disputed and cannot be refunded.";
+        return Err(SquareError::refund("PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE", detail));
     }
     let rest = payment.money.amount - payment.refunded;
     if !(1..=rest).contains(&money.amount) {

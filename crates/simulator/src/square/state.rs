@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::objects::{Link, Order, Payment, Refund};
+use super::objects::{Dispute, Link, Order, Payment, Refund};
 use crate::api::ApiState;
 use crate::calendar;
 use crate::card::Card;
@@ -20,6 +20,7 @@ pub(super) const MERCHANT: &str = "MSIMULATOR001";
 pub(crate) struct SquareState {
     pub(crate) payments: Collection<Payment>,
     pub(crate) refunds: Collection<Refund>,
+    pub(crate) disputes: Collection<Dispute>,
     pub(crate) links: Collection<Link>,
     pub(crate) orders: Collection<Order>,
     pub(super) tokens: Collection<Token>,
@@ -60,6 +61,7 @@ impl ApiState for SquareState {
         Self {
             payments: Collection::new(objects_max),
             refunds: Collection::new(objects_max),
+            disputes: Collection::new(objects_max),
             links: Collection::new(objects_max),
             orders: Collection::new(objects_max),
             tokens: Collection::new(objects_max),
@@ -73,7 +75,7 @@ impl ApiState for SquareState {
 }
 
 impl SquareState {
-    /// Records an event, to be sent once the change is complete. `what` is `payment` or `refund`.
+    /// Records an event, to be sent once the change is complete. `what` is `payment`, `refund` or `dispute`.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, what: &str, id: &str, object: &Value) {
         let event_id = context.services.ids.uuid();
         let body = json!({

@@ -17,7 +17,8 @@ pub(super) fn open(
     reason: &str,
 ) -> Result<Value, StripeError> {
     let mut charge = charge_of(state, intent)?.clone();
-    if charge.disputed {
+    let is_open = |dispute: &Dispute| matches!(dispute.status, "needs_response" | "under_review");
+    if state.disputes.newest_first().any(|dispute| dispute.charge == charge.id && is_open(dispute)) {
         return Err(StripeError::invalid(format!("Charge {} is already disputed.", charge.id)));
     }
     charge.disputed = true;

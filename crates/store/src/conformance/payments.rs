@@ -37,6 +37,7 @@ pub async fn a_payment_goes_round(nodes: &Nodes) {
             transaction: None,
             attempts: Vec::new(),
             refunds: Vec::new(),
+            disputes: Vec::new(),
             hold_actions: Vec::new(),
         };
         assert_eq!(nodes.read(environment, stored.order.id).await, stored);

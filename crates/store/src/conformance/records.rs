@@ -381,6 +381,8 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         disabled_endpoints: 1,
         waiting_provider_events: 2,
         parked_provider_events: 1,
+        open_disputes: 0,
+        respond_by: None,
     };
     assert_eq!(nodes.two.attention(environment, ALL).await.unwrap(), all);
     let some = Attention { open_exceptions: 2, parked_deliveries: 2, ..all };

@@ -63,6 +63,7 @@ pub fn full_state() -> TransactionState {
             status: "needs_response".to_owned(),
             reason: Some(LETTERS.to_owned()),
             amount: Some(Minor::MAX),
+            respond_by: Some(at(9)),
         }),
         hold: Some(Hold {
             capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),
@@ -246,6 +247,8 @@ impl Nodes {
             transaction: None,
             attempt: None,
             refunds: Vec::new(),
+            disputes: Vec::new(),
+            postings: Vec::new(),
             hold_actions: Vec::new(),
             objects: Vec::new(),
             entries: Vec::new(),

@@ -3,14 +3,15 @@
 //! Each store's own tests put the schema back in between.
 
 use tollgate_domain::{
-    ServiceReference,
+    PaymentMethod, ServiceReference,
+    books::{PaymentRecords, unposted},
     event::EventKind,
-    id::EnvironmentId,
+    id::{EnvironmentId, PaymentId, PostingId},
     ledger::TransferStep,
     search::{amount_term, customer_term},
     transaction::Status,
 };
-use tollgate_engine::ports::{Event, Resend, ResendWhich, Resent};
+use tollgate_engine::ports::{Event, NewCardPosting, Resend, ResendWhich, Resent};
 
 use super::{
     ALL, Nodes, at, minor,
@@ -25,6 +26,11 @@ pub const UNDO: &str = "DROP TABLE sealing_keys;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;
      DROP TABLE admin_changes;
+     DROP TABLE card_postings;
+     DROP TABLE unposted_payments;
+     DROP TABLE disputes;
+     ALTER TABLE transactions DROP COLUMN dispute_respond_by;
+     ALTER TABLE ledger_postings DROP COLUMN provider;
      DROP TABLE customer_tokens;
      DROP TABLE provider_checks;
      DROP TABLE refunds;
@@ -55,6 +61,7 @@ pub const UNDO: &str = "DROP TABLE sealing_keys;
 /// What was there before.
 pub struct Before {
     environment: EnvironmentId,
+    payment: PaymentId,
     paid: ServiceReference,
     sent: ServiceReference,
 }
@@ -70,7 +77,7 @@ pub async fn before(nodes: &Nodes) -> Before {
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
     nodes.change_transfer(&new, &nodes.transfer_step(0, TransferStep::Settle, &new.order.fee)).await;
-    Before { environment, paid: card(id), sent: ach(new.order.id) }
+    Before { environment, payment: id, paid: card(id), sent: ach(new.order.id) }
 }
 
 pub async fn after(nodes: &Nodes, before: &Before) {
@@ -95,6 +102,31 @@ pub async fn after(nodes: &Nodes, before: &Before) {
     let counted = nodes.two.activity(environment, at(-1), at(1)).await.unwrap();
     let counted: Vec<_> = counted.iter().map(|line| (line.kind, line.count)).collect();
     assert_eq!(counted, [(SUCCEEDED, 1), (SUCCEEDED, 1)], "of either method");
+    // What was paid before there were books is on the list, until it is posted once.
+    assert_eq!(nodes.two.unposted_payments(9).await.unwrap(), [(environment, before.payment)]);
+    nodes.audit_is_clean().await;
+    let payment = nodes.read(environment, before.payment).await;
+    let records = PaymentRecords {
+        fee: &payment.order.fee,
+        status: payment.transaction.as_ref().map(|transaction| transaction.state.status),
+        refunds: &[],
+        disputes: &[],
+    };
+    let posting = unposted(records, &[]).remove(0);
+    let posting = [NewCardPosting { id: PostingId::new(at(1), [3; 10]), at: at(1), posting }];
+    let post = async |revision: u64| {
+        nodes.one.post_payment(environment, before.payment, revision, &posting).await.unwrap()
+    };
+    assert!(!post(payment.revision + 1).await, "the payment has changed meanwhile");
+    assert!(post(payment.revision).await);
+    assert!(!post(payment.revision).await, "once is enough");
+    assert_eq!(nodes.two.unposted_payments(9).await.unwrap(), []);
+    assert_eq!(nodes.two.card_postings(environment, before.payment).await.unwrap(), posting);
+    nodes.audit_is_clean().await;
+    // A transfer's fees are found by provider.
+    let lines = nodes.two.statement(environment, at(-1_000), at(1_000)).await.unwrap();
+    let providers: Vec<_> = lines.iter().map(|line| (line.method, line.provider.is_empty())).collect();
+    assert_eq!(providers, [(PaymentMethod::WebCard, false), (PaymentMethod::Ach, false)]);
     // Work goes on, and what was before can be sent, too.
     nodes.endpoint(environment, &["*"]).await;
     nodes.append_event(environment, EventKind::PaymentPrepared).await;

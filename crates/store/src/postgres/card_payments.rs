@@ -13,17 +13,18 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Changed, Entry, Inserted, NewEvent, PaymentChange, Progress};
 
-use super::statements::{EVENTS, append_events, arrays, behind, event_row};
+use super::statements::{Columns, EVENTS, append_events, arrays, behind, event_row};
 use crate::{
     prelude::*,
     rows::{
+        books::{self, CARD_POSTINGS, DISPUTES, dispute_row},
         hold::{HOLD_ACTIONS, hold_action_row},
         payment::{
             PAYMENTS, REFUNDS, TIMELINE, attempt_row, payment_row, progress_values, refund_row, timeline_row,
         },
         transaction::{card_state_values, record_card},
     },
-    table::unnest,
+    table::{Table, unnest},
     units::{
         events,
         exceptions::{EXCEPTIONS, exception_row},
@@ -140,13 +141,13 @@ macro_rules! more {
                 "gate g WHERE $20::uuid IS NOT NULL",
                 "$20",
                 "$21::bigint",
-                "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint, $31"
+                "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint, $31::bigint, $32"
             ),
             "), tried AS (
              INSERT INTO card_attempts
                  (environment_id, payment_id, number, source_digest, sealed_source, state, created_at, account)
-             SELECT gate.environment_id, gate.id, $32::bigint, $33::bytea, $34, $35, $36::bigint, $37
-             FROM gate WHERE $32::bigint IS NOT NULL
+             SELECT gate.environment_id, gate.id, $33::bigint, $34::bytea, $35, $36, $37::bigint, $38
+             FROM gate WHERE $33::bigint IS NOT NULL
              ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
                  source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
                  state = excluded.state, created_at = excluded.created_at, account = excluded.account),
@@ -156,12 +157,12 @@ macro_rules! more {
              SELECT gate.environment_id, 'web_card', gate.id, x.id, x.kind, x.expected, x.found, x.found_digest,
                  x.source, x.at
              FROM gate CROSS JOIN
-                 unnest($38::uuid[], $39::text[], $40::text[], $41::text[], $42::bytea[], $43::text[],
-                     $44::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
+                 unnest($39::uuid[], $40::text[], $41::text[], $42::text[], $43::bytea[], $44::text[],
+                     $45::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = $47, due_at = $48, note = $49 FROM gate
-             WHERE e.environment_id = gate.environment_id AND e.provider = $45 AND e.id = $46
+             UPDATE provider_events e SET state = $48, due_at = $49, note = $50 FROM gate
+             WHERE e.environment_id = gate.environment_id AND e.provider = $46 AND e.id = $47
                  AND e.state = 'waiting')"
         )
     };
@@ -195,25 +196,42 @@ macro_rules! end {
 const SHORT: &str = concat!(begin!(), end!());
 const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$20", "$21", "$22", "$23"), end!());
 const LONG: &str = concat!(begin!(), more!(), end!());
-const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$50", "$51", "$52", "$53"), end!());
+const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$51", "$52", "$53", "$54"), end!());
 
-/// As [`LONG_WITH_EVENTS`], with refunds, captures and voids, which hardly any change has: all their columns as arrays in front
-/// of the events.
-static LONG_WITH_RECORDS: LazyLock<String> = LazyLock::new(|| {
-    const REFUNDS_FROM: usize = 50;
-    let actions_from = REFUNDS_FROM + REFUNDS.columns.len();
-    let first = actions_from + HOLD_ACTIONS.columns.len();
+/// As [`LONG_WITH_EVENTS`], with postings: what a payment that succeeds needs.
+static WITH_POSTINGS: LazyLock<String> = LazyLock::new(|| with_records(false));
+/// The same with refunds, disputes, captures and voids, which hardly any change has.
+static WITH_ALL: LazyLock<String> = LazyLock::new(|| with_records(true));
+
+/// All columns of records come as arrays in front of the events: refunds, disputes, captures and voids, postings.
+fn with_records(has_all: bool) -> String {
+    let mut first = 51;
+    let mut insert = |name: &str, owner: &str, table: &Table, given: &Columns| {
+        let (names, arrays) = (table.names(), unnest(first, given));
+        first += given.len();
+        let given: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        format!(
+            ", {name} AS (
+                 INSERT INTO {table} ({names}) SELECT {owner}r.* FROM gate CROSS JOIN {arrays} AS r ({}) {conflict})",
+            given.join(", "),
+            table = table.name,
+            conflict = table.conflict
+        )
+    };
+    let mut records = String::new();
+    if has_all {
+        records.push_str(&insert("refunded", "", &REFUNDS, REFUNDS.columns));
+        records.push_str(&insert("disputed", "", &DISPUTES, DISPUTES.columns));
+        records.push_str(&insert("acted", "", &HOLD_ACTIONS, HOLD_ACTIONS.columns));
+    }
+    let owner = "gate.environment_id, gate.id, gate.provider, gate.currency, ";
+    records.push_str(&insert("posted", owner, &CARD_POSTINGS, posting_columns()));
     let [at, ids, kinds, states] = [0, 1, 2, 3].map(|number| first + number);
     format!(
         concat!(
             begin!(),
             more!(),
-            ", refunded AS (
-                 INSERT INTO refunds ({names}) SELECT r.* FROM gate CROSS JOIN {arrays} AS r ({names}) {conflict}),
-             acted AS (
-                 INSERT INTO hold_actions ({action_names})
-                 SELECT h.* FROM gate CROSS JOIN {action_arrays} AS h ({action_names}) {action_conflict}),
-             events AS MATERIALIZED (
+            "{records}, events AS MATERIALIZED (
                  SELECT gate.environment_id, t.id, t.kind, 'web_card' AS method, gate.id AS reference,
                      ${at}::bigint AS at, t.state
                  FROM gate CROSS JOIN unnest(${ids}::uuid[], ${kinds}::text[], ${states}::text[])
@@ -221,18 +239,18 @@ static LONG_WITH_RECORDS: LazyLock<String> = LazyLock::new(|| {
             append_events!(),
             end!()
         ),
-        names = REFUNDS.names(),
-        arrays = unnest(REFUNDS_FROM, REFUNDS.columns),
-        conflict = REFUNDS.conflict,
-        action_names = HOLD_ACTIONS.names(),
-        action_arrays = unnest(actions_from, HOLD_ACTIONS.columns),
-        action_conflict = HOLD_ACTIONS.conflict,
+        records = records,
         at = at,
         ids = ids,
         kinds = kinds,
         states = states,
     )
-});
+}
+
+/// What a posting has besides the payment's own columns.
+fn posting_columns() -> &'static Columns {
+    CARD_POSTINGS.columns.get(books::OWNER..).unwrap_or_default()
+}
 
 pub(crate) async fn change<S: Session>(
     s: &mut S,
@@ -250,6 +268,8 @@ pub(crate) async fn change<S: Session>(
     let is_short = change.transaction.is_none()
         && change.attempt.is_none()
         && change.refunds.is_empty()
+        && change.disputes.is_empty()
+        && change.postings.is_empty()
         && change.hold_actions.is_empty()
         && change.exceptions.is_empty()
         && change.event.is_none();
@@ -257,14 +277,22 @@ pub(crate) async fn change<S: Session>(
         values.extend(more_values(environment, id, change));
     }
     let state = change.transaction.as_ref().map(|(_, state)| state);
-    let has_records = !change.refunds.is_empty() || !change.hold_actions.is_empty();
+    let has_records =
+        !change.refunds.is_empty() || !change.disputes.is_empty() || !change.hold_actions.is_empty();
+    let has_postings = has_records || !change.postings.is_empty();
     if has_records {
         let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund));
         values.extend(arrays(REFUNDS.columns, refunds));
+        let disputes = change.disputes.iter().map(|dispute| dispute_row(environment, id, change.at, dispute));
+        values.extend(arrays(DISPUTES.columns, disputes));
         let actions = change.hold_actions.iter().map(|action| hold_action_row(environment, id, action));
         values.extend(arrays(HOLD_ACTIONS.columns, actions));
     }
-    let has_events = has_records || !change.new_events.is_empty();
+    if has_postings {
+        let postings = change.postings.iter().map(books::behind_owner).collect::<Result<Vec<_>, _>>()?;
+        values.extend(arrays(posting_columns(), postings));
+    }
+    let has_events = has_postings || !change.new_events.is_empty();
     if has_events {
         let new_events =
             change.new_events.iter().map(|event| event_row(event, state)).collect::<Result<Vec<_>, _>>()?;
@@ -275,7 +303,8 @@ pub(crate) async fn change<S: Session>(
         (true, false) => SHORT,
         (true, true) => SHORT_WITH_EVENTS,
         (false, false) => LONG,
-        (false, true) if has_records => &LONG_WITH_RECORDS,
+        (false, true) if has_records => &WITH_ALL,
+        (false, true) if has_postings => &WITH_POSTINGS,
         (false, true) => LONG_WITH_EVENTS,
     };
     if s.query_one(sql, &values, |cells| cells.flag()).await? {

@@ -23,6 +23,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     18 "0018" refunds,
     19 "0019" preparation_keys,
     20 "0020" holds,
+    21 "0021" card_books,
     22 "0022" customer_tokens,
     23 "0023" security,
     24 "0024" fingerprints,

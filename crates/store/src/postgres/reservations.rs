@@ -151,6 +151,7 @@ async fn write(client: &ClientWrapper, accepted: &[&NewTransfer]) -> Result<(), 
             amount_minor: moved(sides)?,
             actor: ACTOR,
             at: order.created_at,
+            provider: Some(&order.provider),
             entries: sides,
         };
         postings.push(posting_row(&posting, order.currency.code()));

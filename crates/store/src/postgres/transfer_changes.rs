@@ -83,6 +83,7 @@ const WANTED: &Columns = columns!(
     expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text, at: Number,
     status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
     dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
+    dispute_respond_by: Number,
 );
 
 /// In what follows, a change is known by its place, from 1.
@@ -115,9 +116,8 @@ fn statement(is_long: bool) -> String {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         format!("{unnested} AS {name} ({})", names.join(", "))
     };
-    let wanted = source(WANTED, "w")
-        .replace(" AS w (", " WITH ORDINALITY AS w (")
-        .replace("_minor)", "_minor, place)");
+    let wanted =
+        source(WANTED, "w").replace(" AS w (", " WITH ORDINALITY AS w (").replace("_by)", "_by, place)");
     let lines = source(LINES, "l");
     let more = if is_long {
         more(&source(FOUND, "x"), &source(SETTLED, "s"), &source(POSTED, "p"), &source(SIDES, "s"))
@@ -134,13 +134,14 @@ fn statement(is_long: bool) -> String {
              FROM wanted w JOIN transactions t
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
              WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id AND f.revision = w.from_revision
-             RETURNING w.*, f.transaction_id, f.reference AS name, t.currency),
+             RETURNING w.*, f.transaction_id, f.reference AS name, t.currency, t.provider),
          moved AS (
              UPDATE transactions t SET updated_at = gate.at, status = gate.status,
                  provider_reference = gate.provider_reference, failure_code = gate.failure_code,
                  failure_message = gate.failure_message, refunded_minor = gate.refunded_minor,
                  dispute_id = gate.dispute_id, dispute_status = gate.dispute_status,
-                 dispute_reason = gate.dispute_reason, dispute_amount_minor = gate.dispute_amount_minor
+                 dispute_reason = gate.dispute_reason, dispute_amount_minor = gate.dispute_amount_minor,
+                 dispute_respond_by = gate.dispute_respond_by
              FROM gate
              WHERE gate.status IS NOT NULL AND t.environment_id = gate.environment_id AND t.id = gate.transaction_id),
          lines AS (
@@ -174,8 +175,10 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
              WHERE e.environment_id = gate.environment_id AND e.provider = s.provider AND e.id = s.id
                  AND e.state = 'waiting'),
          posted AS (
-             INSERT INTO ledger_postings (environment_id, currency, id, cause, reference, amount_minor, actor, at)
-             SELECT gate.environment_id, gate.currency, p.id, p.cause, gate.name, p.amount, '{ACTOR}', gate.at
+             INSERT INTO ledger_postings
+                 (environment_id, currency, id, cause, reference, amount_minor, actor, at, provider)
+             SELECT gate.environment_id, gate.currency, p.id, p.cause, gate.name, p.amount, '{ACTOR}', gate.at,
+                 gate.provider
              FROM gate JOIN {posted} ON p.place = gate.place),
          sides AS MATERIALIZED (
              SELECT gate.environment_id, gate.currency, s.posting_id, s.account, s.amount

@@ -87,6 +87,8 @@ struct StoredDispute {
     reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amount_minor: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    respond_by: Option<i64>,
 }
 
 /// A refund as it was when its event was written.
@@ -188,6 +190,7 @@ pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> 
             status: dispute.status,
             reason: dispute.reason,
             amount_minor: dispute.amount.map(Minor::get),
+            respond_by: dispute.respond_by.map(Timestamp::unix_millis),
         }),
         hold: state.hold.as_ref().map(StoredHold::of),
         refund: refund.map(StoredRefund::of),
@@ -214,6 +217,7 @@ fn read_state(stored: &str) -> Result<(TransactionState, Option<Refund>), Corrup
                     status: dispute.status,
                     reason: dispute.reason,
                     amount: dispute.amount_minor.map(amount).transpose()?,
+                    respond_by: dispute.respond_by.map(Timestamp::from_unix_millis),
                 })
             })
             .transpose()?,
@@ -273,6 +277,7 @@ mod tests {
                 status: "lost".to_owned(),
                 reason: None,
                 amount: Some(Minor::MAX),
+                respond_by: Some(Timestamp::from_unix_millis(i64::MAX)),
             }),
             hold: Some(Hold {
                 capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),

@@ -19,7 +19,7 @@ macro_rules! transaction_columns {
          t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers,
          t.description, t.metadata, t.id, t.created_at, t.updated_at, t.status, t.provider_reference,
          t.failure_code, t.failure_message, t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason,
-         t.dispute_amount_minor, t.hold"
+         t.dispute_amount_minor, t.dispute_respond_by, t.hold"
     };
 }
 
@@ -27,12 +27,13 @@ macro_rules! transaction_columns {
 macro_rules! state_columns {
     () => {
         "t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
-         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor, t.hold"
+         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
+         t.dispute_respond_by, t.hold"
     };
 }
 
 /// How many there are of them.
-pub(crate) const STATE_COLUMNS: usize = 13;
+pub(crate) const STATE_COLUMNS: usize = 14;
 
 /// Records a payment's transaction with the payment's own columns, or replaces the state of the one recorded. The payment is
 /// a row named `g`; the transaction's id, the moment and the values of its state are given as parameters.
@@ -43,7 +44,7 @@ macro_rules! record_card {
                  principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor,
                  fee_layers, description, metadata, created_at, updated_at, status, provider_reference,
                  failure_code, failure_message, refunded_minor, dispute_id, dispute_status, dispute_reason,
-                 dispute_amount_minor, hold)
+                 dispute_amount_minor, dispute_respond_by, hold)
              SELECT g.environment_id, ",
             $id,
             ", 'web_card', g.id, g.provider, g.channel, g.currency, g.principal_minor, g.platform_fee_minor,
@@ -60,7 +61,8 @@ macro_rules! record_card {
                  failure_code = excluded.failure_code, failure_message = excluded.failure_message,
                  refunded_minor = excluded.refunded_minor, dispute_id = excluded.dispute_id,
                  dispute_status = excluded.dispute_status, dispute_reason = excluded.dispute_reason,
-                 dispute_amount_minor = excluded.dispute_amount_minor, hold = excluded.hold"
+                 dispute_amount_minor = excluded.dispute_amount_minor,
+                 dispute_respond_by = excluded.dispute_respond_by, hold = excluded.hold"
         )
     };
 }
@@ -74,9 +76,9 @@ pub(crate) fn card_state_values(state: Option<&TransactionState>) -> Vec<Value<'
     values
 }
 
-/// The columns from `status` to `dispute_amount_minor`; all of them empty where there is no state.
+/// The columns from `status` to `dispute_respond_by`; all of them empty where there is no state.
 pub(crate) fn state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
-    let Some(state) = state else { return vec![Value::Null; 9] };
+    let Some(state) = state else { return vec![Value::Null; 10] };
     let (failure, dispute) = (state.failure.as_ref(), state.dispute.as_ref());
     row![
         state.status.as_str(),
@@ -87,7 +89,8 @@ pub(crate) fn state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
         dispute.map(|dispute| &dispute.id),
         dispute.map(|dispute| &dispute.status),
         dispute.and_then(|dispute| dispute.reason.as_ref()),
-        dispute.and_then(|dispute| dispute.amount)
+        dispute.and_then(|dispute| dispute.amount),
+        dispute.and_then(|dispute| dispute.respond_by)
     ]
 }
 
@@ -143,8 +146,9 @@ fn read_state(cells: &mut Cells<'_>) -> Result<TransactionState, Fault> {
     let refunded = cells.amount()?;
     let (id, status_of_dispute) = (cells.text_or_none()?, cells.text_or_none()?);
     let (reason, amount) = (cells.text_or_none()?, cells.amount_or_none()?);
+    let respond_by = cells.moment_or_none()?;
     let dispute = match (id, status_of_dispute) {
-        (Some(id), Some(status)) => Some(Dispute { id, status, reason, amount }),
+        (Some(id), Some(status)) => Some(Dispute { id, status, reason, amount, respond_by }),
         (None, None) => None,
         _ => return Err(CorruptRow("half of a dispute").into()),
     };

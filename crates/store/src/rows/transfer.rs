@@ -29,7 +29,8 @@ macro_rules! transfer_columns {
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.request,
          t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
          t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
-         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor, t.hold"
+         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
+         t.dispute_respond_by, t.hold"
     };
 }
 

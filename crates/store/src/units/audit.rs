@@ -3,6 +3,8 @@
 //! Both databases are asked in the same words, but for one: `exact_sum` adds up without ever overflowing, which is what
 //! PostgreSQL's own `sum` does. Sums are compared as texts, since they may be larger than any column.
 
+mod card;
+
 use tollgate_domain::{
     id::{PostingId, TransferId},
     ledger::PostingCause,
@@ -14,11 +16,12 @@ use crate::prelude::*;
 /// How many findings are told at most.
 const MAX_FINDINGS: usize = 1_000;
 
-/// Counts wallets, postings and transfers.
+/// Counts wallets, postings, transfers and postings of card payments.
 const COUNT: &str = "SELECT
     (SELECT count(*) FROM (SELECT DISTINCT environment_id, currency FROM ledger_accounts) w),
     (SELECT count(*) FROM ledger_postings),
-    (SELECT count(*) FROM transfers)";
+    (SELECT count(*) FROM transfers),
+    (SELECT count(*) FROM card_postings)";
 
 /// SQLite's own sum fails where it passes the largest number on the way, so a function of ours takes its place.
 pub(crate) async fn audit<S: Session>(s: &mut S) -> Result<Audit, Fault> {
@@ -28,6 +31,7 @@ pub(crate) async fn audit<S: Session>(s: &mut S) -> Result<Audit, Fault> {
                 wallets: cells.count("count")?,
                 postings: cells.count("count")?,
                 transfers: cells.count("count")?,
+                card_postings: cells.count("count")?,
                 findings: Vec::new(),
             })
         })
@@ -49,7 +53,7 @@ pub(crate) async fn audit<S: Session>(s: &mut S) -> Result<Audit, Fault> {
 type ReadFinding = fn(&mut Cells<'_>) -> Result<(String, String), Fault>;
 
 /// Each thing that must always hold: the question whose answer is empty while it does, and what a row of that answer means.
-const CHECKS: [(&str, ReadFinding); 9] = [
+const CHECKS: [(&str, ReadFinding); 12] = [
     // A posting's entries sum to zero, and move what the posting says.
     (POSTINGS, |cells| {
         let id: PostingId = cells.id()?;
@@ -116,6 +120,12 @@ const CHECKS: [(&str, ReadFinding); 9] = [
     }),
     // Each transfer has its transaction.
     (TRANSFERS, |cells| Ok((cells.text()?, "There is a transfer, but no transaction.".to_owned()))),
+    // A card payment's postings are what its transaction, refunds and disputes say, account by account.
+    (card::PAYMENTS, card::payment),
+    // Postings of a card payment that was never paid add up to nothing.
+    (card::STRAYS, card::stray),
+    // What was refunded is what the refunds say.
+    (card::REFUNDS, card::refund),
 ];
 
 const POSTINGS: &str = "SELECT * FROM (

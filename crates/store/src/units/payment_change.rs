@@ -7,7 +7,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Changed, PaymentChange};
 
 use super::{
-    events, exceptions,
+    books, events, exceptions,
     out_events::{About, append_events},
     timeline,
 };
@@ -15,6 +15,7 @@ use crate::{
     postgres::card_payments,
     prelude::*,
     rows::{
+        books::{DISPUTES, dispute_row},
         hold::{HOLD_ACTIONS, hold_action_row},
         payment::{ATTEMPTS, REFUNDS, attempt_row, progress_values, refund_row},
         transaction::{card_state_values, record_card},
@@ -38,7 +39,7 @@ pub(crate) async fn change<S: Session>(
             "card_payments g WHERE g.environment_id = $1 AND g.id = $2",
             "$3",
             "$4",
-            "$5, $6, $7, $8, $9, $10, $11, $12, $13, $14"
+            "$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15"
         );
         let mut values = row![environment, id, *transaction, change.at];
         values.extend(card_state_values(Some(state)));
@@ -49,6 +50,9 @@ pub(crate) async fn change<S: Session>(
     }
     let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund)).collect();
     s.insert(&REFUNDS, refunds).await?;
+    let disputes = change.disputes.iter().map(|it| dispute_row(environment, id, change.at, it)).collect();
+    s.insert(&DISPUTES, disputes).await?;
+    books::post(s, environment, id, &change.postings).await?;
     let actions = change.hold_actions.iter().map(|action| hold_action_row(environment, id, action)).collect();
     s.insert(&HOLD_ACTIONS, actions).await?;
     let objects: Vec<Vec<Value<'_>>> =

@@ -18,6 +18,7 @@ use crate::{
     postgres::card_payments,
     prelude::*,
     rows::{
+        books::{dispute_columns, read_dispute},
         hold::{hold_action_columns, read_action},
         is_unstorable,
         payment::{
@@ -77,20 +78,23 @@ pub(crate) async fn of_key<S: Session>(
     s.query_opt(sql, values![environment, key], |cells| cells.id()).await
 }
 
-/// One statement, and so one moment: a row for each attempt, refund, capture and void, or one row if there is none, each with
-/// the payment.
+/// One statement, and so one moment: a row for each attempt, dispute, refund, capture and void, or one row if there is none, each
+/// with the payment.
 static FIND: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {}, {}, {}, {} FROM card_payments p
+        "SELECT {}, {}, {}, {}, {}, {} FROM card_payments p
          LEFT JOIN transactions t
              ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id
          LEFT JOIN card_attempts a ON a.environment_id = p.environment_id AND a.payment_id = p.id
+         LEFT JOIN disputes d ON d.environment_id = p.environment_id AND d.payment_id = p.id
          LEFT JOIN hold_actions h ON h.environment_id = p.environment_id AND h.payment_id = p.id
          LEFT JOIN refunds r ON r.environment_id = p.environment_id AND r.payment_id = p.id
-         WHERE p.environment_id = $1 AND p.id = $2 ORDER BY a.number, h.created_at, h.id, r.created_at, r.id",
+         WHERE p.environment_id = $1 AND p.id = $2
+         ORDER BY a.number, d.opened_at, d.id, h.created_at, h.id, r.created_at, r.id",
         PAYMENTS.select("p"),
         attempt_columns!(),
         state_columns!(),
+        dispute_columns!(),
         hold_action_columns!(),
         refund_columns!()
     )
@@ -108,10 +112,12 @@ pub(crate) async fn find<S: Session>(
             let attempt = read_attempt(cells)?;
             // The transaction is in every row.
             cells.skip(STATE_COLUMNS);
-            let action = read_action(cells)?;
+            let (dispute, action) = (read_dispute(cells)?, read_action(cells)?);
             let refund = read_refund(cells)?;
             let known = &mut payment.attempts;
             known.extend(attempt.filter(|it| known.last().is_none_or(|last| last.number != it.number)));
+            let known = &mut payment.disputes;
+            known.extend(dispute.filter(|it| known.iter().all(|known| known.id != it.id)));
             let known = &mut payment.hold_actions;
             known.extend(action.filter(|it| known.iter().all(|known| known.id != it.id)));
             let known = &mut payment.refunds;
@@ -124,6 +130,7 @@ pub(crate) async fn find<S: Session>(
             revision: cells.count("revision")?,
             attempts: read_attempt(cells)?.into_iter().collect(),
             transaction: transaction::read_if_any(cells)?,
+            disputes: read_dispute(cells)?.into_iter().collect(),
             hold_actions: read_action(cells)?.into_iter().collect(),
             refunds: read_refund(cells)?.into_iter().collect(),
         });

@@ -19,6 +19,8 @@ pub(crate) struct Posting<'a> {
     pub(crate) amount_minor: i64,
     pub(crate) actor: &'a str,
     pub(crate) at: Timestamp,
+    /// Through which a transfer went.
+    pub(crate) provider: Option<&'a str>,
     pub(crate) entries: &'a [Entry],
 }
 
@@ -33,6 +35,7 @@ table! {
         amount_minor: Number = posting.amount_minor,
         actor: Text = posting.actor,
         at: Number = posting.at,
+        provider: Text = posting.provider,
     }
 }
 

@@ -5,7 +5,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Activity, Attention, PastPayment, SearchCursor, SearchHit};
 
-use crate::prelude::*;
+use crate::{prelude::*, rows::books::wants_evidence};
 
 /// The columns that [`read_past_transfer`] takes, of transactions as `t`; the first is its place.
 macro_rules! past_transfer_columns {
@@ -167,7 +167,13 @@ macro_rules! attention {
          WHERE environment_id = $1 AND state = 'waiting' ORDER BY received_at LIMIT $2) c),
      (SELECT count(*) FROM (
          SELECT 1 FROM provider_events
-         WHERE environment_id = $1 AND state = 'parked' ORDER BY received_at LIMIT $2) c)"
+         WHERE environment_id = $1 AND state = 'parked' ORDER BY received_at LIMIT $2) c),
+     (SELECT count(*) FROM (
+         SELECT 1 FROM disputes WHERE environment_id = $1 AND closed_at IS NULL ORDER BY respond_by LIMIT $2) c),
+     (SELECT d.respond_by FROM disputes d
+         WHERE d.environment_id = $1 AND d.closed_at IS NULL AND ",
+            wants_evidence!(),
+            " ORDER BY d.respond_by LIMIT 1)"
         )
     };
 }
@@ -194,7 +200,7 @@ pub(crate) async fn attention<S: Session>(
     let sql = S::DIALECT.pick(ATTENTION, ATTENTION_OF_SERVER);
     s.query_one(sql, values![environment, most], |cells| {
         let mut next = || cells.count("count");
-        Ok(Attention {
+        let mut attention = Attention {
             waiting_payments: next()?,
             waiting_transfers: next()?,
             open_exceptions: next()?,
@@ -202,7 +208,11 @@ pub(crate) async fn attention<S: Session>(
             disabled_endpoints: next()?,
             waiting_provider_events: next()?,
             parked_provider_events: next()?,
-        })
+            open_disputes: next()?,
+            respond_by: None,
+        };
+        attention.respond_by = cells.moment_or_none()?;
+        Ok(attention)
     })
     .await
 }

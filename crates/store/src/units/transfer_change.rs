@@ -35,17 +35,20 @@ pub(crate) async fn change<S: Session>(
     if let Some(state) = &change.state {
         let sql = "UPDATE transactions SET updated_at = $3, status = $4, provider_reference = $5, failure_code = $6,
                  failure_message = $7, refunded_minor = $8, dispute_id = $9, dispute_status = $10,
-                 dispute_reason = $11, dispute_amount_minor = $12
+                 dispute_reason = $11, dispute_amount_minor = $12, dispute_respond_by = $13
              WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
         let mut values = row![environment, id, change.at];
         values.extend(state_values(Some(state)));
         s.execute(sql, &values).await?;
     }
     if let Some(posting) = &change.posting {
-        let sql = "SELECT currency FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
-        let values = values![environment, id];
-        let currency = s.query_one(sql, values, |cells| cells.word("currency", Currency::parse)).await?;
-        post(s, environment, currency, &id.to_string(), posting, change.at).await?;
+        let sql = "SELECT currency, provider FROM transactions
+             WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
+        let read =
+            |cells: &mut Cells<'_>| Ok((cells.word("currency", Currency::parse)?, Some(cells.text()?)));
+        let (currency, provider) = s.query_one(sql, values![environment, id], read).await?;
+        let wallet = Wallet { environment, currency, provider };
+        post(s, &wallet, &id.to_string(), posting, change.at).await?;
     }
     let reference = ServiceReference::Ach(id);
     timeline::add(s, environment, reference, &change.entries).await?;
@@ -108,23 +111,30 @@ async fn why_not<S: Session>(
     })
 }
 
-async fn post<S: Session>(
-    s: &mut S,
+/// Whose posting it is.
+struct Wallet {
     environment: EnvironmentId,
     currency: Currency,
+    provider: Option<String>,
+}
+
+async fn post<S: Session>(
+    s: &mut S,
+    wallet: &Wallet,
     reference: &str,
     posting: &TransferPosting,
     at: Timestamp,
 ) -> Result<(), Fault> {
     let posting = Posting {
-        environment,
-        currency,
+        environment: wallet.environment,
+        currency: wallet.currency,
         id: posting.id,
         cause: posting.cause,
         reference,
         amount_minor: moved(&posting.entries)?,
         actor: ACTOR,
         at,
+        provider: wallet.provider.as_deref(),
         entries: &posting.entries,
     };
     posting.write(s).await?;
@@ -157,7 +167,8 @@ pub(crate) async fn cancel_reservation<S: Session>(
     let sql = "UPDATE ledger_postings SET reference = $4
          WHERE environment_id = $1 AND currency = $2 AND cause = 'reserve' AND reference = $3";
     s.execute(sql, values![environment, cancel.currency.code(), id.to_string(), &renamed]).await?;
-    post(s, environment, cancel.currency, &renamed, &cancel.posting, cancel.at).await?;
+    let wallet = Wallet { environment, currency: cancel.currency, provider: None };
+    post(s, &wallet, &renamed, &cancel.posting, cancel.at).await?;
     s.execute("DELETE FROM transfers WHERE environment_id = $1 AND transaction_id = $2", values).await?;
     s.execute("DELETE FROM transactions WHERE environment_id = $1 AND id = $2", values).await?;
     timeline::add(s, environment, ServiceReference::Ach(id), &cancel.entries).await?;

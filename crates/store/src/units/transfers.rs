@@ -46,6 +46,7 @@ pub(crate) async fn reserve<S: Session>(
         amount_minor: moved(&entries)?,
         actor: ACTOR,
         at: order.created_at,
+        provider: Some(&order.provider),
         entries: &entries,
     };
     if !posting.add_up(s).await? {

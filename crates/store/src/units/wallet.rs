@@ -48,6 +48,7 @@ pub(crate) async fn move_funds<S: Session>(
         amount_minor: movement.amount.signed(),
         actor: &movement.actor,
         at: movement.at,
+        provider: None,
         entries: &entries,
     };
     posting.write(s).await?;

@@ -83,6 +83,15 @@ impl AdminClient {
         Ok(self.ask(Method::GET, path, None, &[]).await?.0.body)
     }
 
+    /// A successful answer that is no JSON.
+    pub(crate) async fn get_text(&self, path: &str) -> Result<String, Failure> {
+        let reply = self.send(Method::GET, path, None, &[]).await?;
+        if reply.status.is_success() {
+            return Ok(String::from_utf8_lossy(&reply.body).into_owned());
+        }
+        self.data_of(&reply).map(|_| String::new())
+    }
+
     /// A document with its version.
     pub(crate) async fn get_versioned(&self, path: &str) -> Result<Versioned, Failure> {
         let (reply, data) = self.ask(Method::GET, path, None, &[]).await?;
@@ -114,6 +123,18 @@ impl AdminClient {
         body: Option<&Value>,
         headers: &[(&str, String)],
     ) -> Result<(Reply, Value), Failure> {
+        let reply = self.send(method, path, body, headers).await?;
+        let data = self.data_of(&reply)?;
+        Ok((reply, data))
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, String)],
+    ) -> Result<Reply, Failure> {
         let mut all = vec![("authorization", format!("Bearer {}", self.token.expose()))];
         all.extend(
             variable("TOLLGATE_ACTOR").or_else(|| variable("USER")).map(|who| ("tollgate-actor", who)),
@@ -122,20 +143,20 @@ impl AdminClient {
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let url = format!("{}{path}", self.url);
         let timeout = if path == AUDIT { LONG_REQUEST_TIMEOUT } else { REQUEST_TIMEOUT };
-        let reply = self.http.send(method, &url, &all, body, timeout).await.map_err(|why| {
+        self.http.send(method, &url, &all, body, timeout).await.map_err(|why| {
             Failure::new(format!(
                 "{} is not responding: {why}; start the server, or set TOLLGATE_URL",
                 self.url
             ))
-        })?;
+        })
+    }
+
+    fn data_of(&self, reply: &Reply) -> Result<Value, Failure> {
         let Ok(envelope) = serde_json::from_slice::<Value>(&reply.body) else {
             return Err(self.not_tollgate());
         };
         match envelope.get("success").and_then(Value::as_bool) {
-            Some(true) => {
-                let data = envelope.get("data").cloned().unwrap_or_default();
-                Ok((reply, data))
-            }
+            Some(true) => Ok(envelope.get("data").cloned().unwrap_or_default()),
             Some(false) if reply.status == StatusCode::UNAUTHORIZED => {
                 Err(Failure::answered(401, &envelope).saying(format!(
                     "{} rejected the admin token from {}; set TOLLGATE_ADMIN_TOKEN to the token the server was started with",

@@ -12,9 +12,12 @@ pub(crate) async fn run(session: Session, _: Audit) -> Result<(), Failure> {
     let audit = session.client.get(AUDIT).await?;
     let findings = audit.list("findings");
     session.output.show(&audit, |style| {
-        let [wallets, postings, transfers] =
-            ["wallets", "postings", "transfers"].map(|name| audit.number(name));
-        let mut text = format!("{wallets} wallets, {postings} postings and {transfers} transfers checked\n");
+        let [wallets, postings, transfers, card_postings] =
+            ["wallets", "postings", "transfers", "cardPostings"].map(|name| audit.number(name));
+        let mut text = format!(
+            "{wallets} wallets, {postings} postings, {transfers} transfers and {card_postings} postings of card \
+             payments checked\n"
+        );
         let mut table = Table::new(&["ENVIRONMENT", "SUBJECT", "PROBLEM"]);
         for finding in findings {
             table.row(["environmentId", "subject", "problem"].map(|name| finding.word(name).into()));

@@ -9,7 +9,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Tenants and keys", &["organizations", "applications", "environments", "keys"]),
     ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
     ("Events", &["events", "endpoints"]),
-    ("Operate", &["doctor", "audit"]),
+    ("Operate", &["doctor", "statement", "audit"]),
     ("Try out", &["trigger", "completions"]),
 ];
 

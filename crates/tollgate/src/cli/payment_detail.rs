@@ -82,7 +82,11 @@ fn head(payment_detail: &Value, style: Style) -> String {
     if let Some(dispute) = facts.field("dispute").filter(|dispute| !dispute.is_null()) {
         facts_line(
             "dispute",
-            format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")),
+            [
+                format!("{} {}, {}", dispute.text("id"), dispute.text("status"), dispute.word("reason")),
+                dispute.optional_text("respondBy").map(|by| format!(", respond by {by}")).unwrap_or_default(),
+            ]
+            .concat(),
         );
     }
     facts_line("pending reason", payment_detail.word("waitingFor"));

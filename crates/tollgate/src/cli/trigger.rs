@@ -213,17 +213,14 @@ impl Subject {
                 };
                 self.control(session, &format!("{kind}/{}/refund", self.object()?), body).await
             }
-            Verb::Dispute { .. } => match self.wire.as_str() {
-                "stripe" => {
-                    self.control(
-                        session,
-                        &format!("stripe/payment_intents/{}/dispute", self.object()?),
-                        json!({}),
-                    )
-                    .await
-                }
-                _ => Err(self.cannot("be disputed; the simulator supports disputes for Stripe only")),
-            },
+            Verb::Dispute { .. } => {
+                let kind = match self.wire.as_str() {
+                    "stripe" => "stripe/payment_intents",
+                    "square" => "square/payments",
+                    _ => return Err(self.cannot("be disputed; only card payments can")),
+                };
+                self.control(session, &format!("{kind}/{}/dispute", self.object()?), json!({})).await
+            }
             Verb::Duplicate { .. } => {
                 let heard = self
                     .payment_detail

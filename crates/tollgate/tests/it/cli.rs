@@ -6,6 +6,7 @@ mod events;
 mod listening;
 mod payments;
 mod secrets;
+mod statement;
 mod tenants;
 mod trigger;
 mod usage;

@@ -11,8 +11,9 @@ use tollgate_domain::{
         PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
     },
     ledger::{Balances, Movement},
+    statement::StatementLine,
     tenant::{Application, Environment, KeyRecord, Organization},
-    transaction::Transaction,
+    transaction::{Dispute, Transaction},
 };
 use tollgate_engine::ports::*;
 
@@ -246,6 +247,19 @@ through! {
         ) -> Vec<LedgerLine>;
         StoreWrite put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         StoreRead provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+    }
+}
+
+through! {
+    BooksStore {
+        StoreRead card_postings(environment: EnvironmentId, id: PaymentId) -> Vec<NewCardPosting>;
+        StoreRead statement(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<StatementLine>;
+        StoreRead open_disputes(environment: EnvironmentId, limit: u32) -> Vec<(PaymentId, Dispute)>;
+        StoreRead unposted_payments(limit: u32) -> Vec<(EnvironmentId, PaymentId)>;
+        StoreWrite list_unposted_payments(now: Timestamp) -> ();
+        StoreWrite post_payment(
+            environment: EnvironmentId, id: PaymentId, revision: u64, postings: &[NewCardPosting]
+        ) -> bool;
     }
 }
 

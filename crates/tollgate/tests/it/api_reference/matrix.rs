@@ -56,6 +56,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("organization_list", AdminToken, 200, ""),
     ("application_create", AdminToken, 201, ""),
     ("application_list", AdminToken, 200, ""),
+    ("statement_read", AdminToken, 200, ""),
+    ("statement_export", AdminToken, 200, ""),
     // The sandbox's application has a `test` environment.
     ("environment_create", AdminToken, 409, "name_taken"),
     ("environment_list", AdminToken, 200, ""),

@@ -147,25 +147,49 @@ fn a_refund_that_fails_later_is_taken_back_and_shown_to_a_person(kind: StoreKind
 
 fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
     let world = World::start_without_looks(kind);
-    for (status, reason) in [("won", "fraudulent"), ("lost", "product_not_received")] {
-        let prepared = world.paid(Flow::Hosted, Wire::Stripe);
+    for (wire, outcome) in
+        [(Wire::Stripe, "won"), (Wire::Stripe, "lost"), (Wire::Square, "won"), (Wire::Square, "lost")]
+    {
+        let (objects, word): (_, fn(&str) -> String) = match wire {
+            Wire::Stripe => ("stripe/disputes", str::to_owned),
+            Wire::Square => ("square/disputes", str::to_ascii_uppercase),
+        };
+        let prepared = world.paid(Flow::Hosted, wire);
         let reference = prepared.reference.as_str();
-        let path = format!("{}/dispute", place(&world, &prepared, Wire::Stripe));
-        let dispute = world.simulator.drive(&path, &json!({ "reason": reason }));
+        let path = format!("{}/dispute", place(&world, &prepared, wire));
+        let dispute = world.simulator.drive(&path, &json!({ "reason": "DUPLICATE" }));
         let read = || world.shop.read_transaction(reference).data(200);
         world.shop.wait(reference, "disputed", || !read()["dispute"].is_null());
-        let expected = json!({
-            "id": dispute["id"], "status": "needs_response", "reason": reason, "amountMinor": "10375",
-        });
-        assert_eq!((&read()["dispute"], &read()["status"]), (&expected, &json!("succeeded")));
-        let path = format!("stripe/disputes/{}/review", dispute["id"].as_str().unwrap());
-        world.simulator.drive(&path, &json!({}));
-        world.shop.wait(reference, "under review", || read()["dispute"]["status"] == "under_review");
-        let path = format!("stripe/disputes/{}/close", dispute["id"].as_str().unwrap());
-        world.simulator.drive(&path, &json!({ "status": status }));
-        world.shop.wait(reference, status, || read()["dispute"]["status"] == status);
+        let shown = read()["dispute"].clone();
+        let total = read()["totalDebitMinor"].clone();
+        assert_eq!(
+            (&shown["id"], &shown["reason"], &shown["amountMinor"]),
+            (&dispute["id"], &json!("DUPLICATE"), &total)
+        );
+        let due = shown["respondBy"].as_str().unwrap();
+        match dispute["due_at"].as_str() {
+            Some(named) => assert_eq!(due[..19], named[..19]),
+            None => {
+                assert!(dispute["evidence_details"]["due_by"].as_i64().is_some() && due.contains(".000"));
+            }
+        }
+        assert_eq!(read()["status"], "succeeded");
+        let held = |reference: &str| {
+            let story = world.shop.story(reference);
+            let postings = story["postings"].as_array().unwrap().clone();
+            let entries = postings.iter().flat_map(|posting| posting["entries"].as_array().unwrap().clone());
+            let held = entries.filter(|entry| entry["account"] == "disputes_held");
+            held.map(|entry| entry["amountMinor"].as_str().unwrap().parse::<i64>().unwrap()).sum::<i64>()
+        };
+        assert_eq!(held(reference).to_string(), total.as_str().unwrap());
+        let path = format!("{objects}/{}", dispute["id"].as_str().unwrap());
+        world.simulator.drive(&format!("{path}/review"), &json!({}));
+        let waiting = if wire == Wire::Stripe { "under_review" } else { "PROCESSING" };
+        world.shop.wait(reference, "under review", || read()["dispute"]["status"] == waiting);
+        world.simulator.drive(&format!("{path}/close"), &json!({ "status": outcome }));
+        world.shop.wait(reference, outcome, || read()["dispute"]["status"] == word(outcome));
         world.shop.wait_events(&world.simulator);
-        assert_eq!((&read()["dispute"]["status"], &read()["status"]), (&json!(status), &json!("succeeded")));
+        assert_eq!((read()["status"].as_str(), held(reference)), (Some("succeeded"), 0));
         let lines = world.shop.lines(reference, "dispute");
         assert_eq!(lines.len(), 3, "{lines:#?}");
         let expected = [
@@ -177,6 +201,8 @@ fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
         ];
         assert_eq!(events(&world, reference), expected);
     }
+    let audit = world.shop.admin().get("/admin/v1/audit").data(200);
+    assert_eq!(audit["findings"], json!([]), "{audit:#}");
 }
 
 /// The credentials are being replaced when the provider tells of a refund. Nothing looks at a paid payment by itself,

@@ -54,6 +54,8 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
             "waitingFor",
             "attempts",
             "refunds",
+            "disputes",
+            "postings",
             "exceptions",
             "timeline",
         ]

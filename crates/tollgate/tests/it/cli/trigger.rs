@@ -98,7 +98,9 @@ fn cards_are_refunded_and_disputed() {
     let story = sandbox.terminal.shows(&["payments", "show", &reference]);
     assert!(story.contains("dispute dp_") || story.contains("dispute "), "{story}");
     let at_square = sandbox.paid("125000");
-    assert!(sandbox.terminal.fails(&["trigger", "dispute", &at_square]).contains("Stripe only"));
+    sandbox.terminal.shows(&["trigger", "dispute", &at_square]);
+    sandbox
+        .wait(&at_square, "disputed", |transaction| transaction["dispute"]["status"] == "EVIDENCE_REQUIRED");
     assert!(sandbox.terminal.fails(&["trigger", "return", &reference]).contains("ACH"));
     assert!(
         sandbox

@@ -1,0 +1,31 @@
+//! The books of card payments.
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Timestamp,
+    id::{EnvironmentId, PaymentId},
+    statement::StatementLine,
+    transaction::Dispute,
+};
+use tollgate_engine::ports::{BooksStore, NewCardPosting, StoreError};
+
+use super::{SqlStore, port};
+use crate::{
+    session::{Driver, run},
+    units::books,
+};
+
+port! {
+    impl BooksStore {
+        Read books::of_payment => card_postings(environment: EnvironmentId, id: PaymentId) -> Vec<NewCardPosting>;
+        Read books::statement => statement(
+            environment: EnvironmentId, from: Timestamp, until: Timestamp
+        ) -> Vec<StatementLine>;
+        Read books::open_disputes => open_disputes(environment: EnvironmentId, limit: u32) -> Vec<(PaymentId, Dispute)>;
+        Read books::unposted => unposted_payments(limit: u32) -> Vec<(EnvironmentId, PaymentId)>;
+        Write books::list_unposted => list_unposted_payments(now: Timestamp) -> ();
+        Write books::post_payment => post_payment(
+            environment: EnvironmentId, id: PaymentId, revision: u64, postings: &[NewCardPosting]
+        ) -> bool;
+    } and {}
+}

@@ -1,0 +1,193 @@
+//! The books of card payments, and a month of them added up.
+
+use tollgate_domain::{
+    Currency, PaymentMethod, Timestamp,
+    books::{Amounts, CardPostingKind},
+    id::{EnvironmentId, PaymentId, PostingId, TransactionId},
+    statement::{StatementKind, StatementLine},
+    transaction::Dispute,
+};
+use tollgate_engine::ports::NewCardPosting;
+
+use super::wallet;
+use crate::{
+    prelude::*,
+    rows::books::{
+        CARD_POSTINGS, Owner, card_posting_columns, card_posting_row, dispute_columns, read_amounts,
+        read_card_posting, read_dispute, wants_evidence,
+    },
+};
+
+/// How far the moment in a posting's id may be from the moment of the posting: drawn for the same change, but a little
+/// later, or by another clock.
+const APART: i64 = 24 * 3_600 * 1_000;
+
+/// Writes postings of a payment.
+pub(crate) async fn post<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    payment: PaymentId,
+    postings: &[NewCardPosting],
+) -> Result<(), Fault> {
+    if postings.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT provider, currency FROM card_payments WHERE environment_id = $1 AND id = $2";
+    let read = |cells: &mut Cells<'_>| Ok((cells.text()?, cells.word("currency", Currency::parse)?));
+    let (provider, currency) = s.query_one(sql, values![environment, payment], read).await?;
+    let owner = Owner { environment, payment, provider, currency };
+    let rows = postings.iter().map(|new| card_posting_row(&owner, new)).collect::<Result<_, _>>()?;
+    s.insert(&CARD_POSTINGS, rows).await
+}
+
+pub(crate) async fn of_payment<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    payment: PaymentId,
+) -> Result<Vec<NewCardPosting>, Fault> {
+    let sql = concat!(
+        "SELECT ",
+        card_posting_columns!(),
+        " FROM card_postings WHERE environment_id = $1 AND payment_id = $2 ORDER BY id"
+    );
+    s.query(sql, values![environment, payment], read_card_posting).await
+}
+
+pub(crate) async fn open_disputes<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    limit: u32,
+) -> Result<Vec<(PaymentId, Dispute)>, Fault> {
+    let sql = concat!(
+        "SELECT d.payment_id, ",
+        dispute_columns!(),
+        " FROM disputes d WHERE d.environment_id = $1 AND d.closed_at IS NULL
+         ORDER BY CASE WHEN ",
+        wants_evidence!(),
+        " THEN 0 ELSE 1 END, d.respond_by, d.payment_id LIMIT $2"
+    );
+    let read = |cells: &mut Cells<'_>| {
+        let payment = cells.id()?;
+        Ok((payment, read_dispute(cells)?.ok_or(CorruptRow("dispute without an id"))?))
+    };
+    s.query(sql, values![environment, limit], read).await
+}
+
+pub(crate) async fn unposted<S: Session>(
+    s: &mut S,
+    limit: u32,
+) -> Result<Vec<(EnvironmentId, PaymentId)>, Fault> {
+    let sql = "SELECT environment_id, payment_id FROM unposted_payments ORDER BY environment_id, payment_id LIMIT $1";
+    s.query(sql, values![limit], |cells| Ok((cells.id()?, cells.id()?))).await
+}
+
+/// Nodes are upgraded one by one: those of the earlier version go on recording payments after the first new one has migrated
+/// the database, and know nothing of the books.
+pub(crate) async fn list_unposted<S: Session>(s: &mut S, now: Timestamp) -> Result<Effect<()>, Fault> {
+    let sql = "SELECT applied_at FROM schema_migrations WHERE version = 21";
+    let opened_at = s.query_opt(sql, values![], |cells| cells.number()).await?.unwrap_or(0);
+    if now.unix_millis().saturating_sub(opened_at) > APART {
+        return Ok(Effect::Nothing(()));
+    }
+    let first = opened_at.saturating_sub(APART).max(0);
+    let first = TransactionId::new(Timestamp::from_unix_millis(first), [0; 10]);
+    let recorded = "INSERT INTO unposted_payments (environment_id, payment_id)
+         SELECT t.environment_id, t.reference
+         FROM environments e JOIN transactions t ON t.environment_id = e.id AND t.id >= $1
+         WHERE t.method = 'web_card' AND t.status IN ('succeeded', 'refunded') AND t.updated_at >= $2
+         ON CONFLICT DO NOTHING";
+    s.execute(recorded, values![first, opened_at]).await?;
+    let refunded = "INSERT INTO unposted_payments (environment_id, payment_id)
+         SELECT environment_id, payment_id FROM refunds WHERE updated_at >= $1
+         ON CONFLICT DO NOTHING";
+    s.execute(refunded, values![opened_at]).await?;
+    Ok(Effect::Written(()))
+}
+
+pub(crate) async fn post_payment<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    payment: PaymentId,
+    revision: u64,
+    postings: &[NewCardPosting],
+) -> Result<Effect<bool>, Fault> {
+    let lock = "SELECT revision FROM card_payments WHERE environment_id = $1 AND id = $2";
+    let values = values![environment, payment];
+    let current = s.query_opt(&S::DIALECT.locked(lock), values, |cells| cells.number()).await?;
+    let taken = "DELETE FROM unposted_payments WHERE environment_id = $1 AND payment_id = $2";
+    if current != Some(rows::version(revision)) || s.execute(taken, values).await? == 0 {
+        return Ok(Effect::Nothing(false));
+    }
+    post(s, environment, payment, postings).await?;
+    Ok(Effect::Written(true))
+}
+
+/// The parameters are the environment, the first and the last id, and the first and the last moment.
+pub(crate) const CARDS: &str = "SELECT provider, currency, kind, count(*),
+     CAST(exact_sum(due_from_provider_minor) AS TEXT), CAST(exact_sum(disputes_held_minor) AS TEXT),
+     CAST(exact_sum(refunds_given_minor) AS TEXT), CAST(exact_sum(disputes_lost_minor) AS TEXT),
+     CAST(exact_sum(principal_minor) AS TEXT), CAST(exact_sum(platform_fees_minor) AS TEXT),
+     CAST(exact_sum(organization_fees_minor) AS TEXT)
+ FROM card_postings WHERE environment_id = $1 AND id BETWEEN $2 AND $3 AND at BETWEEN $4 AND $5
+ GROUP BY provider, currency, kind ORDER BY provider, currency, kind";
+
+/// As [`CARDS`], with the wallet's currency behind.
+pub(crate) const TRANSFERS: &str = "SELECT p.provider, p.cause, count(DISTINCT p.id),
+     CAST(exact_sum(CASE WHEN e.account = 'settled_out' THEN e.amount_minor ELSE 0 END) AS TEXT),
+     CAST(exact_sum(CASE WHEN e.account = 'platform_fees' THEN e.amount_minor ELSE 0 END) AS TEXT),
+     CAST(exact_sum(CASE WHEN e.account = 'organization_fees' THEN e.amount_minor ELSE 0 END) AS TEXT)
+ FROM ledger_postings p
+ JOIN ledger_entries e ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
+ WHERE p.environment_id = $1 AND p.currency = $6 AND p.id BETWEEN $2 AND $3 AND p.at BETWEEN $4 AND $5
+     AND p.cause IN ('settle', 'reverse')
+ GROUP BY p.provider, p.cause ORDER BY p.provider, p.cause";
+
+pub(crate) async fn statement<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<StatementLine>, Fault> {
+    let Some(last) = rows::until_before(Some(until)) else { return Ok(Vec::new()) };
+    let first = from.unix_millis();
+    let id = |millis: i64, rest| PostingId::new(Timestamp::from_unix_millis(millis.max(0)), [rest; 10]);
+    let (lowest, highest) = (id(first.saturating_sub(APART), 0), id(last.saturating_add(APART), 0xff));
+    let sql = |text: &str| text.replace("exact_sum", S::DIALECT.pick("exact_sum", "sum"));
+    let span = row![environment, lowest, highest, first, last];
+    let mut lines = s.query(&sql(CARDS), &span, read_cards).await?;
+    for currency in wallet::currencies(s, environment).await? {
+        let mut values = span.clone();
+        values.push(currency.code().into());
+        lines.extend(s.query(&sql(TRANSFERS), &values, |cells| read_transfers(cells, currency)).await?);
+    }
+    Ok(lines)
+}
+
+fn read_cards(cells: &mut Cells<'_>) -> Result<StatementLine, Fault> {
+    Ok(StatementLine {
+        provider: cells.text()?,
+        method: PaymentMethod::WebCard,
+        currency: cells.word("currency", Currency::parse)?,
+        kind: StatementKind::Card(cells.word("kind of a posting", CardPostingKind::parse)?),
+        count: cells.count("count")?,
+        amounts: read_amounts(|| sum(cells))?,
+    })
+}
+
+fn read_transfers(cells: &mut Cells<'_>, currency: Currency) -> Result<StatementLine, Fault> {
+    // A posting from before the provider was kept, whose transfer is gone.
+    let provider = cells.text_or_none()?.unwrap_or_default();
+    let kind = match cells.text()?.as_str() {
+        "settle" => StatementKind::TransferSettled,
+        _ => StatementKind::TransferReturned,
+    };
+    let count = cells.count("count")?;
+    let (principal, platform_fees, organization_fees) = (sum(cells)?, sum(cells)?, sum(cells)?);
+    let amounts = Amounts { principal, platform_fees, organization_fees, ..Amounts::default() };
+    Ok(StatementLine { provider, method: PaymentMethod::Ach, currency, kind, count, amounts })
+}
+
+/// A sum, which may be larger than any column.
+fn sum(cells: &mut Cells<'_>) -> Result<i128, Fault> {
+    Ok(cells.text()?.parse().map_err(|_| CorruptRow("sum"))?)
+}
