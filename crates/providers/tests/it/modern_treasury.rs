@@ -185,6 +185,10 @@ async fn what_is_to_be_corrected_is_told_and_account_numbers_are_not_printed() {
     assert_eq!(account.account_number.as_ref().unwrap().expose(), "000555444333");
     assert!(account.created_at.is_some() && account.routing_number.is_none());
     assert_eq!((bank.code.as_deref(), bank.routing_number.as_deref()), (Some("C02"), Some("021000021")));
+    // A key that may not read returns still tells how the order stands.
+    world.fault("returns.list", "refuse", 1).await;
+    let bare = world.read(&one.transfer).await.outcome.unwrap();
+    assert_eq!((bare.provider_status, bare.corrections.len()), (AchProviderStatus::Settled, 0));
     let printed = format!("{seen:?}");
     assert!(printed.contains("********4333") && !printed.contains("55544"), "{printed}");
 }
