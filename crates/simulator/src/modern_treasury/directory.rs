@@ -12,8 +12,11 @@ const LONG_AGO: &str = "2020-01-31T23:59:59Z";
 const CLOSED_ACCOUNT: &str = "00000000-0000-4000-8000-00000000c105";
 const EURO_ACCOUNT: &str = "00000000-0000-4000-8000-00000000e000";
 
-pub(super) fn ping(_: &mut ModernTreasuryState, _: &Call) -> Result<Value, ModernTreasuryError> {
-    Ok(json!({ "ping": "pong" }))
+pub(super) fn ping(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+    match call.query.unknown(&[]) {
+        Some(unknown) => Err(ModernTreasuryError::invalid(unknown, "is not a known parameter")),
+        None => Ok(json!({ "ping": "pong" })),
+    }
 }
 
 /// Refuses an account that is not the one there is.

@@ -36,7 +36,7 @@ pub(crate) struct PaymentOrder {
 }
 
 impl PaymentOrder {
-    pub(crate) fn json(&self, current_return: Option<Value>) -> Value {
+    pub(crate) fn json(&self, current_return: Option<&Value>) -> Value {
         json!({
             "accounting": {},
             "accounting_category_id": null,

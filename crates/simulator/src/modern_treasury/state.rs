@@ -88,12 +88,12 @@ impl ModernTreasuryState {
     }
 
     /// The newest thing that was sent back for an order.
-    pub(super) fn return_of(&self, id: &str) -> Option<Value> {
+    fn return_of(&self, id: &str) -> Option<&Value> {
         let is_of = |one: &&Value| {
             one.get("returnable_id").and_then(Value::as_str) == Some(id)
                 && one.get("type").and_then(Value::as_str) != Some("ach_noc")
         };
-        self.returns.newest_first().find(is_of).cloned()
+        self.returns.newest_first().find(is_of)
     }
 
     /// An order as it is shown.

@@ -60,7 +60,7 @@ fn a_transfer_lives_and_dies_on_the_second_rail(on: On) {
 
     // Taken, and every answer lost.
     fault(&world, "error_after", 3, 0);
-    let made = world.desk.transfer(&world.desk.body("lost", 10_000)).data(201);
+    let made = world.desk.transfer(&world.desk.body("a lost answer", 10_000)).data(201);
     let reference = made["transaction"]["serviceReference"].as_str().unwrap().to_owned();
     world.desk.wait_status(&reference, "processing");
     let id = sole(&world, &reference);
@@ -82,14 +82,14 @@ fn a_transfer_lives_and_dies_on_the_second_rail(on: On) {
     fault(&world, "timeout_after", 1, 2_000);
     let desk = world.desk.clone();
     let caller = thread::spawn(move || {
-        let body = desk.body("killed", 10_000).to_string();
+        let body = desk.body("a killed server", 10_000).to_string();
         desk.client().try_send("POST", TRANSFERS, &[("content-type", "application/json")], body.as_bytes())
     });
     wait_until("the order is taken", BANK_WAIT_TIMEOUT, || orders(&world).len() == 2);
     world.server.kill();
     let _ = caller.join();
     world.serve_again(BankStore::serve);
-    let again = world.desk.transfer(&world.desk.body("killed", 10_000)).json();
+    let again = world.desk.transfer(&world.desk.body("a killed server", 10_000)).json();
     let reference = again["data"]["transaction"]["serviceReference"].as_str().unwrap().to_owned();
     world.desk.wait_status(&reference, "processing");
     sole(&world, &reference);
