@@ -80,9 +80,9 @@ fn correction(notice: Return) -> Correction {
     let at = notice.created_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     // A bank is no secret; what stands in its place may be.
     let routing = |text: String| if is_routing_number(&text) { text } else { last_four(&fit(&text, 100)) };
-    let (account, bank, person) = notice.corrections.map_or((None, None, None), |told| {
-        (told.account_number, told.routing_number, told.individual_identification_number)
-    });
+    let (account, bank, person) = notice
+        .corrections
+        .map_or((None, None, None), |told| (told.account_number, told.routing_number, told.individual_id));
     Correction {
         code: notice.code.as_deref().map(|text| fit(&masked(text), 100)),
         routing_number: bank.map(routing),

@@ -41,7 +41,8 @@ pub(super) struct Return {
 pub(super) struct Corrections {
     pub(super) account_number: Option<String>,
     pub(super) routing_number: Option<String>,
-    pub(super) individual_identification_number: Option<String>,
+    #[serde(rename = "individual_identification_number")]
+    pub(super) individual_id: Option<String>,
 }
 
 #[derive(Deserialize)]
