@@ -29,7 +29,7 @@ pub(crate) const CHANNELS: [Channel; 3] = [Channel::StandardAch, Channel::SameDa
 
 /// A running simulator and the adapter that leads to it.
 pub(crate) struct World {
-    world: support::World,
+    simulated: support::World,
     pub(crate) provider: Provider,
     pub(crate) adapter: Adapter,
 }
@@ -38,7 +38,7 @@ impl Deref for World {
     type Target = support::World;
 
     fn deref(&self) -> &support::World {
-        &self.world
+        &self.simulated
     }
 }
 
@@ -52,8 +52,8 @@ pub(crate) async fn start_with(
     adapter: Adapter,
     provider_at: fn(&str) -> Provider,
 ) -> World {
-    let world = support::start_with(settings).await;
-    World { provider: provider_at(&format!("{}/{}", world.origin, adapter.as_str())), world, adapter }
+    let simulated = support::start_with(settings).await;
+    World { provider: provider_at(&format!("{}/{}", simulated.origin, adapter.as_str())), simulated, adapter }
 }
 
 pub(crate) fn provider_at(base_url: &str) -> Provider {
@@ -137,7 +137,7 @@ impl World {
     }
 
     pub(crate) async fn fault(&self, operation: &str, kind: &str, count: u32) {
-        self.world.fault(self.adapter.as_str(), operation, kind, count).await;
+        self.simulated.fault(self.adapter.as_str(), operation, kind, count).await;
     }
 
     /// Everything the simulator took under a key, on either rail.

@@ -119,5 +119,5 @@ async fn the_increase_library_for_node_works_unchanged() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_modern_treasury_library_works_unchanged() {
-    check(Config::default(), "modern_treasury_sdk.py").await;
+    check_python("modern_treasury_sdk.py").await;
 }
