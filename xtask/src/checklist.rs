@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const ADAPTERS: [&str; 3] = ["stripe", "square", "increase"];
+const ADAPTERS: [&str; 4] = ["stripe", "square", "increase", "modern_treasury"];
 /// Crates whose files are not part of the product.
 const NOT_PRODUCT: [&str; 2] = ["bench", "simulation"];
 /// Files that name a provider in a comment or in a message only.
@@ -34,6 +34,9 @@ fn listed(section: &str) -> Vec<String> {
 /// Whether the product part of a source names an adapter as a word or at the start of a type's name.
 fn names(source: &str, adapter: &str) -> bool {
     let product = source.split("#[cfg(test)]").next().unwrap_or_default();
+    // A name of two words is taken for one, as types write it.
+    let one_word = adapter.replace('_', "");
+    let (product, adapter) = (product.replace(adapter, &one_word), one_word.as_str());
     let code: Vec<_> = product.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let mut words = code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()));
     words.any(|word| {

@@ -18,6 +18,8 @@ pub enum Adapter {
     Square,
     /// Increase: ACH and instant transfers.
     Increase,
+    /// Modern Treasury: ACH and instant transfers through one's own bank.
+    ModernTreasury,
 }
 
 /// A field of a provider's credentials or funding details.
@@ -58,7 +60,7 @@ const SQUARE_FONTS: &str =
     "https://square-fonts-production-f.squarecdn.com https://d1g145x70srn7h.cloudfront.net";
 
 impl Adapter {
-    pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Increase];
+    pub const ALL: [Self; 4] = [Self::Stripe, Self::Square, Self::Increase, Self::ModernTreasury];
 
     /// The name used in configurations.
     pub const fn as_str(self) -> &'static str {
@@ -66,6 +68,7 @@ impl Adapter {
             Self::Stripe => "stripe",
             Self::Square => "square",
             Self::Increase => "increase",
+            Self::ModernTreasury => "modern_treasury",
         }
     }
 
@@ -78,7 +81,7 @@ impl Adapter {
     pub const fn method(self) -> PaymentMethod {
         match self {
             Self::Stripe | Self::Square => PaymentMethod::WebCard,
-            Self::Increase => PaymentMethod::Ach,
+            Self::Increase | Self::ModernTreasury => PaymentMethod::Ach,
         }
     }
 
@@ -90,6 +93,7 @@ impl Adapter {
             (Self::Square, ProviderEnvironment::Sandbox) => "https://connect.squareupsandbox.com",
             (Self::Increase, ProviderEnvironment::Production) => "https://api.increase.com",
             (Self::Increase, ProviderEnvironment::Sandbox) => "https://sandbox.increase.com",
+            (Self::ModernTreasury, _) => "https://app.moderntreasury.com",
         }
     }
 
@@ -120,10 +124,13 @@ impl Adapter {
             secret("webhookSignatureKey"),
         ];
         const INCREASE: &[FieldSpec] = &[secret("apiKey"), secret("webhookSecret")];
+        const MODERN_TREASURY: &[FieldSpec] =
+            &[open("organizationId"), secret("apiKey"), secret("webhookKey")];
         match self {
             Self::Stripe => STRIPE,
             Self::Square => SQUARE,
             Self::Increase => INCREASE,
+            Self::ModernTreasury => MODERN_TREASURY,
         }
     }
 
@@ -131,9 +138,12 @@ impl Adapter {
         // An entry has room for so much of a company's name.
         const INCREASE: &[FieldSpec] =
             &[open("accountId"), open("accountNumberId"), optional_text("companyName", 16)];
+        const MODERN_TREASURY: &[FieldSpec] =
+            &[open("originatingAccountId"), optional_text("companyName", 16)];
         match self {
             Self::Stripe | Self::Square => &[],
             Self::Increase => INCREASE,
+            Self::ModernTreasury => MODERN_TREASURY,
         }
     }
 
@@ -141,7 +151,7 @@ impl Adapter {
         match self {
             Self::Stripe => &OptionField::ALL,
             Self::Square => &[OptionField::ApiVersion],
-            Self::Increase => &[],
+            Self::Increase | Self::ModernTreasury => &[],
         }
     }
 
@@ -149,7 +159,7 @@ impl Adapter {
     pub(crate) const fn payment_methods(self) -> &'static [PaymentMethodType] {
         match self {
             Self::Stripe => stripe_methods::METHODS,
-            Self::Square | Self::Increase => &[],
+            Self::Square | Self::Increase | Self::ModernTreasury => &[],
         }
     }
 
@@ -159,7 +169,7 @@ impl Adapter {
             Self::Stripe => {
                 VersionRule { example: "2026-10-28.endive", has_release: true, oldest: "2025-03-31" }
             }
-            Self::Square | Self::Increase => {
+            Self::Square | Self::Increase | Self::ModernTreasury => {
                 VersionRule { example: "2026-09-16", has_release: false, oldest: "" }
             }
         }
@@ -202,7 +212,7 @@ impl Adapter {
                     ("font-src", SQUARE_FONTS),
                 ],
             }),
-            (Self::Increase, _) => None,
+            (Self::Increase | Self::ModernTreasury, _) => None,
         }
     }
 }

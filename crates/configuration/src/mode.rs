@@ -28,6 +28,8 @@ impl Provider {
                 (None, None) => Some(Mode::Live),
                 (None, Some(_)) => None,
             },
+            // One address serves both, and a key does not show its side.
+            Adapter::ModernTreasury => self.environment.map(Into::into),
         }
     }
 
@@ -40,7 +42,7 @@ impl Provider {
     pub fn mode_field(&self) -> &'static str {
         match self.adapter {
             Adapter::Stripe => "credentials.secretKey",
-            Adapter::Square | Adapter::Increase => "environment",
+            Adapter::Square | Adapter::Increase | Adapter::ModernTreasury => "environment",
         }
     }
 
@@ -60,7 +62,7 @@ impl Provider {
                 )
             }
             Adapter::Square => self.square_conflict(),
-            Adapter::Increase => None,
+            Adapter::Increase | Adapter::ModernTreasury => None,
         };
         conflict.into_iter().collect()
     }

@@ -106,6 +106,7 @@ impl Provider {
             Adapter::Stripe => self.options.account.as_deref(),
             Adapter::Square => self.credential("locationId"),
             Adapter::Increase => self.funding("accountId"),
+            Adapter::ModernTreasury => self.funding("originatingAccountId"),
         }
     }
 
@@ -119,7 +120,7 @@ impl Provider {
         match self.adapter {
             Adapter::Stripe => "secretKey",
             Adapter::Square => "accessToken",
-            Adapter::Increase => "apiKey",
+            Adapter::Increase | Adapter::ModernTreasury => "apiKey",
         }
     }
 

@@ -171,6 +171,13 @@ fn test_credentials_in_a_live_environment_are_named() {
         "bank": {"adapter": "increase"},
     });
     assert_eq!(warnings_in("live", &live), []);
+    // One address serves both sides there, so that only `environment` can tell.
+    live["providers"]["bank"] = json!({"adapter": "modern_treasury"});
+    assert_eq!(warnings_in("live", &live), []);
+    live["providers"]["bank"]["environment"] = json!("sandbox");
+    assert_eq!(warnings_in("live", &live)[0].0, "providers.bank.environment");
+    live["providers"]["bank"]["environment"] = json!("production");
+    assert_eq!(warnings_in("live", &live), []);
     live["providers"]["cards"]["baseUrl"] = json!("http://127.0.0.1:9");
     assert_eq!(warnings_in("live", &live)[0].0, "providers.cards.baseUrl");
 }

@@ -3,12 +3,10 @@
 //! A key belongs for good to the one object it made, and lists find that object by its key: what became of a request
 //! whose answer was lost can always be asked.
 
-mod ascii;
 mod call;
 mod check;
 #[cfg(test)]
 mod fuzz_tests;
-mod mask;
 mod rail;
 mod rejection;
 mod request;

@@ -8,15 +8,19 @@
 //! Nothing here stores anything, and nothing here decides what a payment's status becomes.
 
 mod amount;
+mod ascii;
 mod check;
 mod failure;
 mod increase;
+mod mask;
+mod modern_treasury;
 mod retry;
 mod settings;
 mod signature;
 mod square;
 mod stripe;
 mod text;
+mod transfer_text;
 
 use std::sync::Arc;
 
@@ -25,7 +29,7 @@ use tollgate_domain::public_address::is_public;
 use tollgate_engine::ports::{AchTransfers, Adapters, Cards, ProviderChecks, WebhookReader};
 use tollgate_http::{Destinations, HttpClient};
 
-use crate::{increase::Increase, square::Square, stripe::Stripe};
+use crate::{increase::Increase, modern_treasury::ModernTreasury, square::Square, stripe::Stripe};
 
 pub use settings::ProviderSettings;
 
@@ -43,6 +47,7 @@ pub struct Providers {
     stripe: Stripe,
     square: Square,
     increase: Increase,
+    modern_treasury: ModernTreasury,
 }
 
 impl Providers {
@@ -57,7 +62,8 @@ impl Providers {
         let settings = Arc::new(settings);
         let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
         let square = Square::new(Arc::clone(&http), Arc::clone(&settings));
-        Ok(Self { stripe, square, increase: Increase::new(http, settings) })
+        let increase = Increase::new(Arc::clone(&http), Arc::clone(&settings));
+        Ok(Self { stripe, square, increase, modern_treasury: ModernTreasury::new(http, settings) })
     }
 }
 
@@ -66,7 +72,7 @@ impl Adapters for Providers {
         match adapter {
             Adapter::Stripe => Some(&self.stripe),
             Adapter::Square => Some(&self.square),
-            Adapter::Increase => None,
+            Adapter::Increase | Adapter::ModernTreasury => None,
         }
     }
 
@@ -74,6 +80,7 @@ impl Adapters for Providers {
         match adapter {
             Adapter::Stripe | Adapter::Square => None,
             Adapter::Increase => Some(&self.increase),
+            Adapter::ModernTreasury => Some(&self.modern_treasury),
         }
     }
 
@@ -82,6 +89,7 @@ impl Adapters for Providers {
             Adapter::Stripe => Some(&self.stripe),
             Adapter::Square => Some(&self.square),
             Adapter::Increase => Some(&self.increase),
+            Adapter::ModernTreasury => Some(&self.modern_treasury),
         }
     }
 
@@ -90,6 +98,7 @@ impl Adapters for Providers {
             Adapter::Stripe => Some(&self.stripe),
             Adapter::Square => Some(&self.square),
             Adapter::Increase => Some(&self.increase),
+            Adapter::ModernTreasury => Some(&self.modern_treasury),
         }
     }
 }

@@ -127,13 +127,13 @@ impl Adapters for ModelAdapters {
         match adapter {
             Adapter::Stripe => Some(&self.pages),
             Adapter::Square => Some(&self.register),
-            Adapter::Increase => None,
+            Adapter::Increase | Adapter::ModernTreasury => None,
         }
     }
 
     fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
         match adapter {
-            Adapter::Increase => Some(&self.bank),
+            Adapter::Increase | Adapter::ModernTreasury => Some(&self.bank),
             Adapter::Stripe | Adapter::Square => None,
         }
     }
@@ -141,7 +141,7 @@ impl Adapters for ModelAdapters {
     fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
         let [bank, pages, register] = &self.webhooks;
         match adapter {
-            Adapter::Increase => Some(bank),
+            Adapter::Increase | Adapter::ModernTreasury => Some(bank),
             Adapter::Stripe => Some(pages),
             Adapter::Square => Some(register),
         }

@@ -29,6 +29,10 @@ pub(crate) trait Provider: Debug + Sized + 'static {
     fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Self::Call>, Self::Error>;
     /// The last touch to an endpoint's answer.
     fn finish(_state: &Self::State, _call: &Self::Call, _answer: &mut Value) {}
+    /// The status of an answer that is no refusal.
+    fn success_status(_operation: &str) -> StatusCode {
+        StatusCode::OK
+    }
     /// Adds the headers of every answer. `replay_of` is the request whose answer is repeated.
     fn add_headers(request: &ApiRequest, replay_of: Option<&str>, headers: &mut HeaderMap);
 

@@ -179,7 +179,7 @@ async fn carry_out<P: Provider>(api: Api<P>, asked: Asked<P>, faults: DueFaults)
             let ((answer, keep), webhook_events) = api.change(|state| match perform(state, &call) {
                 Ok(mut value) => {
                     P::finish(state, &call, &mut value);
-                    (Answer::whole(StatusCode::OK, &value), true)
+                    (Answer::whole(P::success_status(operation), &value), true)
                 }
                 Err(error) => {
                     let Refusal { status, body, begun } = error.refusal();
@@ -249,7 +249,11 @@ fn server_error<P: Provider>(fault: &Fault) -> Answer {
 /// of a list.
 fn unheard_of(mut body: Value) -> Value {
     let strange = Value::from("a_status_from_the_future");
-    if let Some(fields) = body.as_object_mut() {
+    if let Some(rows) = body.as_array_mut() {
+        for status in rows.iter_mut().filter_map(|row| row.get_mut("status")) {
+            *status = strange.clone();
+        }
+    } else if let Some(fields) = body.as_object_mut() {
         if let Some(status) = fields.get_mut("status") {
             *status = strange;
         } else if let Some(status) = fields.values_mut().find_map(|inner| inner.get_mut("status")) {

@@ -12,11 +12,13 @@ pub enum Wire {
     Square,
     /// JSON bodies, RFC 3339 times, `Idempotency-Key` header, amounts whose sign is their direction.
     Increase,
+    /// JSON bodies, RFC 3339 times, `Idempotency-Key` header for 24 hours, lists without an object around them.
+    ModernTreasury,
 }
 
 impl Wire {
     /// Every provider there is.
-    pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Increase];
+    pub const ALL: [Self; 4] = [Self::Stripe, Self::Square, Self::Increase, Self::ModernTreasury];
 
     /// The name in paths and in the control interface.
     pub const fn name(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Wire {
             Self::Stripe => "stripe",
             Self::Square => "square",
             Self::Increase => "increase",
+            Self::ModernTreasury => "modern_treasury",
         }
     }
 }
@@ -68,6 +71,18 @@ impl IncreaseKeys {
     pub const LARGE_BALANCE: i64 = 1_000_000_000_000_000;
 }
 
+/// The identifiers accepted on the Modern Treasury API.
+#[derive(Debug, Clone)]
+pub struct ModernTreasuryKeys {
+    /// The user name of every call.
+    pub organization_id: String,
+    /// The password of every call. With `_second` behind it, it is another key of the organization; with `_live`, one of
+    /// the live side.
+    pub api_key: String,
+    /// The only internal account that pays.
+    pub account_id: String,
+}
+
 /// Where webhooks of one provider go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookTarget {
@@ -91,6 +106,8 @@ pub struct Config {
     pub square: SquareKeys,
     /// Identifiers of the Increase API.
     pub increase: IncreaseKeys,
+    /// Identifiers of the Modern Treasury API.
+    pub modern_treasury: ModernTreasuryKeys,
     /// Where webhooks go from the start; more can be added through the control interface.
     pub webhooks: Vec<WebhookTarget>,
     /// The only provider there is, at the root of the router instead of under its name; for client libraries that take a
@@ -110,7 +127,7 @@ pub struct Config {
     pub webhook_backoff_ms: u64,
     /// Whether Square refunds complete by themselves right after they are accepted, or wait for a control call.
     pub square_refunds_settle: bool,
-    /// After how long a transfer on the Increase API submits and settles by itself (a real-time payment completes).
+    /// After how long a bank transfer is sent and settles by itself (a real-time payment completes).
     /// Where it is not given, transfers wait for the sandbox calls.
     pub ach_settles_after_ms: Option<u64>,
     /// Where it is given, the control interface wants it as a bearer token.
@@ -135,6 +152,11 @@ impl Default for Config {
                 account_id: "account_simulator".to_owned(),
                 account_number_id: "account_number_simulator".to_owned(),
                 balance: IncreaseKeys::LARGE_BALANCE,
+            },
+            modern_treasury: ModernTreasuryKeys {
+                organization_id: "organization_simulator".to_owned(),
+                api_key: "modern_treasury_simulator_key".to_owned(),
+                account_id: "0f7a61a2-5d30-4c3c-9f5e-6a1f0a6f5a01".to_owned(),
             },
             webhooks: Vec::new(),
             only: None,

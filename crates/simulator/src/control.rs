@@ -18,7 +18,7 @@ use crate::config::{WebhookTarget, Wire};
 use crate::faults::Fault;
 use crate::providers::Providers;
 use crate::services::Services;
-use crate::{increase, square, stripe};
+use crate::{increase, modern_treasury, square, stripe};
 
 /// Every route, relative to `/control`.
 pub(crate) fn router(providers: Providers) -> Router {
@@ -135,6 +135,10 @@ async fn drive(
         "increase" => {
             respond(&providers.increase, |state, services| increase::drive(state, services, what, &body))
                 .await
+        }
+        "modern_treasury" => {
+            let act = |state: &mut _, services: &_| modern_treasury::drive(state, services, what, &body);
+            respond(&providers.modern_treasury, act).await
         }
         _ => problem(StatusCode::NOT_FOUND, "unknown provider"),
     }

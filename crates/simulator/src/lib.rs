@@ -7,8 +7,8 @@
 //!
 //! Each file knows only the layers below it. From the top:
 //! - `simulator` is the handle that callers hold, `control` the control interface;
-//! - `providers` holds the three APIs together;
-//! - `stripe`, `square` and `increase` list their routes; inside, endpoints stand on `call`, `state` and `objects`;
+//! - `providers` holds the APIs together;
+//! - `stripe`, `square`, `increase` and `modern_treasury` list their routes; inside, endpoints stand on `call`, `state` and `objects`;
 //! - `call_handler` carries out any provider's call, `api` says what it must know about the provider;
 //! - `services` is what all share, over leaves such as `webhooks`, `faults` and `config`.
 //!
@@ -28,6 +28,7 @@ mod faults;
 mod idempotency;
 mod ids;
 mod increase;
+mod modern_treasury;
 mod page;
 mod providers;
 mod query;
@@ -38,7 +39,7 @@ mod square;
 mod stripe;
 mod webhooks;
 
-pub use config::{Config, IncreaseKeys, SquareKeys, StripeKeys, WebhookTarget, Wire};
+pub use config::{Config, IncreaseKeys, ModernTreasuryKeys, SquareKeys, StripeKeys, WebhookTarget, Wire};
 pub use increase::return_reason;
-pub use signature::{increase_signature, square_signature, stripe_signature};
+pub use signature::{increase_signature, modern_treasury_signature, square_signature, stripe_signature};
 pub use simulator::{Simulator, router};

@@ -1,10 +1,11 @@
-//! The three providers' APIs, over what they share.
+//! The providers' APIs, over what they share.
 
 use std::sync::Arc;
 
 use crate::api::Api;
 use crate::config::Config;
 use crate::increase::Increase;
+use crate::modern_treasury::ModernTreasury;
 use crate::services::Services;
 use crate::square::Square;
 use crate::stripe::Stripe;
@@ -16,6 +17,7 @@ pub(crate) struct Providers {
     pub(crate) stripe: Api<Stripe>,
     pub(crate) square: Api<Square>,
     pub(crate) increase: Api<Increase>,
+    pub(crate) modern_treasury: Api<ModernTreasury>,
 }
 
 impl Providers {
@@ -25,6 +27,7 @@ impl Providers {
             stripe: Api::new(&services),
             square: Api::new(&services),
             increase: Api::new(&services),
+            modern_treasury: Api::new(&services),
             services,
         }
     }
@@ -34,5 +37,6 @@ impl Providers {
         self.stripe.reset();
         self.square.reset();
         self.increase.reset();
+        self.modern_treasury.reset();
     }
 }

@@ -11,9 +11,9 @@ use axum::response::Response;
 
 use crate::config::{Config, WebhookTarget, Wire};
 use crate::providers::Providers;
-use crate::{control, increase, square, stripe};
+use crate::{control, increase, modern_treasury, square, stripe};
 
-/// A new simulator's routes: `/stripe/…`, `/square/…`, `/increase/…` and `/control/…`.
+/// A new simulator's routes: `/stripe/…`, `/square/…`, `/increase/…`, `/modern_treasury/…` and `/control/…`.
 ///
 /// Whoever wants to stop the background work makes a [`Simulator`] instead.
 pub fn router(config: Config) -> Router {
@@ -35,7 +35,7 @@ impl Simulator {
         Self { providers: Providers::new(config), is_started: Arc::default() }
     }
 
-    /// Every route: `/stripe/…`, `/square/…`, `/increase/…` and `/control/…`. With [`Config::only`], that provider's API at the
+    /// Every route: `/stripe/…`, `/square/…`, `/increase/…`, `/modern_treasury/…` and `/control/…`. With [`Config::only`], that provider's API at the
     /// root, and `/control/…`.
     pub fn router(&self) -> Router {
         let apis = match self.providers.services.config.only {
@@ -53,6 +53,7 @@ impl Simulator {
             Wire::Stripe => stripe::router(self.providers.stripe.clone()),
             Wire::Square => square::router(self.providers.square.clone()),
             Wire::Increase => increase::router(self.providers.increase.clone()),
+            Wire::ModernTreasury => modern_treasury::router(self.providers.modern_treasury.clone()),
         })
     }
 
@@ -84,13 +85,15 @@ impl Simulator {
 
 async fn start(State(simulator): State<Simulator>, request: Request, next: Next) -> Response {
     if !simulator.is_started.swap(true, Ordering::Relaxed) {
-        let Providers { services, stripe, increase, .. } = simulator.providers;
+        let Providers { services, stripe, increase, modern_treasury, .. } = simulator.providers;
         for _ in 0..services.config.webhook_workers.clamp(1, 64) {
             tokio::spawn(Arc::clone(&services).deliver_forever());
         }
         tokio::spawn(stripe::expire_sessions_forever(stripe));
         if let Some(after) = services.config.ach_settles_after_ms {
-            tokio::spawn(increase::settle_forever(increase, Duration::from_millis(after)));
+            let after = Duration::from_millis(after);
+            tokio::spawn(increase::settle_forever(increase, after));
+            tokio::spawn(modern_treasury::settle_forever(modern_treasury, after));
         }
     }
     next.run(request).await

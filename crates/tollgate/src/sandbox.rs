@@ -20,7 +20,9 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, Organization},
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
-use tollgate_simulator::{Config, IncreaseKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire};
+use tollgate_simulator::{
+    Config, IncreaseKeys, ModernTreasuryKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire,
+};
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
 use crate::{failure::Failure, logging, node, settings::ServerSettings, welcome};
@@ -72,12 +74,13 @@ fn webhook_targets(engine: &Engine, environment: EnvironmentId) -> Vec<WebhookTa
     let snapshot = engine.directory().snapshot();
     let providers = snapshot.environment(environment).map(|view| &view.configuration.providers);
     let targets = providers.into_iter().flat_map(Providers::iter).filter_map(|provider| {
-        let (wire, secret) = match provider.adapter {
-            Adapter::Stripe => (Wire::Stripe, "webhookSecret"),
-            Adapter::Square => (Wire::Square, "webhookSignatureKey"),
-            Adapter::Increase => (Wire::Increase, "webhookSecret"),
+        let wire = match provider.adapter {
+            Adapter::Stripe => Wire::Stripe,
+            Adapter::Square => Wire::Square,
+            Adapter::Increase => Wire::Increase,
+            Adapter::ModernTreasury => Wire::ModernTreasury,
         };
-        let secret = provider.credential(secret)?.to_owned();
+        let secret = provider.credential(provider.webhook_secret_field())?.to_owned();
         let url = engine.webhook_url(environment, &provider.name);
         Some(WebhookTarget { wire, url, secret, events: Vec::new() })
     });
@@ -102,6 +105,11 @@ fn simulator_config(base_url: &str) -> Config {
             account_id: INCREASE_ACCOUNT.to_owned(),
             account_number_id: INCREASE_ACCOUNT_NUMBER.to_owned(),
             balance: IncreaseKeys::LARGE_BALANCE,
+        },
+        modern_treasury: ModernTreasuryKeys {
+            organization_id: MODERN_TREASURY_ORGANIZATION.to_owned(),
+            api_key: MODERN_TREASURY_KEY.to_owned(),
+            account_id: MODERN_TREASURY_ACCOUNT.to_owned(),
         },
         ach_settles_after_ms: Some(ACH_SETTLES_AFTER_MS),
         public_url: format!("{base_url}{SIMULATOR_PATH}"),
@@ -277,6 +285,7 @@ fn sandbox_json(access: &Access) -> Value {
             "stripe": simulator("stripe", STRIPE_KEY),
             "square": simulator("square", SQUARE_TOKEN),
             "increase": simulator("increase", INCREASE_KEY),
+            "modern_treasury": simulator("modern_treasury", MODERN_TREASURY_KEY),
         },
     })
 }
@@ -294,6 +303,9 @@ const SQUARE_LOCATION: &str = "LDEMO";
 const INCREASE_KEY: &str = "sandbox-api-key-ach-provider-a";
 const INCREASE_ACCOUNT: &str = "account_sandbox";
 const INCREASE_ACCOUNT_NUMBER: &str = "account_number_sandbox";
+const MODERN_TREASURY_KEY: &str = "sandbox-api-key-ach-provider-b";
+const MODERN_TREASURY_ORGANIZATION: &str = "organization-sandbox";
+const MODERN_TREASURY_ACCOUNT: &str = "0f7a61a2-5d30-4c3c-9f5e-6a1f0a6f5a0b";
 
 /// Long enough to see a transfer under way, short enough to wait for.
 const ACH_SETTLES_AFTER_MS: u64 = 10_000;
@@ -301,7 +313,7 @@ const ACH_SETTLES_AFTER_MS: u64 = 10_000;
 /// Where the simulated providers are, below the sandbox's own address.
 const SIMULATOR_PATH: &str = "/simulator";
 
-/// Both card providers and two ACH channels can be reached without editing anything.
+/// All providers and two ACH channels can be reached without editing anything.
 fn demo_configuration(base_url: &str) -> Value {
     let fee = |provider: &str,
                method: &str,
@@ -338,6 +350,14 @@ fn demo_configuration(base_url: &str) -> Value {
                             "companyName": "Demo shop"},
                 "baseUrl": simulator_url(base_url, "increase"),
             },
+            "ach_provider_b": {
+                "adapter": "modern_treasury",
+                "credentials": {"organizationId": MODERN_TREASURY_ORGANIZATION, "apiKey": MODERN_TREASURY_KEY,
+                                "webhookKey": "sandbox-webhook-key-ach-b"},
+                "funding": {"originatingAccountId": MODERN_TREASURY_ACCOUNT, "companyName": "Demo shop"},
+                "environment": "sandbox",
+                "baseUrl": simulator_url(base_url, "modern_treasury"),
+            },
         },
         "routing": {
             "web_card": {
@@ -355,6 +375,10 @@ fn demo_configuration(base_url: &str) -> Value {
                     "id": "rule_same_day", "enabled": true,
                     "conditions": [{"id": "cond_speed", "field": "metadata.speed", "op": "eq", "value": "same_day"}],
                     "target": {"provider": "ach_provider_a", "channel": "same_day_ach"},
+                }, {
+                    "id": "rule_bank_b", "enabled": true,
+                    "conditions": [{"id": "cond_bank", "field": "metadata.bank", "op": "eq", "value": "b"}],
+                    "target": {"provider": "ach_provider_b", "channel": "standard_ach"},
                 }],
                 "default": {"provider": "ach_provider_a", "channel": "standard_ach"},
             },
@@ -366,6 +390,7 @@ fn demo_configuration(base_url: &str) -> Value {
             fee("card_provider_b", "web_card", "none", "EUR", ("15", 240), ("0", 40)),
             fee("ach_provider_a", "ach", "standard_ach", "USD", ("25", 0), ("0", 10)),
             fee("ach_provider_a", "ach", "same_day_ach", "USD", ("75", 5), ("0", 20)),
+            fee("ach_provider_b", "ach", "standard_ach", "USD", ("20", 0), ("0", 10)),
         ],
     })
 }

@@ -34,10 +34,11 @@ pub(crate) async fn run(SimulatorArgs { listen, only }: SimulatorArgs) -> Result
             Wire::Stripe => &config.stripe.secret_key,
             Wire::Square => &config.square.access_token,
             Wire::Increase => &config.increase.api_key,
+            Wire::ModernTreasury => &config.modern_treasury.api_key,
         };
-        println!("{name:<9} {base}  {key}");
+        println!("{name:<16} {base}  {key}");
     }
-    println!("{:<9} {origin}/control", "control");
+    println!("{:<16} {origin}/control", "control");
     let simulator = Simulator::new(config);
     let stop = node::stop_signal()?;
     info!(%address, "listening");

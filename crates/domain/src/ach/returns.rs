@@ -44,6 +44,7 @@ const REASONS: &[ReturnReason] = &[
     ReturnReason { code: "R31", sentence: "It was returned late by agreement of the banks." },
     ReturnReason { code: "R34", sentence: "The receiving bank's participation in ACH is restricted." },
     ReturnReason { code: "R51", sentence: "The item it relates to is not eligible." },
+    ReturnReason { code: "reversed", sentence: "It was reversed at the provider, and the money came back." },
 ];
 
 /// What a code means; `None` for one that is not in the table, which is passed on as it is.

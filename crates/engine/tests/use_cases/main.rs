@@ -21,6 +21,7 @@ mod deliveries;
 mod directory;
 mod expiry;
 mod follow_up;
+mod forgotten_keys;
 mod hold;
 mod keys;
 mod prepare;

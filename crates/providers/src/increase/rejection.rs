@@ -7,9 +7,10 @@ use serde_json::Value;
 use tollgate_domain::transaction::Failure;
 use tollgate_engine::ports::{CallError, Rejection, RejectionKind};
 
-use super::{mask::masked, types::ErrorBody};
+use super::types::ErrorBody;
 use crate::{
     failure::{Code, refused, unknown},
+    mask::masked,
     retry::AttemptResult,
     text::{quote, word},
 };

@@ -8,10 +8,9 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{BankAccount, CallError};
 
-use super::{ascii::ascii, rejection};
+use super::rejection;
+use crate::transfer_text::{description, holder, remittance};
 
-/// What a statement says where the caller said nothing.
-const NEUTRAL_TEXT: &str = "Transfer";
 /// Cents; more does not fit into an entry.
 const AMOUNT_MAX: u64 = 9_999_999_999;
 
@@ -96,34 +95,12 @@ fn schedule(channel: Channel) -> &'static str {
     if channel == Channel::SameDayAch { "same_day" } else { "future_dated" }
 }
 
-fn description(order: &TransferOrder, length_max: usize) -> String {
-    let text = order.description.as_deref().map(|text| ascii(text, length_max));
-    text.filter(|text| !text.is_empty()).unwrap_or_else(|| NEUTRAL_TEXT.to_owned())
-}
-
-/// Who the money is for: the account's holder, or else the customer.
-fn holder(order: &TransferOrder, length_max: usize) -> Option<String> {
-    let names = [&order.account_name, &order.customer_name];
-    names.into_iter().map(|name| ascii(name, length_max)).find(|name| !name.is_empty())
-}
-
 /// The caller's own name for the customer, if it fits whole: a part of it would be somebody else's.
 fn individual_id(order: &TransferOrder) -> Option<&str> {
     let id = order.external_customer_id.as_str();
     let fits =
         (1..=INDIVIDUAL_ID_MAX).contains(&id.len()) && id.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     (fits && !id.trim().is_empty()).then_some(id)
-}
-
-/// The remittance information: text is cut to the length the rail carries, anything else is sent only if all of it fits.
-fn remittance(order: &TransferOrder, length_max: usize) -> Option<String> {
-    let told: Value = serde_json::from_str(order.remittance.as_deref()?).ok()?;
-    let text = match told {
-        Value::String(text) => ascii(&text, length_max),
-        Value::Null => return None,
-        other => Some(ascii(&other.to_string(), usize::MAX)).filter(|text| text.len() <= length_max)?,
-    };
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Why receiving banks send transfers back: the network's code of each reason the wire has a name for.
 
-use super::{mask::masked, types::Return};
-use crate::text::fit;
+use super::types::Return;
+use crate::{mask::masked, text::fit};
 
 /// The code of a return: the network's own where it is given, else the one of the reason's name, else that name.
 pub(super) fn code(returned: Option<&Return>) -> String {

@@ -6,11 +6,13 @@ use tollgate_domain::ach::{
 };
 
 use super::{
-    mask::{last_four, masked},
     rejection, returns,
     types::{AchTransfer, NotificationOfChange, RealTimeTransfer, Rejection, Return, Submission},
 };
-use crate::text::fit;
+use crate::{
+    mask::{last_four, masked},
+    text::fit,
+};
 
 /// A transfer by ACH as it stands.
 pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {

@@ -4,8 +4,8 @@ use data_encoding::BASE64;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
-use super::{mask::masked, types::Event};
-use crate::signature;
+use super::types::Event;
+use crate::{mask::masked, signature};
 
 /// How far the signature's time may be from ours, either way.
 const SECONDS_AWAY_MAX: u64 = 300;

@@ -29,21 +29,31 @@ pub(crate) const CHANNELS: [Channel; 3] = [Channel::StandardAch, Channel::SameDa
 
 /// A running simulator and the adapter that leads to it.
 pub(crate) struct World {
-    world: support::World,
+    simulated: support::World,
     pub(crate) provider: Provider,
+    pub(crate) adapter: Adapter,
 }
 
 impl Deref for World {
     type Target = support::World;
 
     fn deref(&self) -> &support::World {
-        &self.world
+        &self.simulated
     }
 }
 
 pub(crate) async fn start(settings: ProviderSettings) -> World {
-    let world = support::start_with(settings).await;
-    World { provider: provider_at(&format!("{}/increase", world.origin)), world }
+    start_with(settings, Adapter::Increase, provider_at).await
+}
+
+/// The same with another provider of bank transfers; `provider_at` configures it.
+pub(crate) async fn start_with(
+    settings: ProviderSettings,
+    adapter: Adapter,
+    provider_at: fn(&str) -> Provider,
+) -> World {
+    let simulated = support::start_with(settings).await;
+    World { provider: provider_at(&format!("{}/{}", simulated.origin, adapter.as_str())), simulated, adapter }
 }
 
 pub(crate) fn provider_at(base_url: &str) -> Provider {
@@ -101,7 +111,7 @@ pub(crate) fn bank_at(routing: &str) -> BankAccount {
 
 impl World {
     pub(crate) fn wire(&self) -> &dyn AchTransfers {
-        self.providers.transfers(Adapter::Increase).unwrap()
+        self.providers.transfers(self.adapter).unwrap()
     }
 
     pub(crate) async fn send(&self, order: &TransferOrder) -> Call<AchProviderReport> {
@@ -127,22 +137,30 @@ impl World {
     }
 
     pub(crate) async fn fault(&self, operation: &str, kind: &str, count: u32) {
-        self.world.fault("increase", operation, kind, count).await;
+        self.simulated.fault(self.adapter.as_str(), operation, kind, count).await;
     }
 
     /// Everything the simulator took under a key, on either rail.
     pub(crate) async fn taken(&self, order: &TransferOrder) -> Vec<Value> {
         let state = self.control("GET", "state", Value::Null).await;
         let key = order.id.to_string();
-        let rails = ["ach_transfers", "real_time_payments_transfers"];
-        let rows = rails.iter().flat_map(|rail| state["increase"][rail].as_array().unwrap());
+        let rows =
+            self.kinds().iter().flat_map(|kind| state[self.adapter.as_str()][kind].as_array().unwrap());
         rows.filter(|row| row["idempotency_key"] == key.as_str()).cloned().collect()
     }
 
     /// How many transfers the simulator took at all.
     pub(crate) async fn count(&self) -> u64 {
-        let counts = self.control("GET", "state", Value::Null).await["increase"]["counts"].clone();
-        let of = |name: &str| counts[name].as_u64().unwrap();
-        of("ach_transfers") + of("real_time_payments_transfers")
+        let state = self.control("GET", "state", Value::Null).await;
+        let counts = &state[self.adapter.as_str()]["counts"];
+        self.kinds().iter().map(|kind| counts[kind].as_u64().unwrap()).sum()
+    }
+
+    /// What the provider's transfers are called in the simulator.
+    fn kinds(&self) -> &'static [&'static str] {
+        match self.adapter {
+            Adapter::ModernTreasury => &["payment_orders"],
+            _ => &["ach_transfers", "real_time_payments_transfers"],
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::call_handler::json_response;
 use crate::increase::Transfer;
+use crate::modern_treasury::PaymentOrder;
 use crate::providers::Providers;
 
 /// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
@@ -22,6 +23,7 @@ pub(super) async fn show(State(providers): State<Providers>, request: Request) -
         "stripe": stripe(&providers, limit),
         "square": square(&providers, limit),
         "increase": increase(&providers, limit),
+        "modern_treasury": modern_treasury(&providers, limit),
     });
     json_response(StatusCode::OK, &body)
 }
@@ -153,5 +155,19 @@ fn increase(providers: &Providers, limit: usize) -> Value {
         },
         "ach_transfers": ach.collect::<Vec<_>>(),
         "real_time_payments_transfers": rtp.collect::<Vec<_>>(),
+    })
+}
+
+fn modern_treasury(providers: &Providers, limit: usize) -> Value {
+    let state = providers.modern_treasury.state();
+    let orders = state.orders.newest_first().take(limit).map(PaymentOrder::summary);
+    let with = |status: &str| state.orders.newest_first().filter(|order| order.status == status).count();
+    json!({
+        "counts": {
+            "payment_orders": state.orders.created(),
+            "payment_orders_completed": with("completed"),
+            "payment_orders_returned": with("returned"),
+        },
+        "payment_orders": orders.collect::<Vec<_>>(),
     })
 }

@@ -30,6 +30,7 @@ impl Endpoint {
             Wire::Stripe => "we_",
             Wire::Square => "wbhk_",
             Wire::Increase => "event_subscription_",
+            Wire::ModernTreasury => "webhook_endpoint_",
         };
         Self {
             id: format!("{prefix}{}", ids.letters(24).to_ascii_lowercase()),

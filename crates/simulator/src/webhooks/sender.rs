@@ -13,10 +13,12 @@ use super::delivery::Delivery;
 use super::queue::Queue;
 use crate::calendar;
 use crate::config::{Config, Wire};
-use crate::signature::{increase_signature, square_signature, stripe_signature};
+use crate::signature::{increase_signature, modern_treasury_signature, square_signature, stripe_signature};
 
 /// How long a receiver may take.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same where the provider is less patient.
+const SHORT_DELIVERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest pause between two attempts.
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// How long a connection is kept that nothing is sent over.
@@ -43,7 +45,11 @@ impl Sender {
     pub(crate) async fn deliver(&self, config: &Config, queue: &Queue, mut delivery: Delivery) {
         delivery.attempts += 1;
         delivery.first_tried.get_or_insert_with(calendar::rfc3339);
-        let answered = tokio::time::timeout(DELIVERY_TIMEOUT, self.post(&delivery)).await;
+        let timeout = match delivery.target.wire {
+            Wire::ModernTreasury => SHORT_DELIVERY_TIMEOUT,
+            Wire::Stripe | Wire::Square | Wire::Increase => DELIVERY_TIMEOUT,
+        };
+        let answered = tokio::time::timeout(timeout, self.post(&delivery)).await;
         let (result, accepted) = match answered {
             Ok(Ok(status)) => (status.to_string(), (200..300).contains(&status)),
             Ok(Err(problem)) => (problem, false),
@@ -110,6 +116,14 @@ fn request(delivery: &Delivery, uri: Uri) -> Result<Request<Full<Bytes>>, String
                 .header("webhook-id", id)
                 .header("webhook-timestamp", now)
                 .header("webhook-signature", increase_signature(&target.secret, id, now, body))
+        }
+        Wire::ModernTreasury => {
+            let topic = delivery.notice.kind.split('.').next().unwrap_or_default();
+            request
+                .header(header::USER_AGENT, "Modern Treasury (simulator)")
+                .header("X-Signature", modern_treasury_signature(&target.secret, body))
+                .header("X-Webhook-ID", &delivery.notice.event_id)
+                .header("X-Topic", topic)
         }
     };
     request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).map_err(|error| error.to_string())

@@ -6,6 +6,7 @@ mod control;
 mod faults;
 mod increase;
 mod increase_webhooks;
+mod modern_treasury;
 mod pages;
 mod sdk;
 mod square;

@@ -116,3 +116,8 @@ async fn the_square_library_for_node_works_unchanged() {
 async fn the_increase_library_for_node_works_unchanged() {
     check_node(Wire::Increase, "increase_sdk.mjs").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_modern_treasury_library_works_unchanged() {
+    check_python("modern_treasury_sdk.py").await;
+}

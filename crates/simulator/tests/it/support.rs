@@ -16,6 +16,7 @@ use tollgate_simulator::{Config, Simulator, WebhookTarget, Wire};
 pub(crate) const STRIPE_SECRET: &str = "whsec_test_secret";
 pub(crate) const SQUARE_SECRET: &str = "square_signature_key";
 pub(crate) const INCREASE_SECRET: &str = "increase_shared_secret";
+pub(crate) const MODERN_TREASURY_SECRET: &str = "modern_treasury_webhook_key";
 
 /// A running simulator; dropping it stops its background work.
 pub(crate) struct Running {
@@ -238,6 +239,7 @@ impl Inbox {
             Wire::Stripe => STRIPE_SECRET,
             Wire::Square => SQUARE_SECRET,
             Wire::Increase => INCREASE_SECRET,
+            Wire::ModernTreasury => MODERN_TREASURY_SECRET,
         };
         let target = WebhookTarget { wire, url: url.clone(), secret: secret.to_owned(), events: Vec::new() };
         assert!(running.simulator.add_webhook_target(target));

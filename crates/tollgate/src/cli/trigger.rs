@@ -184,16 +184,20 @@ impl Subject {
                         self.control(session, &format!("stripe/payment_intents/{object}/settle"), json!({}))
                             .await
                     }
+                    ("modern_treasury", _) => self.drive_order(session, "complete", json!({})).await,
                     _ => Err(self.cannot("settle; card payments are paid with `tollgate trigger pay`")),
                 }
             }
             Verb::Return { code, .. } => {
-                if self.wire != "increase" || self.is_instant() {
+                if !["increase", "modern_treasury"].contains(&self.wire.as_str()) || self.is_instant() {
                     return Err(self.cannot("be returned; only standard and same-day ACH transfers can"));
                 }
                 let reason = tollgate_simulator::return_reason(code).ok_or_else(|| {
                     Failure::new(format!("`{code}` is not a return code; use one of R01 to R39, R51 or R68"))
                 })?;
+                if self.wire == "modern_treasury" {
+                    return self.drive_order(session, "return", json!({ "code": code })).await;
+                }
                 let transfer = format!("simulations/ach_transfers/{}", self.object()?);
                 // A bank sends back what it was sent: one that is not on its way yet is sent now.
                 drop(self.call(session, &format!("{transfer}/submit"), json!({})).await);
@@ -299,6 +303,12 @@ impl Subject {
         self.send(session, &format!("{}/{path}", self.address), &headers, body.to_string().into_bytes()).await
     }
 
+    /// What happens to a payment order, which that provider's API has no calls for.
+    async fn drive_order(&self, session: &Session, action: &str, body: Value) -> Result<Value, Failure> {
+        self.control(session, &format!("{}/payment_orders/{}/{action}", self.wire, self.object()?), body)
+            .await
+    }
+
     /// The simulator's control interface, which lies beside the adapters.
     async fn control(&self, session: &Session, path: &str, body: Value) -> Result<Value, Failure> {
         let beside = self.address.strip_suffix(&format!("/{}", self.wire)).unwrap_or(&self.address);
@@ -318,7 +328,7 @@ impl Subject {
         if reply.status.is_success() {
             return Ok(answer);
         }
-        let words = ["/error/message", "/errors/0/detail", "/detail", "/title", "/error"];
+        let words = ["/error/message", "/errors/message", "/errors/0/detail", "/detail", "/title", "/error"];
         let words = words.iter().find_map(|place| answer.optional_text(place)).unwrap_or("no reason given");
         let who = if self.is_simulated { "the simulated provider" } else { "the provider's sandbox" };
         Err(Failure::new(format!("{who} rejected the request: {words}")))

@@ -4,5 +4,6 @@ mod access;
 mod audit;
 mod outcomes;
 mod replay;
+mod second_rail;
 mod tokens;
 mod validation;

@@ -26,7 +26,7 @@ fn the_notes_have_every_field_and_only_their_owner_may_read_them() {
     let server = Start::sandbox().run();
     let notes = server.sandbox_json();
     assert_eq!(notes["baseUrl"], format!("http://{}", server.address()));
-    for wire in ["stripe", "square", "increase"] {
+    for wire in ["stripe", "square", "increase", "modern_treasury"] {
         assert!(
             notes["simulators"][wire]["baseUrl"].is_string()
                 && notes["simulators"][wire]["apiKey"].is_string()
@@ -69,9 +69,12 @@ fn the_simulated_providers_move_with_the_sandbox() {
     assert!(first.terminate().success());
     let second = Start::sandbox().within(&first.data_dir).run();
     let config = second.sandbox_client("adminToken").get(&path).data(200);
-    for (name, wire) in
-        [("card_provider_a", "stripe"), ("card_provider_b", "square"), ("ach_provider_a", "increase")]
-    {
+    for (name, wire) in [
+        ("card_provider_a", "stripe"),
+        ("card_provider_b", "square"),
+        ("ach_provider_a", "increase"),
+        ("ach_provider_b", "modern_treasury"),
+    ] {
         let expected = format!("http://{}/simulator/{wire}", second.address());
         assert_eq!(config["providers"][name]["baseUrl"], json!(expected));
         assert_eq!(second.sandbox_json()["simulators"][wire]["baseUrl"], json!(expected));
@@ -79,7 +82,7 @@ fn the_simulated_providers_move_with_the_sandbox() {
 }
 
 #[test]
-fn both_card_providers_and_two_ach_channels_are_reached_without_editing() {
+fn every_provider_and_two_ach_channels_are_reached_without_editing() {
     let server = Start::sandbox().run();
     let mut client = server.sandbox_client("secretKey");
     let mut route = |body: Value| {
@@ -98,6 +101,10 @@ fn both_card_providers_and_two_ach_channels_are_reached_without_editing() {
     assert_eq!(
         route(ach(json!({"speed": "same_day"}))),
         (json!("ach_provider_a"), json!("same_day_ach"), json!(false))
+    );
+    assert_eq!(
+        route(ach(json!({"bank": "b"}))),
+        (json!("ach_provider_b"), json!("standard_ach"), json!(false))
     );
 }
 

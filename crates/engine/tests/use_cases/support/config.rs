@@ -81,3 +81,14 @@ pub(crate) fn with_wrong_credentials() -> Value {
     }
     document
 }
+
+/// The same, with a bank that forgets idempotency keys after a day.
+pub(crate) fn with_forgetful_bank() -> Value {
+    let mut document = document();
+    document["providers"][BANK] = json!({
+        "adapter": "modern_treasury", "baseUrl": ADDRESS,
+        "credentials": { "organizationId": "organization", "apiKey": key('a'), "webhookKey": WEBHOOK_SECRET },
+        "funding": { "originatingAccountId": "account a" },
+    });
+    document
+}

@@ -57,6 +57,7 @@ pub(crate) struct BankTransfer {
     pub(crate) id: String,
     pub(crate) account: char,
     pub(crate) key: String,
+    pub(crate) at: Timestamp,
     pub(crate) amount: u64,
     pub(crate) status: AchProviderStatus,
     pub(crate) corrections: Vec<Correction>,
@@ -270,6 +271,7 @@ fn rejected(kind: RejectionKind) -> CallError {
 /// The adapters of one process.
 pub(crate) struct ModelAdapters {
     bank: bank::Bank,
+    forgetful_bank: bank::Bank,
     intents: cards::ModelCards,
     register: cards::ModelCards,
     webhooks: webhooks::Reader,
@@ -291,7 +293,8 @@ impl ModelAdapters {
             clock: clock.clone(),
         };
         Self {
-            bank: bank::Bank(line()),
+            bank: bank::Bank { line: line(), key_lasts: None },
+            forgetful_bank: bank::Bank { line: line(), key_lasts: Some(Duration::from_hours(24)) },
             intents: cards::ModelCards::intents(line()),
             register: cards::ModelCards::register(line()),
             webhooks: webhooks::Reader { tells_of_other_sales: false },
@@ -306,13 +309,14 @@ impl Adapters for ModelAdapters {
         match adapter {
             Adapter::Stripe => Some(&self.intents),
             Adapter::Square => Some(&self.register),
-            Adapter::Increase => None,
+            Adapter::Increase | Adapter::ModernTreasury => None,
         }
     }
 
     fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
         match adapter {
             Adapter::Increase => Some(&self.bank),
+            Adapter::ModernTreasury => Some(&self.forgetful_bank),
             Adapter::Stripe | Adapter::Square => None,
         }
     }
@@ -320,7 +324,7 @@ impl Adapters for ModelAdapters {
     fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
         match adapter {
             Adapter::Square => Some(&self.register_webhooks),
-            Adapter::Stripe | Adapter::Increase => Some(&self.webhooks),
+            Adapter::Stripe | Adapter::Increase | Adapter::ModernTreasury => Some(&self.webhooks),
         }
     }
 

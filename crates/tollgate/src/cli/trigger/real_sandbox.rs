@@ -31,6 +31,9 @@ pub(super) fn access(provider: &str, wire: &str, entry: &Value) -> Result<(Strin
     let Some(reach) = reach(wire) else {
         let instead = match wire {
             "square" => "confirm with \"sourceId\":\"cnon:card-nonce-ok\", and refund in its dashboard",
+            "modern_treasury" => {
+                "there the account number decides: 123456789 settles, 100XX is returned with RXX, 1111111110 fails"
+            }
             _ => "use its dashboard",
         };
         return Err(Failure::new(format!(

@@ -41,7 +41,7 @@ fn quotes_are_shown_with_their_amounts_and_explained_rule_by_rule() {
 
     let providers = terminal.shows(&["providers"]);
     assert!(providers.contains("ach_provider_a") && providers.contains("/webhooks/v1/"), "{providers}");
-    assert_eq!(terminal.json(&["providers"])["items"].as_array().unwrap().len(), 3);
+    assert_eq!(terminal.json(&["providers"])["items"].as_array().unwrap().len(), 4);
 
     // A shop's domain, for Apple Pay and Google Pay.
     let domain = terminal.shows(&["providers", "register-domain", "card_provider_a", "shop.example.com"]);

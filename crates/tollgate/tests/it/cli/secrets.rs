@@ -14,12 +14,19 @@ fn nothing_printed_holds_a_secret() {
     let mut secrets: Vec<String> =
         ["adminToken", "secretKey"].iter().map(|name| text(&notes[*name])).collect();
     secrets.extend(
-        ["stripe", "square", "increase"].iter().map(|wire| text(&notes["simulators"][*wire]["apiKey"])),
+        ["stripe", "square", "increase", "modern_treasury"]
+            .iter()
+            .map(|wire| text(&notes["simulators"][*wire]["apiKey"])),
     );
     secrets.extend([text(&endpoint["secret"]), text(&issued["key"])]);
     secrets.extend(
-        ["whsec_sandbox_card_provider_a", "sandbox-signature-key-b", "sandbox-webhook-secret-ach"]
-            .map(str::to_owned),
+        [
+            "whsec_sandbox_card_provider_a",
+            "sandbox-signature-key-b",
+            "sandbox-webhook-secret-ach",
+            "sandbox-webhook-key-ach-b",
+        ]
+        .map(str::to_owned),
     );
 
     let order = json!({"amountMinor": "12500", "currency": "USD"});

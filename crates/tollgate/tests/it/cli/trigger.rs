@@ -149,6 +149,15 @@ fn transfers_settle_and_come_back() {
     let said = sandbox.terminal.shows(&["trigger", "return", &reference, "--code", "R02"]);
     assert!(said.contains("-> failed"), "{said}");
     assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
+    // The same at the other provider of bank transfers.
+    let reference = sandbox.transfer("payout-0003", &json!({"bank": "b"}));
+    sandbox.wait(&reference, "on its way", |transaction| transaction["status"] == "processing");
+    let said = sandbox.terminal.shows(&["trigger", "settle", &reference]);
+    assert!(said.contains("processing -> succeeded") && said.contains("payment_order.completed"), "{said}");
+    assert!(sandbox.terminal.shows(&["trigger", "duplicate", &reference]).contains("Resent"));
+    let said = sandbox.terminal.shows(&["trigger", "return", &reference, "--code", "R01"]);
+    assert!(said.contains("succeeded -> failed"), "{said}");
+    assert_eq!(sandbox.terminal.json(&["wallet", "show", "USD"])["availableMinor"], before);
     assert!(sandbox.terminal.shows(&["audit"]).contains("the ledger is consistent"));
 }
 

@@ -1,4 +1,6 @@
-//! The bank: one transfer per idempotency key.
+//! The bank: one transfer per idempotency key, as long as it remembers the key.
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
@@ -10,7 +12,11 @@ use tollgate_engine::ports::{AchTransfers, BankAccount, Call, RejectionKind};
 
 use super::{BankTransfer, CallKind, Line, Records, rejected};
 
-pub(super) struct Bank(pub(super) Line);
+pub(super) struct Bank {
+    pub(super) line: Line,
+    /// How long a key is remembered; afterwards the same key makes another transfer.
+    pub(super) key_lasts: Option<Duration>,
+}
 
 #[async_trait]
 impl AchTransfers for Bank {
@@ -22,8 +28,13 @@ impl AchTransfers for Bank {
     ) -> Call<AchProviderReport> {
         let send = |records: &mut Records, account| {
             let key = order.id.to_string();
-            if let Some(known) = find(records, account, &key) {
-                return Ok(known);
+            let now = self.line.clock.time();
+            let is_kept = |known: &&BankTransfer| {
+                self.key_lasts.is_none_or(|lasts| now < known.at.saturating_add(lasts))
+            };
+            let mut known = records.transfers.iter().filter(|it| it.account == account && it.key == key);
+            if let Some(known) = known.find(is_kept) {
+                return Ok(report(known));
             }
             let amount = order.fee.principal.minor();
             if records.funds.is_some_and(|funds| funds < amount) {
@@ -34,19 +45,20 @@ impl AchTransfers for Bank {
                 id,
                 account,
                 key,
+                at: now,
                 amount,
                 status,
                 corrections: Vec::new(),
             });
             records.transfers.last().map(report).ok_or_else(|| rejected(RejectionKind::Missing))
         };
-        self.0.ask("transfers.create", CallKind::Command, provider, send).await
+        self.line.ask("transfers.create", CallKind::Command, provider, send).await
     }
 
     async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
         let key = order.id.to_string();
         let find = |records: &mut Records, account| Ok(find(records, account, &key));
-        self.0.ask("transfers.list", CallKind::ProviderRead, provider, find).await
+        self.line.ask("transfers.list", CallKind::ProviderRead, provider, find).await
     }
 
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
@@ -54,18 +66,18 @@ impl AchTransfers for Bank {
             let mut known = records.transfers.iter().filter(|it| it.account == account);
             known.find(|it| it.id == transfer).map(report).ok_or_else(|| rejected(RejectionKind::Missing))
         };
-        self.0.ask("transfers.retrieve", CallKind::ProviderRead, provider, read).await
+        self.line.ask("transfers.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let named = provider.funding("accountId").unwrap_or_default().to_owned();
+        let named = provider.account_id().unwrap_or_default().to_owned();
         let sees = |_: &mut Records, account| Ok(named == format!("account {account}"));
-        self.0.ask("accounts.retrieve", CallKind::ProviderRead, provider, sees).await
+        self.line.ask("accounts.retrieve", CallKind::ProviderRead, provider, sees).await
     }
 
     async fn funds(&self, provider: &Provider) -> Call<Minor> {
         let funds = |records: &mut Records, _| Ok(records.funds.and_then(Minor::new).unwrap_or(Minor::MAX));
-        self.0.ask("accounts.balance", CallKind::ProviderRead, provider, funds).await
+        self.line.ask("accounts.balance", CallKind::ProviderRead, provider, funds).await
     }
 }
 

@@ -6,7 +6,7 @@ const TELLING_DIGITS: usize = 4;
 const GAP_MAX: usize = 3;
 
 /// A text without any number long enough to be part of an account's or a bank's.
-pub(super) fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     let mut shown = String::new();
     // The number being read, its digits, and what follows its last digit so far.
     let (mut number, mut digits, mut gap) = (String::new(), 0, String::new());
@@ -37,7 +37,7 @@ fn end_number(shown: &mut String, number: &mut String, digits: &mut usize) {
 }
 
 /// Stars for all but the last four characters; for all of them where there are not more.
-pub(super) fn last_four(text: &str) -> String {
+pub(crate) fn last_four(text: &str) -> String {
     let length = text.chars().count();
     let hidden = if length > 4 { length - 4 } else { length };
     text.chars().enumerate().map(|(place, letter)| if place < hidden { '*' } else { letter }).collect()

@@ -2,7 +2,7 @@
 
 /// A text in printable ASCII, at most so many characters: letters lose their accents, other signs become their usual
 /// spelling, and what has none is left out. Blanks do not repeat, and none is at either end.
-pub(super) fn ascii(text: &str, length_max: usize) -> String {
+pub(crate) fn ascii(text: &str, length_max: usize) -> String {
     let mut written = String::new();
     for letter in text.chars() {
         match letter {

@@ -1,12 +1,31 @@
-//! Every fault of the exchange, on everything that is asked: what is told, and that no transfer is made twice.
+//! Every fault of the exchange, on everything that is asked of the providers of bank transfers: what is told, and that no
+//! transfer is made twice.
 
 use serde_json::{Value, json};
+use tollgate_configuration::Adapter;
 use tollgate_domain::Channel;
 use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, TransferOrder};
 use tollgate_engine::ports::{Call, CallError};
 
-use crate::increase_support::{World, order, start};
+use crate::increase_support::{self, World, order};
+use crate::modern_treasury_support;
 use crate::support::hasty;
+
+/// A simulator, and the adapter of a name that leads to it.
+async fn start(adapter: Adapter) -> World {
+    match adapter {
+        Adapter::ModernTreasury => modern_treasury_support::start(hasty()).await,
+        _ => increase_support::start(hasty()).await,
+    }
+}
+
+/// The calls that make a transfer, by provider and channel.
+const CREATIONS: [(Adapter, Channel, &str); 4] = [
+    (Adapter::Increase, Channel::StandardAch, "ach_transfers.create"),
+    (Adapter::Increase, Channel::Instant, "real_time_payments_transfers.create"),
+    (Adapter::ModernTreasury, Channel::StandardAch, "payment_orders.create"),
+    (Adapter::ModernTreasury, Channel::Instant, "payment_orders.create"),
+];
 
 /// What a caller may be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +66,8 @@ async fn clear(world: &World) {
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
 }
 
-async fn sent_once_whatever_fails(channel: Channel, operation: &str) {
-    let world = start(hasty()).await;
+async fn sent_once_whatever_fails(adapter: Adapter, channel: Channel, operation: &str) {
+    let world = start(adapter).await;
     for (kind, once, always, tries, done) in CASES {
         let first = order(channel);
         world.fault(operation, kind, 1).await;
@@ -75,32 +94,42 @@ async fn sent_once_whatever_fails(channel: Channel, operation: &str) {
 
 #[tokio::test]
 async fn a_standard_transfer_is_sent_once() {
-    sent_once_whatever_fails(Channel::StandardAch, "ach_transfers.create").await;
+    sent_once_whatever_fails(Adapter::Increase, Channel::StandardAch, "ach_transfers.create").await;
 }
 
 #[tokio::test]
 async fn a_same_day_transfer_is_sent_once() {
-    sent_once_whatever_fails(Channel::SameDayAch, "ach_transfers.create").await;
+    sent_once_whatever_fails(Adapter::Increase, Channel::SameDayAch, "ach_transfers.create").await;
 }
 
 #[tokio::test]
 async fn an_instant_transfer_is_sent_once() {
-    sent_once_whatever_fails(Channel::Instant, "real_time_payments_transfers.create").await;
+    sent_once_whatever_fails(Adapter::Increase, Channel::Instant, "real_time_payments_transfers.create")
+        .await;
+}
+
+#[tokio::test]
+async fn a_payment_order_is_sent_once() {
+    sent_once_whatever_fails(Adapter::ModernTreasury, Channel::StandardAch, "payment_orders.create").await;
+}
+
+#[tokio::test]
+async fn an_instant_payment_order_is_sent_once() {
+    sent_once_whatever_fails(Adapter::ModernTreasury, Channel::Instant, "payment_orders.create").await;
 }
 
 /// Before the bank is known to take part nothing is sent, so that trouble on the way there leaves no doubt.
-#[tokio::test]
-async fn trouble_while_asking_about_the_bank_sends_nothing() {
-    let world = start(hasty()).await;
+async fn trouble_while_asking_about_the_bank(adapter: Adapter, operation: &str) {
+    let world = start(adapter).await;
     for (kind, once, always, tries, _) in CASES {
         let first = order(Channel::Instant);
-        world.fault("routing_numbers.list", kind, 1).await;
+        world.fault(operation, kind, 1).await;
         let call = world.send(&first).await;
         assert_eq!(told(&call), once, "{kind} once: {call:?}");
         assert_eq!(world.taken(&first).await.len(), usize::from(once == Told::Done), "{kind} once");
 
         let second = order(Channel::Instant);
-        world.fault("routing_numbers.list", kind, 100).await;
+        world.fault(operation, kind, 100).await;
         let call = world.send(&second).await;
         let expected = if always == Told::Unknown { Told::Unsent } else { always };
         assert_eq!(told(&call), expected, "{kind} always: {call:?}");
@@ -110,23 +139,29 @@ async fn trouble_while_asking_about_the_bank_sends_nothing() {
     }
 }
 
+#[tokio::test]
+async fn trouble_while_asking_about_the_bank_sends_nothing() {
+    trouble_while_asking_about_the_bank(Adapter::Increase, "routing_numbers.list").await;
+    trouble_while_asking_about_the_bank(Adapter::ModernTreasury, "validations.routing_numbers").await;
+}
+
 /// The provider works on the first try while the second comes: the second learns nothing, and looking does.
 #[tokio::test]
 async fn a_slow_provider_is_not_believed_to_have_refused() {
-    let world = start(hasty()).await;
-    for (channel, operation) in [
-        (Channel::StandardAch, "ach_transfers.create"),
-        (Channel::Instant, "real_time_payments_transfers.create"),
-    ] {
+    for (adapter, channel, operation) in CREATIONS {
+        let world = start(adapter).await;
         let order = order(channel);
         // Long enough for the second try to come meanwhile, also on a busy machine.
-        let slow = json!({ "wire": "increase", "operation": operation, "fault": "slow", "delay_ms": 4_000 });
+        let slow = json!({
+            "wire": adapter.as_str(), "operation": operation, "fault": "slow", "delay_ms": 4_000,
+        });
         world.control("POST", "faults", slow).await;
         let call = world.send(&order).await;
         assert_eq!(told(&call), Told::Unknown, "{call:?}");
         let outcomes: Vec<_> =
             call.logs.last().unwrap().tries.iter().map(|one| one.outcome.as_str()).collect();
-        assert_eq!(outcomes, ["timed out", "invalid_operation_error"]);
+        let busy = if adapter == Adapter::Increase { "invalid_operation_error" } else { "conflict" };
+        assert_eq!(outcomes, ["timed out", busy]);
         assert_eq!(world.taken(&order).await.len(), 0);
         let found = found_at_last(&world, &order).await;
         assert_eq!(world.send(&order).await.outcome.unwrap().transfer, found.transfer);
@@ -147,11 +182,8 @@ async fn found_at_last(world: &World, order: &TransferOrder) -> AchProviderRepor
 /// A refusal that comes after a try whose answer was lost says nothing about that try.
 #[tokio::test]
 async fn a_refusal_after_a_lost_answer_is_no_proof() {
-    let world = start(hasty()).await;
-    for (channel, operation) in [
-        (Channel::SameDayAch, "ach_transfers.create"),
-        (Channel::Instant, "real_time_payments_transfers.create"),
-    ] {
+    for (adapter, channel, operation) in CREATIONS {
+        let world = start(adapter).await;
         let order = order(channel);
         world.fault(operation, "error_after", 1).await;
         world.fault(operation, "refuse", 1).await;
@@ -163,8 +195,8 @@ async fn a_refusal_after_a_lost_answer_is_no_proof() {
 }
 
 /// What is read instead of made: lost answers are asked for again, and nothing is ever made by it.
-async fn read_whatever_fails(channel: Channel, rail: &str) {
-    let world = start(hasty()).await;
+async fn read_whatever_fails(adapter: Adapter, channel: Channel, rail: &str) {
+    let world = start(adapter).await;
     let order = order(channel);
     let made = world.send(&order).await.outcome.unwrap();
     let (retrieve, list) = (format!("{rail}.retrieve"), format!("{rail}.list"));
@@ -201,17 +233,22 @@ async fn look(world: &World, order: &TransferOrder, id: &str, finds: bool) -> Ca
 
 #[tokio::test]
 async fn transfers_by_ach_are_read_and_found_through_every_fault() {
-    read_whatever_fails(Channel::StandardAch, "ach_transfers").await;
+    read_whatever_fails(Adapter::Increase, Channel::StandardAch, "ach_transfers").await;
 }
 
 #[tokio::test]
 async fn real_time_payments_are_read_and_found_through_every_fault() {
-    read_whatever_fails(Channel::Instant, "real_time_payments_transfers").await;
+    read_whatever_fails(Adapter::Increase, Channel::Instant, "real_time_payments_transfers").await;
+}
+
+#[tokio::test]
+async fn payment_orders_are_read_and_found_through_every_fault() {
+    read_whatever_fails(Adapter::ModernTreasury, Channel::SameDayAch, "payment_orders").await;
 }
 
 #[tokio::test]
 async fn the_balance_is_read_through_every_fault() {
-    let world = start(hasty()).await;
+    let world = start(Adapter::Increase).await;
     for (kind, once, always, tries, _) in CASES {
         for (count, expected) in [(1, once), (100, always)] {
             world.fault("accounts.balance", kind, count).await;
@@ -225,11 +262,8 @@ async fn the_balance_is_read_through_every_fault() {
 
 #[tokio::test]
 async fn a_status_nobody_has_heard_of_is_still_open() {
-    let world = start(hasty()).await;
-    for (channel, operation) in [
-        (Channel::StandardAch, "ach_transfers.create"),
-        (Channel::Instant, "real_time_payments_transfers.create"),
-    ] {
+    for (adapter, channel, operation) in CREATIONS {
+        let world = start(adapter).await;
         let order = order(channel);
         world.fault(operation, "unknown_status", 1).await;
         let seen = world.send(&order).await.outcome.unwrap();

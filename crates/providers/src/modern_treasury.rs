@@ -1,0 +1,245 @@
+//! The Modern Treasury API: payment orders by ACH for the standard and the same-day channel, by RTP for the instant one.
+//!
+//! An idempotency key lasts 24 hours, is kept for successes only and belongs to one API key. What names an order for good is
+//! its `external_id`, which is our reference: it is unique there, and orders are found by it.
+
+mod call;
+mod check;
+mod rejection;
+mod request;
+mod status;
+mod types;
+mod webhook;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use form_urlencoded::Serializer;
+use serde::de::DeserializeOwned;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Minor, Timestamp,
+    ach::{AchProviderReport, TransferOrder},
+};
+use tollgate_engine::ports::{
+    AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
+    ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
+    WebhookNotice, WebhookReader,
+};
+use tollgate_http::HttpClient;
+
+use crate::{
+    check::Checkup,
+    failure::{Code, missing_is_none, not_offered, refused, unknown},
+    modern_treasury::{
+        call::{ApiClient, CreationState, interpret_creation, read_json},
+        request::Rail,
+        types::{InternalAccount, PaymentOrder, Return, Reversal, RoutingNumber},
+    },
+    retry::{ApiCall, CallSession},
+    settings::ProviderSettings,
+    text::is_id,
+};
+
+/// Bank transfers and webhooks over the Modern Treasury API.
+#[derive(Debug)]
+pub(crate) struct ModernTreasury {
+    http: Arc<HttpClient>,
+    settings: Arc<ProviderSettings>,
+}
+
+impl ModernTreasury {
+    pub(crate) fn new(http: Arc<HttpClient>, settings: Arc<ProviderSettings>) -> Self {
+        Self { http, settings }
+    }
+
+    fn calls(&self) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings)
+    }
+}
+
+#[async_trait]
+impl AchTransfers for ModernTreasury {
+    async fn send(
+        &self,
+        provider: &Provider,
+        order: &TransferOrder,
+        account: &BankAccount,
+    ) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = send(&mut calls, ApiClient { provider }, order, account).await;
+        calls.finish(outcome)
+    }
+
+    async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
+        let mut calls = self.calls();
+        let outcome = find(&mut calls, ApiClient { provider }, order).await;
+        calls.finish(outcome)
+    }
+
+    async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
+        calls.finish(outcome)
+    }
+
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
+        let mut calls = self.calls();
+        let outcome = can_access_account(&mut calls, ApiClient { provider }).await;
+        calls.finish(outcome)
+    }
+
+    /// The provider passes on what the bank reports once or a few times a day, which says nothing about this moment.
+    async fn funds(&self, _: &Provider) -> Call<Minor> {
+        self.calls().finish(Err(not_offered("This provider has no current balance of the account.")))
+    }
+}
+
+#[async_trait]
+impl ProviderChecks for ModernTreasury {
+    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+        let mut checkup = Checkup::new(self.calls(), subject);
+        check::check(&mut checkup).await;
+        checkup.finish()
+    }
+
+    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
+        self.calls().finish(Err(not_offered(&check::by_hand(&provider.name, new.url))))
+    }
+}
+
+impl WebhookReader for ModernTreasury {
+    fn verify(
+        &self,
+        provider: &Provider,
+        inbound: InboundWebhook<'_>,
+        _: Timestamp,
+    ) -> Result<(), SignatureError> {
+        webhook::verify(provider.credential("webhookKey"), inbound)
+    }
+
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+        webhook::translate(body)
+    }
+}
+
+async fn send(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    order: &TransferOrder,
+    account: &BankAccount,
+) -> Result<AchProviderReport, CallError> {
+    let rail =
+        Rail::of(order.channel).ok_or_else(|| not_offered("This provider carries bank transfers only."))?;
+    let body = request::payment_order(rail, order, account, api.account()?, api.company_name())?;
+    if rail == Rail::RealTime {
+        check_instant(calls, api, account).await.map_err(nothing_sent)?;
+    }
+    let call = api.create("payment_orders.create", "payment_orders", &body, order.id.to_string())?;
+    match calls.run(&call, interpret_creation).await? {
+        CreationState::Now(made) => report(calls, api, *made).await,
+        // The provider has forgotten the key, or another API key was used: the order itself is still there.
+        CreationState::Taken => {
+            let found = find(calls, api, order).await.map_err(|_| unclear())?;
+            found.ok_or_else(unclear)
+        }
+    }
+}
+
+fn unclear() -> CallError {
+    unknown("a payment order with this external_id was made before, and cannot be read")
+}
+
+/// Whether the receiving bank takes part in real-time payments.
+async fn check_instant(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    account: &BankAccount,
+) -> Result<(), CallError> {
+    let query = Serializer::new(String::new())
+        .append_pair("routing_number", account.routing_number.expose())
+        .append_pair("routing_number_type", "aba")
+        .finish();
+    let call = api.get("validations.routing_numbers", &format!("validations/routing_numbers?{query}"))?;
+    let found = missing_is_none(calls.run(&call, read_json::<RoutingNumber>).await)?;
+    let takes_part =
+        |bank: RoutingNumber| bank.supported_payment_types.iter().any(|known| known == Rail::RealTime.word());
+    found.is_some_and(takes_part).then_some(()).ok_or_else(rejection::instant_not_supported)
+}
+
+/// Trouble before the transfer itself was sent.
+fn nothing_sent(error: CallError) -> CallError {
+    match error {
+        CallError::Unknown(transient) => CallError::Unsent(transient),
+        other => other,
+    }
+}
+
+async fn find(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    order: &TransferOrder,
+) -> Result<Option<AchProviderReport>, CallError> {
+    let reference = order.id.to_string();
+    let query = Serializer::new(String::new()).append_pair("external_id", &reference).finish();
+    let call = api.get("payment_orders.list", &format!("payment_orders?{query}"))?;
+    let found = calls.run(&call, read_json::<Vec<PaymentOrder>>).await?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    // A list of other orders is no answer to what was asked.
+    let ours = found.into_iter().find(|known| known.external_id.as_deref() == Some(reference.as_str()));
+    let ours = ours.ok_or_else(|| unknown("the provider's list is not of this transfer's external_id"))?;
+    report(calls, api, ours).await.map(Some)
+}
+
+async fn read(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<AchProviderReport, CallError> {
+    if !is_id(id) {
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
+    }
+    let call = api.get("payment_orders.retrieve", &format!("payment_orders/{id}"))?;
+    let order = calls.run(&call, read_json::<PaymentOrder>).await?;
+    report(calls, api, order).await
+}
+
+/// A payment order as it stands. Two states say less than they seem to: `reversed` only that a reversal was sent, and
+/// `completed` nothing of what the receiving bank wants corrected.
+async fn report(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    order: PaymentOrder,
+) -> Result<AchProviderReport, CallError> {
+    let id = order.id.clone();
+    let (mut reversals, mut returns) = (Vec::new(), Vec::new());
+    if order.status == "reversed" && is_id(&id) {
+        let path = format!("payment_orders/{id}/reversals");
+        reversals = details::<Reversal>(calls, api.get("reversals.list", &path)?).await?;
+    }
+    if order.status == "completed" && is_id(&id) {
+        let path = format!("returns?returnable_id={id}&returnable_type=payment_order");
+        returns = details::<Return>(calls, api.get("returns.list", &path)?).await?;
+    }
+    Ok(status::report(order, &reversals, returns))
+}
+
+/// What else is known about an order. A key that may not read it must not hide the order itself.
+async fn details<T: DeserializeOwned>(
+    calls: &mut CallSession<'_>,
+    call: ApiCall,
+) -> Result<Vec<T>, CallError> {
+    match calls.run(&call, read_json::<Vec<T>>).await {
+        Err(CallError::Rejected(_)) => Ok(Vec::new()),
+        listed => listed,
+    }
+}
+
+async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
+    let id = api.account()?;
+    let call = api.get("internal_accounts.retrieve", &format!("internal_accounts/{id}"))?;
+    let read = missing_is_none(calls.run(&call, read_json::<InternalAccount>).await);
+    read.map(|read| read.is_some_and(|account| account.id == id))
+}

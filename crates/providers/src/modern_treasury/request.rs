@@ -1,0 +1,115 @@
+//! What is sent. Every byte follows from the order, the account and the configured source of funds, so that a repeated
+//! request is the same request.
+
+use serde_json::{Map, Value, json};
+use tollgate_domain::{
+    Channel, Currency,
+    ach::{BankAccountType, TransferOrder},
+};
+use tollgate_engine::ports::{BankAccount, CallError};
+
+use super::rejection;
+use crate::transfer_text::{description, holder, remittance};
+
+/// Cents; more does not fit into an entry.
+const AMOUNT_MAX: u64 = 9_999_999_999;
+/// What an ACH entry has room for.
+const ACH_DESCRIPTOR_MAX: usize = 10;
+const REMITTANCE_ACH_MAX: usize = 80;
+const REMITTANCE_RTP_MAX: usize = 140;
+const NAME_MAX: usize = 140;
+
+/// How money travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rail {
+    Ach,
+    RealTime,
+}
+
+impl Rail {
+    /// The rail that carries a channel.
+    pub(super) const fn of(channel: Channel) -> Option<Self> {
+        match channel {
+            Channel::StandardAch | Channel::SameDayAch => Some(Self::Ach),
+            Channel::Instant => Some(Self::RealTime),
+            Channel::WebCard => None,
+        }
+    }
+
+    /// The provider's word for it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Ach => "ach",
+            Self::RealTime => "rtp",
+        }
+    }
+}
+
+/// A payment order. It never names another rail to fall back to: the channel is what was quoted.
+pub(super) fn payment_order(
+    rail: Rail,
+    order: &TransferOrder,
+    account: &BankAccount,
+    originating_account: &str,
+    company_name: Option<&str>,
+) -> Result<Value, CallError> {
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    put("type", rail.word().into());
+    put("amount", amount(order)?.into());
+    put("currency", "USD".into());
+    put("direction", "credit".into());
+    put("originating_account_id", originating_account.into());
+    put("receiving_account", receiving_account(rail, order, account)?);
+    put("external_id", order.id.to_string().into());
+    let remittance_max = match rail {
+        Rail::Ach => {
+            put("subtype", "PPD".into());
+            put("priority", priority(order.channel).into());
+            put("statement_descriptor", description(order, ACH_DESCRIPTOR_MAX).into());
+            if let Some(name) = company_name {
+                put("originating_party_name", name.into());
+            }
+            REMITTANCE_ACH_MAX
+        }
+        Rail::RealTime => REMITTANCE_RTP_MAX,
+    };
+    if let Some(text) = remittance(order, remittance_max) {
+        put("remittance_information", text.into());
+    }
+    Ok(body.into())
+}
+
+fn receiving_account(rail: Rail, order: &TransferOrder, account: &BankAccount) -> Result<Value, CallError> {
+    let name = holder(order, NAME_MAX).ok_or_else(rejection::name_not_writable)?;
+    let account_type = match order.account_type {
+        BankAccountType::Checking => "checking",
+        BankAccountType::Savings => "savings",
+    };
+    Ok(json!({
+        "party_name": name,
+        "party_type": "individual",
+        "account_type": account_type,
+        "account_details": [{ "account_number": account.account_number.expose() }],
+        "routing_details": [{
+            "routing_number": account.routing_number.expose(),
+            "routing_number_type": "aba",
+            "payment_type": rail.word(),
+        }],
+    }))
+}
+
+fn priority(channel: Channel) -> &'static str {
+    if channel == Channel::SameDayAch { "high" } else { "normal" }
+}
+
+fn amount(order: &TransferOrder) -> Result<u64, CallError> {
+    if order.currency != Currency::USD {
+        return Err(rejection::amount_not_carried("Transfers through this provider are in US dollars only."));
+    }
+    let amount = order.fee.principal.minor();
+    if (1..=AMOUNT_MAX).contains(&amount) {
+        return Ok(amount);
+    }
+    Err(rejection::amount_not_carried("The amount exceeds the provider's limit."))
+}

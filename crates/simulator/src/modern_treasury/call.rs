@@ -1,0 +1,87 @@
+//! One API call: how it is read and authenticated, and how this provider words what all can say.
+
+use data_encoding::BASE64;
+use http::{HeaderMap, Method, StatusCode, header};
+use serde_json::{Map, Value};
+
+use super::error::ModernTreasuryError;
+use super::state::{Context, ModernTreasuryState};
+use crate::api::{Api, ApiRequest, Provider, ReadCall};
+use crate::config::Wire;
+use crate::query::Query;
+
+/// A call as its endpoint sees it.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The id in the path; empty if there is none.
+    pub(super) id: String,
+    pub(super) key: Option<String>,
+    pub(super) body: Map<String, Value>,
+    pub(super) query: Query,
+    pub(super) context: Context,
+}
+
+#[derive(Debug)]
+pub(crate) struct ModernTreasury;
+
+/// The API key of the call, if it is one of the organization's. There are three: the one that tests are told, another one
+/// of the same side (`…_second`), and one of the live side (`…_live`).
+fn api_key(api: &Api<ModernTreasury>, request: &ApiRequest) -> Option<String> {
+    let keys = &api.services().config.modern_treasury;
+    let pair = request.header(header::AUTHORIZATION.as_str())?.strip_prefix("Basic ")?;
+    let pair = String::from_utf8(BASE64.decode(pair.as_bytes()).ok()?).ok()?;
+    let (organization, key) = pair.split_once(':')?;
+    let side = key.strip_prefix(keys.api_key.as_str())?;
+    let is_known = organization == keys.organization_id && ["", "_second", "_live"].contains(&side);
+    is_known.then(|| key.to_owned())
+}
+
+impl Provider for ModernTreasury {
+    const WIRE: Wire = Wire::ModernTreasury;
+    type State = ModernTreasuryState;
+    type Call = Call;
+    type Error = ModernTreasuryError;
+
+    fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Call>, ModernTreasuryError> {
+        let no_key = || ModernTreasuryError::new("invalid_key", "The API key is invalid.");
+        let api_key = api_key(api, request).ok_or_else(no_key)?;
+        let malformed = || ModernTreasuryError::new("parameter_invalid", "The body is not a JSON object.");
+        let body = request.json_fields().ok_or_else(malformed)?;
+        let is_live = api_key.ends_with("_live");
+        let context = Context::new(api.services(), is_live);
+        // Only what makes something keeps its answer, per API key and whatever it was that was made.
+        let given = request.header("idempotency-key").filter(|_| request.parts.method == Method::POST);
+        let kept_under =
+            given.map(|given| api.state().current_key(&format!("{api_key} {given}"), context.seconds()));
+        let (id, key, query) = (request.id.clone(), given.map(str::to_owned), request.query());
+        let call = Call { id, key, body, query, context };
+        Ok(ReadCall { call, key: kept_under, fingerprint: String::new() })
+    }
+
+    fn success_status(operation: &str) -> StatusCode {
+        if operation.ends_with(".create") { StatusCode::CREATED } else { StatusCode::OK }
+    }
+
+    fn add_headers(_: &ApiRequest, _: Option<&str>, _: &mut HeaderMap) {}
+
+    fn server_error(status: StatusCode) -> ModernTreasuryError {
+        ModernTreasuryError::server(status)
+    }
+
+    fn simulated_refusal(_: &str, code: Option<&str>) -> ModernTreasuryError {
+        ModernTreasuryError::new(code.unwrap_or("parameter_invalid"), "Rejected (simulated).")
+    }
+
+    fn rate_limited() -> ModernTreasuryError {
+        ModernTreasuryError::new("too_many_requests", "Too many requests (simulated).")
+    }
+
+    /// Never asked: what is sent under a key is not compared.
+    fn key_reused(key: &str, _: Option<&str>) -> ModernTreasuryError {
+        Self::key_in_use(key)
+    }
+
+    fn key_in_use(_: &str) -> ModernTreasuryError {
+        ModernTreasuryError::new("conflict", "A request with the same idempotency key is in progress.")
+    }
+}

@@ -1,0 +1,106 @@
+//! `/ping`, the internal accounts there are, and what banks take part in.
+
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::error::ModernTreasuryError;
+use super::state::ModernTreasuryState;
+
+/// Since when the accounts exist.
+const LONG_AGO: &str = "2020-01-31T23:59:59Z";
+/// Accounts beside the one that pays, which a careless configuration may name instead.
+const CLOSED_ACCOUNT: &str = "00000000-0000-4000-8000-00000000c105";
+const EURO_ACCOUNT: &str = "00000000-0000-4000-8000-00000000e000";
+
+pub(super) fn ping(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+    match call.query.unknown(&[]) {
+        Some(unknown) => Err(ModernTreasuryError::invalid(unknown, "is not a known parameter")),
+        None => Ok(json!({ "ping": "pong" })),
+    }
+}
+
+/// Refuses an account that is not the one there is.
+pub(super) fn account_exists(call: &Call, id: &str) -> Result<(), ModernTreasuryError> {
+    let known = call.context.services.config.modern_treasury.account_id == id;
+    known.then_some(()).ok_or_else(|| ModernTreasuryError::not_found("Internal account"))
+}
+
+pub(super) fn account(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+    if ![CLOSED_ACCOUNT, EURO_ACCOUNT].contains(&call.id.as_str()) {
+        account_exists(call, &call.id)?;
+    }
+    let connection = json!({
+        "created_at": LONG_AGO,
+        "discarded_at": null,
+        "id": "00000000-0000-4000-8000-00000000c000",
+        "live_mode": call.context.is_live,
+        "object": "connection",
+        "updated_at": LONG_AGO,
+        "vendor_customer_id": null,
+        "vendor_id": "00000000-0000-4000-8000-00000000b000",
+        "vendor_name": "Simulated Bank",
+    });
+    Ok(json!({
+        "account_capabilities": [],
+        "account_details": [],
+        "account_type": "checking",
+        "connection": connection,
+        "contra_ledger_account_id": null,
+        "counterparty_id": null,
+        "created_at": LONG_AGO,
+        "currency": if call.id == EURO_ACCOUNT { "EUR" } else { "USD" },
+        "debitable": null,
+        "external_id": null,
+        "id": call.id,
+        "ledger_account_id": null,
+        "legal_entity_id": null,
+        "live_mode": call.context.is_live,
+        "metadata": {},
+        "name": "Operating account",
+        "object": "internal_account",
+        "parent_account_id": null,
+        "party_address": null,
+        "party_name": "Simulator",
+        "party_type": "business",
+        "routing_details": [],
+        "status": if call.id == CLOSED_ACCOUNT { "closed" } else { "active" },
+        "updated_at": LONG_AGO,
+        "vendor_id": null,
+    }))
+}
+
+pub(super) fn routing_number(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+    let number =
+        call.query.get("routing_number").ok_or_else(|| ModernTreasuryError::missing("routing_number"))?;
+    if call.query.get("routing_number_type") != Some("aba") {
+        return Err(ModernTreasuryError::invalid("routing_number_type", "must be aba"));
+    }
+    if !is_routing_number(number) {
+        return Err(ModernTreasuryError::invalid("routing_number", "is not a valid routing number"));
+    }
+    Ok(json!({
+        "bank_address": null,
+        "bank_name": "Simulated Bank",
+        "routing_number": number,
+        "routing_number_type": "aba",
+        "sanctions": {},
+        "supported_payment_types": payment_types(number),
+    }))
+}
+
+/// Nine digits whose checksum is right. Zeros alone pass the sum, but stand for no bank.
+pub(super) fn is_routing_number(text: &str) -> bool {
+    let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
+    let weighted = digits.iter().zip([3, 7, 1].into_iter().cycle()).map(|(digit, weight)| digit * weight);
+    let sum: u32 = weighted.sum();
+    text.len() == 9 && digits.len() == 9 && sum > 0 && sum.is_multiple_of(10)
+}
+
+/// What the bank behind a routing number takes part in. Two numbers stand for banks that take part in less.
+pub(super) fn payment_types(routing_number: &str) -> &'static [&'static str] {
+    match routing_number {
+        "790000051" => &[],
+        "790000064" => &["ach", "wire"],
+        _ => &["ach", "wire", "rtp"],
+    }
+}

@@ -1,0 +1,68 @@
+//! What the organization's own people, the bank and the receiving banks would do, done by the control interface.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::error::ModernTreasuryError;
+use super::reversals::{answer, record_return};
+use super::settle::{complete, fail, give_back, must_be, send};
+use super::state::{Context, ModernTreasuryState};
+use crate::services::Services;
+
+/// Where an order stands that was not handed to the bank yet.
+const WAITING: [&str; 4] = ["needs_approval", "approved", "held", "pending"];
+
+/// Does `action` to the payment order; `body` holds what the action takes.
+pub(crate) fn drive(
+    state: &mut ModernTreasuryState,
+    services: &Arc<Services>,
+    (kind, id, action): (&str, &str, &str),
+    body: &Value,
+) -> Result<Value, ModernTreasuryError> {
+    if kind != "payment_orders" {
+        return Err(ModernTreasuryError::new("not_found", format!("There are no {kind}.")));
+    }
+    let mut order = state.order(id)?;
+    let context = Context::new(services, order.is_live);
+    let text = |name: &str| body.get(name).and_then(Value::as_str);
+    match action {
+        "send" => send(state, &context, &mut order)?,
+        "complete" => complete(state, &context, &mut order)?,
+        "return" => give_back(state, &context, &mut order, text("code").unwrap_or("R03"))?,
+        "fail" => fail(state, &context, &mut order, text("reason").unwrap_or("Rejected by the bank."))?,
+        // The bank's acknowledgments say something, and change nothing.
+        "acknowledge" => state.announce(&order, "acknowledged"),
+        "correct" => {
+            must_be(&order, &["sent", "completed"])?;
+            let corrections = json!({
+                "account_number": text("account_number"),
+                "company_id": null,
+                "company_name": null,
+                "individual_identification_number": text("individual_identification_number"),
+                "routing_number": text("routing_number"),
+                "transaction_code": null,
+            });
+            record_return(state, &context, &order, text("code").unwrap_or("C01"), &corrections);
+        }
+        "complete_reversal" => return answer(state, &context, &order, "completed"),
+        "return_reversal" => return answer(state, &context, &order, "returned"),
+        "require_approval" | "hold" | "release" | "deny" | "cancel" => {
+            must_be(&order, &WAITING)?;
+            let (status, event) = match action {
+                "require_approval" => ("needs_approval", "updated"),
+                "hold" => ("held", "held"),
+                "release" => ("approved", "approved"),
+                "deny" => ("denied", "denied"),
+                _ => ("cancelled", "cancelled"),
+            };
+            order.status = status;
+            state.keep(&context, event, &mut order);
+            if action == "release" {
+                state.settle_later(&context, id);
+            }
+        }
+        _ => return Err(ModernTreasuryError::new("not_found", format!("There is no action {action}."))),
+    }
+    Ok(state.shown(&order))
+}

@@ -1,0 +1,65 @@
+//! Errors as the Modern Treasury API writes them.
+
+use http::StatusCode;
+use serde_json::json;
+
+use crate::api::{ApiError, Refusal};
+
+/// A refusal: a code, a sentence, and the parameter it is about.
+#[derive(Debug, Clone)]
+pub(crate) struct ModernTreasuryError {
+    status: StatusCode,
+    code: String,
+    message: String,
+    parameter: Option<String>,
+}
+
+impl ModernTreasuryError {
+    pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
+        let (status, code) = (status_of(code), code.to_owned());
+        Self { status, code, message: message.into(), parameter: None }
+    }
+
+    /// What stands in front of the provider can answer with any server error.
+    pub(super) fn server(status: StatusCode) -> Self {
+        Self { status, ..Self::new("internal_error", "Something went wrong (simulated).") }
+    }
+
+    pub(super) fn invalid(parameter: &str, message: impl Into<String>) -> Self {
+        let message = format!("{parameter} {}", message.into());
+        Self { parameter: Some(parameter.to_owned()), ..Self::new("parameter_invalid", message) }
+    }
+
+    pub(super) fn missing(parameter: &str) -> Self {
+        let message = format!("{parameter} is required");
+        Self { parameter: Some(parameter.to_owned()), ..Self::new("parameter_missing", message) }
+    }
+
+    pub(super) fn not_found(what: &str) -> Self {
+        Self::new("resource_not_found", format!("{what} could not be found"))
+    }
+}
+
+impl ApiError for ModernTreasuryError {
+    fn refusal(&self) -> Refusal {
+        let mut errors = json!({ "code": self.code, "message": self.message });
+        if let (Some(parameter), Some(fields)) = (&self.parameter, errors.as_object_mut()) {
+            fields.insert("parameter".to_owned(), parameter.as_str().into());
+        }
+        // Keys are kept for successes only.
+        Refusal { status: self.status, body: json!({ "errors": errors }), begun: false }
+    }
+}
+
+fn status_of(code: &str) -> StatusCode {
+    match code {
+        "invalid_key" | "expired_key" => StatusCode::UNAUTHORIZED,
+        "forbidden" | "invalid_ip" => StatusCode::FORBIDDEN,
+        "resource_not_found" | "not_found" => StatusCode::NOT_FOUND,
+        "conflict" => StatusCode::CONFLICT,
+        "too_many_requests" => StatusCode::TOO_MANY_REQUESTS,
+        "header_invalid" => StatusCode::BAD_REQUEST,
+        "internal_error" => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}

@@ -1,0 +1,136 @@
+//! Reversals of payment orders, and `/returns`.
+
+use serde_json::{Value, json};
+
+use super::body::Fields;
+use super::call::Call;
+use super::error::ModernTreasuryError;
+use super::objects::{PaymentOrder, Reversal};
+use super::state::{Context, ModernTreasuryState};
+
+const REASONS: [&str; 5] = [
+    "duplicate",
+    "incorrect_amount",
+    "incorrect_receiving_account",
+    "date_earlier_than_intended",
+    "date_later_than_intended",
+];
+
+/// Sends a reversal. The order is `reversed` from then on, whatever the receiving bank does with it.
+pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+    let fields = Fields::of(&call.body);
+    fields.allow("reason metadata")?;
+    let reason = fields.word("reason", &REASONS)?.ok_or_else(|| fields.missing("reason"))?;
+    let mut order = state.order(&call.id)?;
+    if order.kind != "ach" || !["sent", "completed"].contains(&order.status) {
+        let message = format!("A payment order that is {} cannot be reversed.", order.status);
+        return Err(ModernTreasuryError::new("parameter_invalid", message));
+    }
+    let context = &call.context;
+    let reversal = Reversal {
+        id: context.services.ids.uuid(),
+        status: "pending",
+        payment_order_id: order.id.clone(),
+        internal_account_id: order.originating_account_id.clone(),
+        reason,
+        is_live: context.is_live,
+        created_at: context.now.clone(),
+        updated_at: context.now.clone(),
+    };
+    state.reversals.put(&reversal.id, reversal.clone());
+    state.emit("reversal", "created", &reversal.json());
+    order.status = "reversed";
+    state.keep(context, "reversed", &mut order);
+    Ok(reversal.json())
+}
+
+pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+    let order = state.order(&call.id)?;
+    let of_order = state.reversals.newest_first().filter(|known| known.payment_order_id == order.id);
+    Ok(of_order.map(Reversal::json).collect())
+}
+
+/// The receiving bank answers an order's reversals.
+pub(super) fn answer(
+    state: &mut ModernTreasuryState,
+    context: &Context,
+    order: &PaymentOrder,
+    status: &'static str,
+) -> Result<Value, ModernTreasuryError> {
+    let open = state.reversals.newest_first().find(|known| {
+        known.payment_order_id == order.id && ["pending", "processing", "sent"].contains(&known.status)
+    });
+    let Some(mut reversal) = open.cloned() else {
+        return Err(ModernTreasuryError::new("conflict", "The payment order has no open reversal."));
+    };
+    reversal.status = status;
+    reversal.updated_at.clone_from(&context.now);
+    state.reversals.put(&reversal.id, reversal.clone());
+    state.emit("reversal", status, &reversal.json());
+    Ok(reversal.json())
+}
+
+/// What a receiving bank sends back, or wants corrected where `corrections` says what.
+pub(super) fn record_return(
+    state: &mut ModernTreasuryState,
+    context: &Context,
+    order: &PaymentOrder,
+    code: &str,
+    corrections: &Value,
+) {
+    let id = context.services.ids.uuid();
+    let shown = json!({
+        "additional_information": null,
+        "amount": if corrections.is_null() { order.amount } else { 0 },
+        "code": code,
+        "corrections": corrections,
+        "created_at": context.now,
+        "currency": order.currency,
+        "current_return": null,
+        "data": null,
+        "date_of_death": null,
+        "discarded_at": null,
+        "failure_reason": null,
+        "id": id,
+        "internal_account_id": order.originating_account_id,
+        "ledger_transaction_id": null,
+        "live_mode": order.is_live,
+        "object": "return",
+        "reason": null,
+        "reconciliation_status": "unreconciled",
+        "reference_numbers": [],
+        "returnable_id": order.id,
+        "returnable_type": "payment_order",
+        "role": "receiving",
+        "status": "completed",
+        "transaction_id": null,
+        "transaction_line_item_id": null,
+        "type": if corrections.is_null() { "ach" } else { "ach_noc" },
+        "updated_at": context.now,
+    });
+    state.emit("return", "created", &shown);
+    state.returns.put(&id, shown);
+}
+
+pub(super) fn list_returns(
+    state: &mut ModernTreasuryState,
+    call: &Call,
+) -> Result<Value, ModernTreasuryError> {
+    let known = "after_cursor per_page internal_account_id counterparty_id returnable_id returnable_type";
+    if let Some(unknown) = call.query.unknown(&[known]) {
+        return Err(ModernTreasuryError::invalid(unknown, "is not a known parameter"));
+    }
+    let fits = |one: &&Value| {
+        ["returnable_id", "returnable_type", "internal_account_id"]
+            .iter()
+            .all(|name| call.query.is(name, one.get(*name).and_then(Value::as_str)))
+    };
+    Ok(state.returns.newest_first().filter(fits).take(25).cloned().collect())
+}
+
+pub(super) fn retrieve_return(
+    state: &mut ModernTreasuryState,
+    call: &Call,
+) -> Result<Value, ModernTreasuryError> {
+    state.returns.get(&call.id).cloned().ok_or_else(|| ModernTreasuryError::not_found("Return"))
+}
