@@ -105,7 +105,7 @@ impl Adapter {
         match self {
             Self::Stripe if is_name => Some(format!("https://dashboard.stripe.com/{test}disputes/{id}")),
             Self::Square => Some("https://squareup.com/dashboard/sales/disputes".to_owned()),
-            Self::Stripe | Self::Increase => None,
+            Self::Stripe | Self::Increase | Self::ModernTreasury => None,
         }
     }
 
