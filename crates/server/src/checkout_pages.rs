@@ -22,7 +22,7 @@ dl div{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1.5rem;pa
 dt,dd{margin:0}dd{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}.total{font-weight:600}</style></head>
 <body><main aria-live="polite" data-final="FINAL"><h1>TITLE</h1><p>TEXT</p>ROWS</main>SCRIPT</body></html>"#;
 
-/// Looks again, ever more seldom, until the payment is final.
+/// Looks again, less and less often, until the payment is final.
 const SCRIPT: &str = r#"<script nonce="NONCE">(function () {
   var main = document.querySelector("main"), wait = 2000;
   function again() { setTimeout(look, wait); wait = Math.min(wait * 1.3, 60000); }
@@ -65,10 +65,9 @@ pub(crate) async fn paid(State(app): State<SharedApp>, RawQuery(query): RawQuery
         Some((environment, payment, token)) => app.engine.receipt(environment, payment, &token).await.ok(),
         None => None,
     };
-    let said = payment.as_ref().map_or(
-        Said::plain("Thank you", "Your payment is being processed. You can close this window."),
-        receipt,
-    );
+    let said = payment
+        .as_ref()
+        .map_or(Said::plain("Thank you", "You can close this window and go back to the shop."), receipt);
     let nonce: [u8; 16] = app.engine.random().unwrap_or_default();
     page(&said, &format!("{:032x}", u128::from_be_bytes(nonce)))
 }

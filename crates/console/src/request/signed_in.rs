@@ -25,7 +25,7 @@ pub(crate) struct SignedIn {
     query: Vec<(String, String)>,
 }
 
-/// Nobody is, as far as is known, and what they see instead.
+/// The session is missing or over: what is shown instead.
 pub(crate) enum Anonymous {
     SignIn(String),
     /// Whether the session was ended could not be found out.

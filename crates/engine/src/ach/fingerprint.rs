@@ -61,7 +61,7 @@ impl Engine {
         if !sent.contains_key(CUSTOMER) && kept_text.is_some() && kept_text == sent_text {
             kept.remove(CUSTOMER);
         }
-        shown(differing(&kept, &sent))
+        differing(&kept, &sent)
     }
 
     fn digests(
@@ -150,18 +150,6 @@ fn differing(one: &Digests, other: &Digests) -> Vec<String> {
     differing.sort();
     differing.dedup();
     differing
-}
-
-/// The numbers of a bank account count as one: which of them differs would help to find the other out.
-fn shown(differing: Vec<String>) -> Vec<String> {
-    let shown = |field: String| match field.as_str() {
-        "accountNumber" | "routingNumber" => "bankAccount".to_owned(),
-        _ => field,
-    };
-    let mut fields: Vec<String> = differing.into_iter().map(shown).collect();
-    fields.sort();
-    fields.dedup();
-    fields
 }
 
 /// The same JSON in the same letters, whatever the order of its fields. Numbers stay as they were written.

@@ -23,6 +23,7 @@ use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{Call, CardPayment, OrderFault, StoreError},
+    rate_limiter::RateLimitExceeded,
     snapshot::EnvironmentView,
 };
 
@@ -70,6 +71,9 @@ pub enum HoldError {
     /// The key was used for another request; these fields differ.
     #[error("the idempotency key was used for a different request")]
     KeyReused(Vec<&'static str>),
+    /// The key was used for too many other requests.
+    #[error("too many different requests used the idempotency key")]
+    TooManyConflicts(#[from] RateLimitExceeded),
     /// The provider cannot be used.
     #[error("the provider {provider} cannot be used: {}", missing.join(", "))]
     NotConfigured {
@@ -109,7 +113,11 @@ impl Engine {
         loop {
             let payment = self.store.payment(environment, payment_id).await?.ok_or(HoldError::Missing)?;
             if let Some(known) = payment.hold_actions.iter().find(|action| action.id == id).cloned() {
-                return replay(payment, &known, &request);
+                let replayed = replay(payment, &known, &request);
+                if matches!(replayed, Err(HoldError::KeyReused(_))) {
+                    self.count_key_conflict(environment, &id.to_bytes())?;
+                }
+                return replayed;
             }
             self.check_hold_key_is_free(environment, id, payment_id).await?;
             if open_hold_action(&payment).is_some() {
@@ -200,7 +208,10 @@ impl Engine {
         payment: PaymentId,
     ) -> Result<(), HoldError> {
         match self.store.payment_of_hold_action(environment, id).await? {
-            Some(other) if other != payment => Err(HoldError::KeyReused(vec!["serviceReference"])),
+            Some(other) if other != payment => {
+                self.count_key_conflict(environment, &id.to_bytes())?;
+                Err(HoldError::KeyReused(vec!["serviceReference"]))
+            }
             _ => Ok(()),
         }
     }

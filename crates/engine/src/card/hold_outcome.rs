@@ -10,7 +10,7 @@ use tollgate_domain::{
 use super::{
     CardProvider, MAX_ROUNDS,
     at_provider::{open_hold_action, subject},
-    refund::{is_missing, unless_elsewhere},
+    refund::unless_elsewhere,
     update::PaymentUpdate,
 };
 use crate::{
@@ -56,26 +56,9 @@ impl Engine {
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(()) };
-        let Call { outcome, logs } = self.read_payment(provider, &payment, subject).await?;
+        let reading = self.read_payment(provider, &payment, subject).await?;
         let mut update = PaymentUpdate::of(self, payment, None);
-        let is_read = outcome.is_ok();
-        match outcome {
-            Ok(report) => {
-                update.apply_report(&report, Trigger::Other, "resolver");
-                if update.moves() || update.has_discrepancies() {
-                    update.record_calls(&logs);
-                }
-                update.schedule_next_check();
-            }
-            Err(error) if is_missing(&error) && !check.is_unchanged() => {
-                update.record_calls(&logs);
-                update.wait_for_account(check);
-            }
-            Err(error) => {
-                update.record_calls(&logs);
-                update.try_again(&error.into_transient());
-            }
-        }
+        let is_read = update.note_reading(reading, check);
         let is_open = open_hold_action(update.payment()).is_some_and(|open| open.id == action.id);
         let name = held_name(update.payment()).filter(|_| is_read && is_open);
         if name.is_some() {

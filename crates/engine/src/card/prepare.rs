@@ -34,7 +34,7 @@ use crate::{
 /// How long a caller is told to wait before trying again, where the provider said nothing about it.
 const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// How long a call waits for another with the same key, and how soon it looks first; then ever more seldom.
+/// How long a call waits for another with the same key, and how soon it looks first; then less and less often.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_CHECK: Duration = Duration::from_millis(40);
 const MAX_CHECK: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
     Currency, Minor, ServiceReference,
-    card::{CardOrder, Trigger},
+    card::CardOrder,
     id::{EnvironmentId, PaymentId, RefundId},
     refund::{FeeRefund, OffStep, Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
     transaction::{Failure, Status},
@@ -341,26 +341,9 @@ impl Engine {
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(()) };
-        let Call { outcome, logs } = provider.cards.read(provider.provider, &payment.order, subject).await;
+        let reading = provider.cards.read(provider.provider, &payment.order, subject).await;
         let mut update = PaymentUpdate::of(self, payment, None);
-        let is_read = outcome.is_ok();
-        match outcome {
-            Ok(report) => {
-                update.apply_report(&report, Trigger::Other, "resolver");
-                if update.moves() || update.has_discrepancies() {
-                    update.record_calls(&logs);
-                }
-                update.schedule_next_check();
-            }
-            Err(error) if is_missing(&error) && !check.is_unchanged() => {
-                update.record_calls(&logs);
-                update.wait_for_account(check);
-            }
-            Err(error) => {
-                update.record_calls(&logs);
-                update.try_again(&error.into_transient());
-            }
-        }
+        let is_read = update.note_reading(reading, check);
         let unsent: Vec<Refund> = unsent_refunds(update.payment()).cloned().collect();
         let is_sending = is_read && !unsent.is_empty();
         if is_sending {

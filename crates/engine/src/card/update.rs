@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
     books::{self, PaymentRecords},
-    card::{Attempt, Discrepancy, Preparation},
+    card::{Attempt, Discrepancy, Preparation, ProviderReport, Trigger},
     event::EventKind,
     hold::{Hold, HoldAction, HoldActionStatus},
     id::{ChangeId, PostingId, TransactionId},
@@ -13,13 +13,13 @@ use tollgate_domain::{
     transaction::{Dispute, Failure, Status, TransactionState},
 };
 
-use super::{at_provider::open_attempt, schedule};
+use super::{at_provider::open_attempt, refund::is_missing, schedule};
 use crate::{
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        CallLog, CardPayment, CardTransaction, Changed, NewCardPosting, NewEvent, PaymentChange, Progress,
-        SettledProviderEvent, StoreError, TransientError,
+        Call, CallLog, CardPayment, CardTransaction, Changed, NewCardPosting, NewEvent, PaymentChange,
+        Progress, SettledProviderEvent, StoreError, TransientError,
     },
     provider_account::AccountCheck,
     record::Committing,
@@ -334,6 +334,30 @@ impl<'e> PaymentUpdate<'e> {
             self.record_discrepancies(vec![check.discrepancy()], "resolver");
         }
         self.try_again(&transient);
+    }
+
+    /// Takes over what the provider was found to have, and says whether that could be read.
+    pub(super) fn note_reading(&mut self, reading: Call<ProviderReport>, check: &AccountCheck) -> bool {
+        let Call { outcome, logs } = reading;
+        let is_read = outcome.is_ok();
+        match outcome {
+            Ok(report) => {
+                self.apply_report(&report, Trigger::Other, "resolver");
+                if self.moves() || self.has_discrepancies() {
+                    self.record_calls(&logs);
+                }
+                self.schedule_next_check();
+            }
+            Err(error) => {
+                self.record_calls(&logs);
+                if is_missing(&error) && !check.is_unchanged() {
+                    self.wait_for_account(check);
+                } else {
+                    self.try_again(&error.into_transient());
+                }
+            }
+        }
+        is_read
     }
 
     /// Somebody works on it from now on, and has so long.

@@ -127,6 +127,7 @@ impl From<HoldError> for ApiError {
                 Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
             }
             HoldError::KeyReused(fields) => idempotency_key::conflict(fields),
+            HoldError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
             HoldError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }
@@ -137,8 +138,13 @@ impl From<HoldError> for ApiError {
             .retry_after(Duration::from_mins(1)),
             HoldError::Rejected { kind, payment, failure, replayed } => {
                 let (done, said) = (kind.as_str(), failure.message.trim_end_matches('.'));
-                let message =
-                    format!("The provider rejected the {done}: {said}. The payment is still authorized.");
+                // What has become of the payment since, an old answer does not know.
+                let now = if replayed {
+                    "Read the transaction to see where the payment stands now."
+                } else {
+                    "The payment is still authorized."
+                };
+                let message = format!("The provider rejected the {done}: {said}. {now}");
                 again(Self::provider_rejected(message).about(&payment), replayed)
             }
             HoldError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(

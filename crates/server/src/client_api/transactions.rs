@@ -53,14 +53,14 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     })
 }
 
-/// A payment that nobody has paid is told from one that does not exist.
+/// A payment that has not been paid is told from one that does not exist.
 async fn missing(engine: &Engine, environment: EnvironmentId, reference: ServiceReference) -> ApiError {
     let ServiceReference::Card(id) = reference else { return no_such_payment() };
     match engine.prepared_payment(environment, id).await {
         Ok(_) => ApiError::new(
             ErrorCode::NotPaidYet,
             format!(
-                "Nobody has paid this payment, so it has no transaction; read it at /client/v1/payments/{id}."
+                "This payment has not been paid yet, so it has no transaction; read it at /client/v1/payments/{id}."
             ),
         ),
         Err(error) => from_read_error(error),

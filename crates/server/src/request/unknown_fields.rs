@@ -13,17 +13,25 @@ use serde::{
 use tollgate_vault::contains_secret_key;
 
 const HEADER: HeaderName = HeaderName::from_static("tollgate-warning");
-/// More than this tells nobody more.
+/// Enough to see what is wrong.
 const MAX_NAMED: usize = 5;
 const MAX_NAME_LENGTH: usize = 60;
 
 tokio::task_local! {
     /// What the bodies of this request had that nothing reads.
-    static FOUND: RefCell<Vec<String>>;
+    static FOUND: RefCell<Found>;
+}
+
+/// What to warn of.
+#[derive(Default)]
+pub(crate) struct Found {
+    warnings: Vec<String>,
+    /// Unknown fields beyond those.
+    more: usize,
 }
 
 /// Runs what answers a request, and returns what was found meanwhile.
-pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, Vec<String>) {
+pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, Found) {
     let answering = async {
         let answer = answering.await;
         (answer, FOUND.with(RefCell::take))
@@ -32,13 +40,9 @@ pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, Vec<Strin
 }
 
 /// Names what was found in an answer's headers.
-pub(crate) fn tell(found: &[String], headers: &mut HeaderMap) {
-    for warning in found.iter().take(MAX_NAMED).filter_map(|text| HeaderValue::from_str(text).ok()) {
-        headers.append(HEADER, warning);
-    }
-    if let Some(more) = found.len().checked_sub(MAX_NAMED).filter(|more| *more > 0)
-        && let Ok(warning) = HeaderValue::from_str(&format!("and {more} more unknown fields"))
-    {
+pub(crate) fn tell(found: &Found, headers: &mut HeaderMap) {
+    let more = (found.more > 0).then(|| format!("and {} more unknown fields", found.more));
+    for warning in found.warnings.iter().chain(&more).filter_map(|text| HeaderValue::from_str(text).ok()) {
         headers.append(HEADER, warning);
     }
 }
@@ -48,13 +52,17 @@ pub(crate) fn note<'a, T: Deserialize<'a>>(inside: Option<&str>, object: &'a str
     let mut known: &[&str] = &[];
     // The type only says which fields it has; there is nothing to read them from.
     let _ = T::deserialize(FieldNames(&mut known));
-    let Ok(Unknown(names)) = Unknown::read(object, known) else { return };
-    if names.is_empty() {
+    let Ok(Unknown { named, count }) = Unknown::read(object, known) else { return };
+    if count == 0 {
         return;
     }
-    // Where nobody collects them, nobody is told.
+    // Outside a request there is no answer to warn in.
     let _ = FOUND.try_with(|found| {
-        found.borrow_mut().extend(names.iter().map(|name| warning(inside, name, known)));
+        let mut found = found.borrow_mut();
+        let room = MAX_NAMED.saturating_sub(found.warnings.len());
+        let warnings = named.iter().take(room).map(|name| warning(inside, name, known));
+        found.warnings.extend(warnings);
+        found.more += count - named.len().min(room);
     });
 }
 
@@ -132,8 +140,12 @@ impl<'de> Deserializer<'de> for FieldNames<'_> {
     }
 }
 
-/// The names in an object that are not known.
-struct Unknown(Vec<String>);
+/// The names in an object that are not known: the first of them, and how many there are.
+#[derive(Default)]
+struct Unknown {
+    named: Vec<String>,
+    count: usize,
+}
 
 impl Unknown {
     fn read(object: &str, known: &[&str]) -> serde_json::Result<Self> {
@@ -151,12 +163,13 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Unknown, A::Error> {
-        let mut unknown = Vec::new();
+        let mut unknown = Unknown::default();
         while let Some(name) = entries.next_key_seed(Name(self.0))? {
-            unknown.extend(name);
+            unknown.count += usize::from(name.is_some());
+            unknown.named.extend(name.filter(|_| unknown.named.len() < MAX_NAMED));
             entries.next_value::<IgnoredAny>()?;
         }
-        Ok(Unknown(unknown))
+        Ok(unknown)
     }
 }
 
@@ -201,6 +214,10 @@ mod tests {
     }
 
     async fn found(inside: Option<&'static str>, json: &'static str) -> Vec<String> {
+        noted(inside, json).await.warnings
+    }
+
+    async fn noted(inside: Option<&'static str>, json: &'static str) -> Found {
         collecting(async { note::<Order<'_>>(inside, json) }).await.1
     }
 
@@ -236,7 +253,7 @@ mod tests {
         let many: Vec<String> = (0..1_000).map(|number| format!("\"{name}{number}\":1,")).collect();
         let many = format!("{{{}\"y\":1}}", many.concat());
         let mut headers = HeaderMap::new();
-        tell(&found(None, many.leak()).await, &mut headers);
+        tell(&noted(None, many.leak()).await, &mut headers);
         let values: Vec<_> = headers.get_all(HEADER).iter().collect();
         assert_eq!(values.len(), MAX_NAMED + 1);
         assert_eq!(values[MAX_NAMED], "and 996 more unknown fields");

@@ -62,7 +62,7 @@ error_codes! {
             "The path does not exist, or the object does not exist in the credential's environment.",
             "Check the path and the reference; another tenant's reference looks the same as one that never existed.";
         NotPaidYet "not_paid_yet":
-            "The payment is prepared, but nobody has paid it, so there is no transaction.",
+            "The payment is prepared, but has not been paid yet, so there is no transaction.",
             "Read the preparation at `GET /client/v1/payments/<reference>`, or wait for an event about its transaction.";
     }
     METHOD_NOT_ALLOWED {

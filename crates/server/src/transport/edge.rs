@@ -24,7 +24,10 @@ use tracing::{debug, error, info};
 use crate::{
     app::{App, Mounted, SharedApp},
     client_api::quote,
-    request::{context::RequestContext, unknown_fields},
+    request::{
+        context::RequestContext,
+        unknown_fields::{self, Found},
+    },
     response::{error::ApiError, error_code::ErrorCode},
     router::{OperationTable, router},
 };
@@ -64,7 +67,7 @@ impl Edge {
         let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
         if self.app.has_key_pages() && self.app.hides_page(request.uri().path(), host(&request)) {
             let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-            let record = Record { method, uri, headers, unknown_fields: Vec::new() };
+            let record = Record { method, uri, headers, unknown_fields: Found::default() };
             let hidden = Ok::<_, Infallible>(hidden_page(self.app.engine.public_url()).into_response());
             return Ok(self.finished(hidden, self.operations.unknown(), &context, started, &record));
         }
@@ -117,7 +120,8 @@ impl Edge {
         if !mounted.is_recorded {
             return answered;
         }
-        let record = Record { method: &method, uri: &uri, headers: &headers, unknown_fields: Vec::new() };
+        let record =
+            Record { method: &method, uri: &uri, headers: &headers, unknown_fields: Found::default() };
         Ok(self.finished(answered, self.operations.console(), context, started, &record))
     }
 
@@ -207,7 +211,7 @@ struct Record<'a> {
     uri: &'a Uri,
     headers: &'a HeaderMap,
     /// What the body had that nothing reads, in words.
-    unknown_fields: Vec<String>,
+    unknown_fields: Found,
 }
 
 impl Record<'_> {
