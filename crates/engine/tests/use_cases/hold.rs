@@ -249,6 +249,20 @@ async fn a_key_belongs_to_one_request() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_key_can_be_in_conflict_only_so_often() {
+    let world = World::new().await;
+    let id = held(&world).await;
+    capture(&world, id, "capture-1", Some(400)).await.unwrap();
+    for _ in 0..20 {
+        let refused = capture(&world, id, "capture-1", None).await;
+        assert!(matches!(refused, Err(HoldError::KeyReused(_))), "{refused:?}");
+    }
+    let refused = capture(&world, id, "capture-1", None).await;
+    assert!(matches!(refused, Err(HoldError::TooManyConflicts(_))), "{refused:?}");
+    assert!(capture(&world, id, "capture-1", Some(400)).await.unwrap().replayed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_what_is_held_can_be_captured_or_voided() {
     let world = World::new().await;
     let unpaid = world.prepared_to_capture(Flow::PaymentComponent, 1_000).await.order.id;
