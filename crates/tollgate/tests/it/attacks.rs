@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Server, Start, Tenant};
+use crate::support::{Answer, Client, Server, Start, Tenant, WAIT_TIMEOUT, wait_until};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
@@ -137,8 +137,12 @@ fn malformed_credentials_are_counted(server: &Server) {
     let ask = |client: &mut Client, header: &str| {
         client.send("GET", "/client/v1/wallet", &[("authorization", header)], b"").status
     };
-    let answers: Vec<u16> = (0..1_500).map(|_| ask(&mut client, "Basic abc")).collect();
-    assert_eq!((answers[0], answers.contains(&429)), (401, true));
+    let is_limited = |answer: u16| {
+        assert!(matches!(answer, 401 | 429), "{answer}");
+        answer == 429
+    };
+    // More are let through the longer it takes.
+    assert!((0..20_000).any(|_| is_limited(ask(&mut client, "Basic abc"))), "never limited");
     let right = format!("Bearer {}", server.sandbox_client("secretKey").credential);
     assert_eq!(ask(&mut client, &right), 200, "a right credential is never refused for the wrong ones");
 }
@@ -159,9 +163,9 @@ fn signing_out_ends_the_session(server: &Server, token: &str, base: &str) {
     assert_eq!(page(&other).status, 200, "another session goes on");
     let metrics = text(&server.client("").get("/metrics"));
     assert!(metrics.contains("operation=\"console\""), "{metrics}");
-    let log = server.log();
-    let line = log.lines().find(|line| line.contains("/console/sign-out")).unwrap_or_else(|| panic!("{log}"));
-    assert!(line.contains("\"request_id\":\"req_"), "{line}");
+    // Lines are written after the answer.
+    let is_logged = |line: &str| line.contains("/console/sign-out") && line.contains("\"request_id\":\"req_");
+    wait_until("the sign-out is logged", WAIT_TIMEOUT, || server.log().lines().any(is_logged));
 }
 
 fn a_link_puts_no_words_into_the_consoles_mouth(server: &Server, token: &str, base: &str) {
@@ -259,9 +263,9 @@ fn a_key_in_a_path_is_not_logged(server: &Server) {
     let secret = server.sandbox_client("secretKey").credential;
     assert_eq!(server.client("").get(&format!("/client/v1/transactions/{secret}")).status, 401);
     assert_eq!(server.client("").get(&format!("/{}", secret.replace('_', "%5F"))).status, 404);
-    let (tail, log) = (&secret[secret.len() - 24..], server.log());
-    assert!(log.contains("/client/v1/transactions/[hidden]"), "{log}");
-    assert!(!log.contains(tail));
+    let is_logged = || server.log().contains("/client/v1/transactions/[hidden]");
+    wait_until("the path is logged", WAIT_TIMEOUT, is_logged);
+    assert!(!server.log().contains(&secret[secret.len() - 24..]));
 }
 
 fn huge_heads_cost_little(server: &Server) {

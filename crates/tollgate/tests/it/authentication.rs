@@ -148,12 +148,20 @@ fn a_rotated_key_lives_for_its_grace_and_not_longer() {
 fn whoever_keeps_guessing_is_slowed_down_and_nobody_else() {
     let server = Start::sandbox().run();
     let mut guessing = server.client("sk_test_0000000000000000000000000000000000000000");
-    let answers: Vec<_> = (0..1_300).map(|_| quote(&mut guessing)).collect();
-    let refused = answers.iter().filter(|answer| answer.status == 401).count();
-    let limited: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
-    assert!(refused >= 1_000 && !limited.is_empty(), "{refused} refused, {} limited", limited.len());
-    assert_eq!(limited[0].failure(429), "rate_limited");
-    assert!(limited[0].headers["retry-after"].parse::<u64>().unwrap() >= 1);
+    // More are let through the longer it takes.
+    let mut refused = 0;
+    let limited = loop {
+        let answer = quote(&mut guessing);
+        if answer.status == 429 {
+            break answer;
+        }
+        assert_eq!(answer.status, 401);
+        refused += 1;
+        assert!(refused < 20_000, "never limited");
+    };
+    assert!(refused >= 1_000, "{refused}");
+    assert_eq!(limited.failure(429), "rate_limited");
+    assert!(limited.headers["retry-after"].parse::<u64>().unwrap() >= 1);
     quote(&mut server.sandbox_client("secretKey")).data(200);
 }
 
@@ -166,10 +174,12 @@ fn an_environment_can_limit_each_keys_rate() {
     config["settings"]["rateLimitPerSecond"] = json!(5);
     admin.put(&path, &config).data(200);
     let mut client = server.sandbox_client("secretKey");
+    let began = std::time::Instant::now();
     let answers: Vec<_> = (0..50).map(|_| quote(&mut client)).collect();
-    let limited = answers.iter().filter(|answer| answer.status == 429).count();
-    assert!((30..50).contains(&limited), "{limited}");
-    let answer = answers.iter().find(|answer| answer.status == 429).unwrap();
+    let passed = answers.iter().filter(|answer| answer.status == 200).count();
+    let allowed = 10 + 5 * (began.elapsed().as_secs() + 1);
+    assert!(passed >= 5 && passed as u64 <= allowed, "{passed} of {allowed}");
+    let answer = answers.iter().find(|answer| answer.status == 429).expect("none was limited");
     assert_eq!(answer.failure(429), "rate_limited");
     assert_eq!(answer.headers["retry-after"], "1");
     let (mut admin, keys_path) = keys(&server);
