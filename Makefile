@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate model live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate model fuzz live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--se
 
 model: ## Card payments at random against the provider's record, 100,000 steps on each store (ARGS is another number).
 	@cargo xtask model -- $(ARGS)
+
+fuzz: ## Requests at random for every operation of the API, 100 for each (ARGS is another number), against its document.
+	@cargo xtask fuzz -- $(ARGS)
 
 live-test: ## The whole flow against the providers' own sandboxes; see docs/live-tests.md.
 	@cargo xtask live-test

@@ -10,6 +10,7 @@ cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL a
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
 cargo xtask model [-- STEPS]      card payments at random against the provider's record, 100,000 steps on each store
+cargo xtask fuzz [-- EXAMPLES]    requests at random for every operation of the API, 100 for each, against its document
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
@@ -33,6 +34,7 @@ pub(crate) enum Task {
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
     Model { steps: u64 },
+    Fuzz { examples: u64 },
     LiveTest,
     Simulate { arguments: Vec<String> },
 }
@@ -41,6 +43,8 @@ pub(crate) enum Task {
 const DEFAULT_KILLS: u64 = 200;
 /// How many steps `model` takes on each store, by default.
 const DEFAULT_STEPS: u64 = 100_000;
+/// How many random requests `fuzz` makes for each operation, by default.
+const DEFAULT_EXAMPLES: u64 = 100;
 
 /// Reads the arguments after the program's name. What follows `--` belongs to the program that is run.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task, String> {
@@ -70,6 +74,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
         "model" => Ok(Task::Model { steps: count(&name, &rest, DEFAULT_STEPS)? }),
+        "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
         "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "live-test" => {
             Err(format!("`{name}` takes no arguments"))
         }
@@ -128,6 +133,7 @@ mod tests {
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
         check("model", Ok(Task::Model { steps: 100_000 }));
+        check("fuzz -- 25", Ok(Task::Fuzz { examples: 25 }));
     }
 
     #[test]

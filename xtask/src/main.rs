@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
         Task::Model { steps } => exit_code(model(steps)),
+        Task::Fuzz { examples } => exit_code(fuzz(examples)),
         Task::LiveTest => exit_code(live_test()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
@@ -178,6 +179,10 @@ fn crash(kills: u64) -> Outcome<()> {
 
 fn model(steps: u64) -> Outcome<()> {
     long_run(&["card_model"], &[("TOLLGATE_CARD_STEPS", &steps.to_string())])
+}
+
+fn fuzz(examples: u64) -> Outcome<()> {
+    long_run(&["api_reference::fuzz"], &[("TOLLGATE_FUZZ_EXAMPLES", &examples.to_string())])
 }
 
 /// End-to-end tests with other settings than in `test`.
