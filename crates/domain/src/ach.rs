@@ -2,6 +2,7 @@
 
 mod calendar;
 mod correction;
+mod recipient;
 mod returns;
 mod routing_number;
 mod status_decision;
@@ -18,6 +19,7 @@ use crate::{
 
 pub use calendar::{Calendar, RailRules};
 pub use correction::{CorrectedNumber, Correction};
+pub use recipient::{RecipientKind, TransferPurpose};
 pub use returns::{ReturnReason, return_reason};
 pub use routing_number::is_routing_number;
 pub use status_decision::{AchProviderReport, AchProviderStatus, StatusDecision, decide_status};
@@ -92,6 +94,12 @@ pub struct TransferOrder {
     pub metadata: String,
     /// Remittance information for the receiver, as JSON text.
     pub remittance: Option<String>,
+    /// Whom it pays.
+    pub recipient_kind: RecipientKind,
+    /// What it is for, where that has to be said.
+    pub purpose: Option<TransferPurpose>,
+    /// What the receiver's statement is to say: printable ASCII.
+    pub statement_descriptor: Option<String>,
     /// The request that asked.
     pub request: String,
     /// When it was asked.

@@ -26,8 +26,8 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
-    ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
-    WebhookNotice, WebhookReader,
+    OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
+    UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
@@ -62,6 +62,10 @@ impl Increase {
 
 #[async_trait]
 impl AchTransfers for Increase {
+    fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
+        request::check(order)
+    }
+
     async fn send(
         &self,
         provider: &Provider,

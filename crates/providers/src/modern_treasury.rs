@@ -23,8 +23,8 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
-    ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
-    WebhookNotice, WebhookReader,
+    OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
+    UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
 
@@ -60,6 +60,10 @@ impl ModernTreasury {
 
 #[async_trait]
 impl AchTransfers for ModernTreasury {
+    fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
+        request::check(order)
+    }
+
     async fn send(
         &self,
         provider: &Provider,

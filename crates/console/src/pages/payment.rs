@@ -209,6 +209,9 @@ async fn transfer(
     ];
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
+    facts.push(("Recipient", order.recipient_kind.as_str().to_owned()));
+    facts.extend(order.purpose.map(|purpose| ("Purpose", purpose.as_str().to_owned())));
+    facts.extend(order.statement_descriptor.clone().map(|text| ("Statement descriptor", text)));
     let notified = notifications_of_change(&read.transfer);
     let has_corrected_account = notified
         .as_array()

@@ -199,7 +199,7 @@ fn conflict(current: &TransactionState, seen: Status) -> Vec<Discrepancy> {
 mod tests {
     use super::*;
     use crate::{
-        ach::BankAccountType,
+        ach::{BankAccountType, RecipientKind},
         currency::Currency,
         fee::FeeEntry,
         id::{EnvironmentId, TransferId},
@@ -231,6 +231,9 @@ mod tests {
             description: None,
             metadata: "{}".to_owned(),
             remittance: None,
+            recipient_kind: RecipientKind::Individual,
+            purpose: None,
+            statement_descriptor: None,
             request: text(),
             created_at: Timestamp::from_unix_millis(0),
         }

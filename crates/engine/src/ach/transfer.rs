@@ -151,9 +151,13 @@ impl Engine {
             description: request.description.clone(),
             metadata: request.metadata.clone(),
             remittance: request.remittance.clone(),
+            recipient_kind: request.recipient_kind,
+            purpose: request.purpose,
+            statement_descriptor: request.statement_descriptor.clone(),
             request: request_id.to_owned(),
             created_at: self.clock.now(),
         };
+        provider.wire.check_order(&order).map_err(TransferError::Unacceptable)?;
         Ok((provider, order))
     }
 }

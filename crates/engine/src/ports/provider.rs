@@ -368,6 +368,12 @@ pub struct BankAccount {
 /// Each method bounds its own tries and time. The order's id is the idempotency key of everything that is sent.
 #[async_trait]
 pub trait AchTransfers: Send + Sync {
+    /// What the order's rail cannot carry. Asks nobody; called before anything is recorded, so that nothing is cut or left
+    /// out later.
+    fn check_order(&self, _order: &TransferOrder) -> Result<(), OrderFault> {
+        Ok(())
+    }
+
     /// Pays out the principal. A bank that does not take part in the order's channel is a refusal.
     async fn send(
         &self,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_domain::ach::{AchProviderReport, BankAccountType, TransferOrder};
+use tollgate_domain::ach::{AchProviderReport, BankAccountType, RecipientKind, TransferOrder};
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::id::{EnvironmentId, TransferId};
 use tollgate_domain::{Channel, Currency, Principal};
@@ -96,6 +96,9 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         description: Some("Café – June".to_owned()),
         metadata: "{}".to_owned(),
         remittance: Some(r#"{"invoice":"A-7"}"#.to_owned()),
+        recipient_kind: RecipientKind::Individual,
+        purpose: None,
+        statement_descriptor: None,
         request: "req_test".to_owned(),
         created_at: at,
     }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use serde::Serialize;
-use tollgate_engine::{TransferCreated, TransferError, ports::StoreError};
+use tollgate_engine::{
+    TransferCreated, TransferError,
+    ports::{OrderFault, StoreError},
+};
 use utoipa::ToSchema;
 
 use crate::{
@@ -58,6 +61,9 @@ impl From<TransferError> for ApiError {
             TransferError::Unroutable(why) => why.into(),
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
+            }
+            TransferError::Unacceptable(OrderFault { field, message }) => {
+                Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
             }
             TransferError::KeyReused(fields) => idempotency_key::conflict(fields),
             TransferError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),

@@ -65,6 +65,10 @@ words! {
     AttemptState = domain::card::AttemptState::ALL.map(domain::card::AttemptState::as_str);
     /// A bank account's kind.
     BankAccountType = domain::ach::BankAccountType::ALL.map(domain::ach::BankAccountType::as_str);
+    /// Whom a transfer pays.
+    RecipientKind = domain::ach::RecipientKind::ALL.map(domain::ach::RecipientKind::as_str);
+    /// What a transfer is for.
+    TransferPurpose = domain::ach::TransferPurpose::ALL.map(domain::ach::TransferPurpose::as_str);
     /// What a key may do.
     KeyKind = domain::tenant::KeyKind::ALL.map(domain::tenant::KeyKind::as_str);
     /// Whether a key opens anything.

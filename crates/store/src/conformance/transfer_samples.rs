@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tollgate_domain::{
     Channel, Currency, Principal, ServiceReference, Timestamp,
-    ach::{BankAccountType, TransferOrder},
+    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose},
     card::DiscrepancyKind,
     event::EventKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
@@ -116,6 +116,9 @@ impl Nodes {
                 description: None,
                 metadata: "{}".to_owned(),
                 remittance: None,
+                recipient_kind: RecipientKind::Individual,
+                purpose: None,
+                statement_descriptor: None,
                 request: "req_1".to_owned(),
                 created_at,
             },
@@ -155,6 +158,9 @@ impl Nodes {
                 description: Some(LETTERS.to_owned()),
                 metadata: format!("{{\"order\":{:?},\"n\":\"1\"}}", "\u{1F9FE}".repeat(2_000)),
                 remittance: Some(format!("{{\"lines\":[{LETTERS:?}]}}")),
+                recipient_kind: RecipientKind::Business,
+                purpose: Some(TransferPurpose::Payroll),
+                statement_descriptor: Some("ACME WAGES".to_owned()),
                 request: "req_2".to_owned(),
                 ..plain.order
             },

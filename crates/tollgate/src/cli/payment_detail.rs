@@ -63,6 +63,9 @@ fn head(payment_detail: &Value, style: Style) -> String {
         let bank = format!("{}, …{account}", payment_detail.text("/transfer/bankAccount/bankName"));
         if account.is_empty() { String::new() } else { bank }
     });
+    facts_line("recipient", payment_detail.word("/transfer/recipientKind"));
+    facts_line("purpose", payment_detail.word("/transfer/purpose"));
+    facts_line("statement descriptor", payment_detail.word("/transfer/statementDescriptor"));
     facts_line("expected on", payment_detail.word("/transfer/expectedSettlementOn"));
     if let Some(failure) = facts.field("failure").filter(|failure| !failure.is_null()) {
         facts_line("failure", format!("{}: {}", failure.text("code"), failure.text("message")));

@@ -1,0 +1,4 @@
+-- Whom a transfer pays, what it is for, and what the receiver's statement is to say.
+ALTER TABLE transfers ADD COLUMN recipient_kind TEXT NOT NULL DEFAULT 'individual';
+ALTER TABLE transfers ADD COLUMN purpose TEXT;
+ALTER TABLE transfers ADD COLUMN statement_descriptor TEXT;
