@@ -20,7 +20,7 @@ use crate::{
 pub use calendar::{Calendar, RailRules};
 pub use correction::{CorrectedNumber, Correction};
 pub use recipient::{RecipientKind, TransferPurpose};
-pub use returns::{ReturnReason, return_reason};
+pub use returns::{ReturnReason, is_return_code, return_reason};
 pub use routing_number::is_routing_number;
 pub use status_decision::{AchProviderReport, AchProviderStatus, StatusDecision, decide_status};
 

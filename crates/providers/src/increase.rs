@@ -35,7 +35,7 @@ use crate::{
     check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     increase::{
-        call::{ApiClient, CreationState, interpret, interpret_creation},
+        call::{ApiClient, CreationState, interpret, interpret_creation, interpret_step},
         rail::Rail,
         types::{Account, Balance, List, RoutingNumber},
     },
@@ -86,6 +86,12 @@ impl AchTransfers for Increase {
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let mut calls = self.calls();
         let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
+        calls.finish(outcome)
+    }
+
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = cancel(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
@@ -217,10 +223,30 @@ async fn read(
     api: ApiClient<'_>,
     id: &str,
 ) -> Result<AchProviderReport, CallError> {
-    let rail = Rail::of_transfer(id);
-    let rail = rail.ok_or_else(|| refused(RejectionKind::Missing, Code::ProviderObjectMissing))?;
+    let rail = rail_of(id)?;
     let call = api.get(rail.retrieve(), &format!("{}/{id}", rail.path()))?;
     calls.run(&call, |answer| interpret(answer, |body| rail.report(body))).await
+}
+
+/// Only a transfer that waits for an approval can be canceled. The provider refuses any other alike, also one that an earlier
+/// try has canceled: reading it tells.
+async fn cancel(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<AchProviderReport, CallError> {
+    let rail = rail_of(id)?;
+    let call = api.act(rail.cancel(), &format!("{}/{id}/cancel", rail.path()))?;
+    match calls.run(&call, |answer| interpret_step(answer, |body| rail.report(body))).await {
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State => {
+            read(calls, api, id).await
+        }
+        outcome => outcome,
+    }
+}
+
+fn rail_of(id: &str) -> Result<Rail, CallError> {
+    Rail::of_transfer(id).ok_or_else(|| refused(RejectionKind::Missing, Code::ProviderObjectMissing))
 }
 
 async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use form_urlencoded::Serializer;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor, Timestamp,
@@ -32,7 +33,7 @@ use crate::{
     check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     modern_treasury::{
-        call::{ApiClient, CreationState, interpret_creation, read_json},
+        call::{ApiClient, CreationState, interpret_change, interpret_creation, read_json},
         request::Rail,
         types::{InternalAccount, PaymentOrder, Return, Reversal, RoutingNumber},
     },
@@ -84,6 +85,12 @@ impl AchTransfers for ModernTreasury {
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let mut calls = self.calls();
         let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
+        calls.finish(outcome)
+    }
+
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = cancel(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
@@ -208,6 +215,27 @@ async fn read(
     let call = api.get("payment_orders.retrieve", &format!("payment_orders/{id}"))?;
     let order = calls.run(&call, read_json::<PaymentOrder>).await?;
     report(calls, api, order).await
+}
+
+/// An order can be canceled until it is handed to the bank. One that can no longer be, or was canceled by an earlier try, is
+/// refused: reading it tells.
+async fn cancel(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<AchProviderReport, CallError> {
+    if !is_id(id) {
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
+    }
+    let body = json!({ "status": "cancelled" });
+    let call = api.change("payment_orders.update", &format!("payment_orders/{id}"), &body)?;
+    match calls.run(&call, interpret_change).await {
+        Ok(order) => report(calls, api, order).await,
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State => {
+            read(calls, api, id).await
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// A payment order as it stands. Two states say less than they seem to: `reversed` only that a reversal was sent, and

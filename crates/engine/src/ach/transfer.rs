@@ -69,6 +69,7 @@ impl Engine {
                 due: Some(order.created_at.saturating_add(self.options.resolver.lease)),
                 tries: 0,
                 waiting: None,
+                cancel_requested_at: None,
             };
             let new = NewTransfer {
                 transaction: self.new_id(TransactionId::new)?,

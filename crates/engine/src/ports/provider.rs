@@ -388,6 +388,10 @@ pub trait AchTransfers: Send + Sync {
     /// Reads a transfer by the provider's name for it.
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport>;
 
+    /// Cancels a transfer if the provider still can, and tells how it then stands: also where it no longer could, and where it
+    /// was canceled before.
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport>;
+
     /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.
     async fn can_access_account(&self, provider: &Provider) -> Call<bool>;

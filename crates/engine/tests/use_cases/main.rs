@@ -15,6 +15,7 @@ mod accounts;
 mod bank_details;
 mod bank_notices;
 mod books;
+mod cancel;
 mod configuration;
 mod confirm;
 mod deliveries;

@@ -57,6 +57,13 @@ impl Rail {
         }
     }
 
+    pub(super) const fn cancel(self) -> &'static str {
+        match self {
+            Self::Ach => "ach_transfers.cancel",
+            Self::RealTime => "real_time_payments_transfers.cancel",
+        }
+    }
+
     pub(super) const fn list(self) -> &'static str {
         match self {
             Self::Ach => "ach_transfers.list",

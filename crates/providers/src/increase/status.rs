@@ -23,6 +23,7 @@ pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
         transfer: transfer.id,
         provider_status,
         amount: Some(transfer.amount),
+        currency: transfer.currency.map(|code| fit(&code.to_ascii_uppercase(), 3)),
         reference: transfer.idempotency_key,
         expected_on: transfer.submission.as_ref().and_then(expected_on),
         corrections: corrections.into_iter().map(correction).collect(),
@@ -36,6 +37,7 @@ pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
         transfer: transfer.id,
         provider_status,
         amount: Some(transfer.amount),
+        currency: transfer.currency.map(|code| fit(&code.to_ascii_uppercase(), 3)),
         reference: transfer.idempotency_key,
         expected_on: None,
         corrections: Vec::new(),
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn a_whole_transfer() {
         let transfer = json!({
-            "id": "ach_transfer_1", "status": "submitted", "amount": 12_345, "idempotency_key": "ach_key",
+            "id": "ach_transfer_1", "status": "submitted", "amount": 12_345, "currency": "USD", "idempotency_key": "ach_key",
             "account_number": "000123456789", "routing_number": "021000021",
             "settlement": { "settled_at": "2026-11-03T13:30:00Z" },
             "submission": {
@@ -201,6 +203,7 @@ mod tests {
             transfer: "ach_transfer_1".to_owned(),
             provider_status: AchProviderStatus::Settled,
             amount: Minor::new(12_345),
+            currency: Some("USD".to_owned()),
             reference: Some("ach_key".to_owned()),
             expected_on: Some("2026-11-03".to_owned()),
             corrections: vec![correction],

@@ -14,6 +14,7 @@ pub(super) struct AchTransfer {
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
+    pub(super) currency: Option<String>,
     pub(super) idempotency_key: Option<String>,
     pub(super) submission: Option<Submission>,
     pub(super) settlement: Option<Settlement>,
@@ -58,6 +59,7 @@ pub(super) struct RealTimeTransfer {
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
+    pub(super) currency: Option<String>,
     pub(super) idempotency_key: Option<String>,
     pub(super) rejection: Option<Rejection>,
 }

@@ -28,5 +28,6 @@ mod square;
 mod stripe;
 mod stripe_options;
 mod support;
+mod transfer_cancel;
 mod transfer_faults;
 mod validators;

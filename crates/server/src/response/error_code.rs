@@ -94,6 +94,9 @@ error_codes! {
         NotVoidable "not_voidable":
             "The payment is not `authorized`, or was captured or voided already.",
             "Read the transaction; refund what was captured.";
+        NotCancelable "not_cancelable":
+            "The transfer has been sent, has ended, or is at a provider that cannot cancel it anymore; or it is a card payment.",
+            "Read the transaction; cancel only transfers that wait for an approval or were not handed to the bank yet.";
         NotRefundable "not_refundable":
             "The transaction is a bank transfer, has not succeeded, or has as many refunds as one can have.",
             "Refund only card payments whose status is `succeeded`.";

@@ -151,6 +151,21 @@ impl AchTransfers for Bank {
         call
     }
 
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let (id, world) = (transfer.to_owned(), Arc::clone(&self.life.world));
+        ask(&self.life, question("transfers.cancel", provider), move |_, ledger, account| {
+            let found = ledger.transfers.get_mut(&id).filter(|it| it.account == account);
+            let found = found.ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))?;
+            if found.standing == Standing::Accepted {
+                found.standing = Standing::Canceled;
+                found.past.push(Standing::Canceled);
+                world.note(account, format_args!("{id} Canceled"));
+            }
+            Ok(report(found))
+        })
+        .await
+    }
+
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.funding("accountId").unwrap_or_default().to_owned();
         ask(&self.life, question("accounts.retrieve", provider), move |_, _, account| {
@@ -224,6 +239,10 @@ async fn follow(world: Arc<World>, id: String) {
 fn change(world: &Arc<World>, id: &str, standing: Standing) {
     let mut ledger = lock(&world.providers);
     let Some(transfer) = ledger.transfers.get_mut(id) else { return };
+    // Canceled by us, it goes no further.
+    if transfer.standing == Standing::Canceled {
+        return;
+    }
     transfer.standing = standing;
     transfer.past.push(standing);
     let number = transfer.news.next();
@@ -250,6 +269,7 @@ fn report(transfer: &BankTransfer) -> AchProviderReport {
         transfer: transfer.id.clone(),
         provider_status,
         amount: Minor::new(transfer.amount),
+        currency: Some("USD".to_owned()),
         reference: Some(transfer.key.clone()),
         expected_on: None,
         corrections: Vec::new(),

@@ -2,3 +2,5 @@
 ALTER TABLE transfers ADD COLUMN recipient_kind TEXT NOT NULL DEFAULT 'individual';
 ALTER TABLE transfers ADD COLUMN purpose TEXT;
 ALTER TABLE transfers ADD COLUMN statement_descriptor TEXT;
+-- When somebody asked for its cancellation; none once that is decided.
+ALTER TABLE transfers ADD COLUMN cancel_requested_at INTEGER;

@@ -36,6 +36,7 @@ pub fn sending() -> TransferProgress {
         due: None,
         tries: 0,
         waiting: None,
+        cancel_requested_at: None,
     }
 }
 
@@ -51,6 +52,7 @@ fn full_progress(note: &str) -> TransferProgress {
         due: Some(at(7)),
         tries: u32::MAX,
         waiting: Some(format!("{note} {LETTERS}")),
+        cancel_requested_at: Some(at(6)),
     }
 }
 

@@ -28,7 +28,7 @@ macro_rules! transfer_columns {
          t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.recipient_kind,
          f.purpose, f.statement_descriptor, f.request, t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
-         t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
+         f.cancel_requested_at, t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
          t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
          t.dispute_respond_by, t.hold"
     };
@@ -89,12 +89,13 @@ table! {
         due_at: Number = new.progress.due,
         tries: Number = new.progress.tries,
         waiting: Text = &new.progress.waiting,
+        cancel_requested_at: Number = new.progress.cancel_requested_at,
         account: Text = new.order.account.as_ref().map(account::write),
         revision: Number = 0_u32,
     }
 }
 
-/// The columns from `sealed_account` to `waiting`.
+/// The columns from `sealed_account` to `cancel_requested_at`.
 pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
     row![
         &progress.sealed_account,
@@ -102,7 +103,8 @@ pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
         &progress.corrections,
         progress.due,
         progress.tries,
-        &progress.waiting
+        &progress.waiting,
+        progress.cancel_requested_at
     ]
 }
 
@@ -143,6 +145,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         due: cells.moment_or_none()?,
         tries: cells.count("number of tries")?,
         waiting: cells.text_or_none()?,
+        cancel_requested_at: cells.moment_or_none()?,
     };
     let CardTransaction { id, state, updated_at, .. } =
         read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;

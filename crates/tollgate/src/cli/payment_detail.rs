@@ -155,6 +155,11 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
             format!("{kind}{amount} {}{why}", detail.text("status"))
         }
+        "cancel_requested" => {
+            let by = detail.optional_text("actor").map(|actor| format!(" by {actor}")).unwrap_or_default();
+            format!("cancellation requested{by}")
+        }
+        "cancel_rejected" => "cancellation rejected: the provider can no longer cancel it".to_owned(),
         "hold_requested" => format!("{} requested by {}", detail.text("action"), detail.text("actor")),
         "refund_requested" => format!("refund requested by {}", detail.text("actor")),
         "dispute" => {

@@ -106,7 +106,8 @@ fn a_return_is_not_lost_while_our_key_is_refused(on: On) {
     assert_eq!(desk.status(&reference), "succeeded");
     desk.configure(&right);
     desk.wait_status(&reference, "failed");
-    assert_eq!(desk.transaction(&reference)["failure"]["code"], "R03");
+    let failure = desk.transaction(&reference)["failure"].clone();
+    assert_eq!((&failure["code"], &failure["kind"]), (&json!("R03"), &json!("return")));
     assert_eq!(desk.postings(&reference), ["reserve", "settle", "reverse"]);
     desk.wait_events(&world.simulator);
     desk.assert_books(Desk::FUNDS);
@@ -247,7 +248,8 @@ fn what_the_providers_staff_does_is_followed(on: On) {
     let (rejected, id) = world.taken("rejected by a person");
     world.simulator.staff(&id, "reject");
     desk.wait_status(&rejected, "failed");
-    assert_eq!(desk.transaction(&rejected)["failure"]["code"], "provider_rejected");
+    let failure = desk.transaction(&rejected)["failure"].clone();
+    assert_eq!((&failure["code"], &failure["kind"]), (&json!("provider_rejected"), &json!("failure")));
     assert_eq!(desk.postings(&rejected), ["reserve", "release"]);
 
     let (canceled, id) = world.taken("called off by a person");

@@ -69,6 +69,19 @@ impl AchTransfers for Bank {
         self.line.ask("transfers.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
+    /// Only what was not sent on can be canceled.
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let cancel = |records: &mut Records, account| {
+            let mut known = records.transfers.iter_mut().filter(|it| it.account == account);
+            let known = known.find(|it| it.id == transfer).ok_or_else(|| rejected(RejectionKind::Missing))?;
+            if known.status == AchProviderStatus::Accepted {
+                known.status = AchProviderStatus::Canceled;
+            }
+            Ok(report(known))
+        };
+        self.line.ask("transfers.cancel", CallKind::Command, provider, cancel).await
+    }
+
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.account_id().unwrap_or_default().to_owned();
         let sees = |_: &mut Records, account| Ok(named == format!("account {account}"));
@@ -90,6 +103,7 @@ fn report(transfer: &BankTransfer) -> AchProviderReport {
         transfer: transfer.id.clone(),
         provider_status: transfer.status.clone(),
         amount: Minor::new(transfer.amount),
+        currency: Some("USD".to_owned()),
         reference: Some(transfer.key.clone()),
         expected_on: None,
         corrections: transfer.corrections.clone(),
