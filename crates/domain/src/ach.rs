@@ -2,6 +2,7 @@
 
 mod calendar;
 mod correction;
+mod rail;
 mod recipient;
 mod returns;
 mod routing_number;
@@ -19,6 +20,7 @@ use crate::{
 
 pub use calendar::{Calendar, RailRules};
 pub use correction::{CorrectedNumber, Correction};
+pub use rail::TransferRail;
 pub use recipient::{RecipientKind, TransferPurpose};
 pub use returns::{ReturnReason, is_return_code, return_reason};
 pub use routing_number::is_routing_number;
@@ -66,6 +68,8 @@ pub struct TransferOrder {
     pub account: Option<ProviderAccount>,
     /// The channel routing picked.
     pub channel: Channel,
+    /// The network it takes, the same on every try; `None` for a transfer made before that was recorded.
+    pub rail: Option<TransferRail>,
     /// The rule that decided; `None` for the default target.
     pub matched: Option<Matched>,
     /// The configuration that decided.

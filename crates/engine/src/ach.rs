@@ -10,6 +10,7 @@ mod corrections;
 mod event;
 mod fingerprint;
 mod preview;
+pub(crate) mod rail;
 mod reads;
 mod replay;
 mod request;

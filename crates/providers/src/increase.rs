@@ -1,4 +1,4 @@
-//! The Increase API: ACH transfers for the standard and the same-day channel, real-time payments for the instant one.
+//! The Increase API: ACH transfers for the standard and the same-day channel, real-time payments or FedNow for the instant one.
 //!
 //! A key belongs for good to the one object it made, and lists find that object by its key: what became of a request
 //! whose answer was lost can always be asked.
@@ -22,7 +22,7 @@ use form_urlencoded::Serializer;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::{AchProviderReport, TransferOrder},
+    ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
@@ -30,12 +30,13 @@ use tollgate_engine::ports::{
     UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
+use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     increase::{
-        call::{ApiClient, CreationState, interpret, interpret_creation, interpret_step},
+        call::{ApiClient, CreationState, interpret, interpret_creation, interpret_step, unusable},
         rail::Rail,
         types::{Account, Balance, List, RoutingNumber},
     },
@@ -64,6 +65,12 @@ impl Increase {
 impl AchTransfers for Increase {
     fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
         request::check(order)
+    }
+
+    async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>> {
+        let mut calls = self.calls();
+        let outcome = instant_rail(&mut calls, ApiClient { provider }, routing_number).await;
+        calls.finish(outcome)
     }
 
     async fn send(
@@ -147,8 +154,15 @@ async fn send(
         Rail::Ach => request::ach(order, account, api.account()?, api.company_name())?,
         Rail::RealTime => {
             let body = request::real_time(order, account, api.account_number()?)?;
-            check_instant(calls, api, account).await.map_err(nothing_sent)?;
+            // An order from before the rail was chosen first.
+            if order.rail.is_none() {
+                check_instant(calls, api, account).await.map_err(nothing_sent)?;
+            }
             body
+        }
+        Rail::FedNow => {
+            let company = api.company_name().ok_or_else(unusable)?;
+            request::fednow(order, account, api.account_number()?, company)?
         }
     };
     let key = order.id.to_string();
@@ -165,15 +179,29 @@ async fn check_instant(
     api: ApiClient<'_>,
     account: &BankAccount,
 ) -> Result<(), CallError> {
-    let number = account.routing_number.expose();
+    let rail = instant_rail(calls, api, &account.routing_number).await?;
+    let takes_part = rail == Some(TransferRail::RealTimePayments);
+    takes_part.then_some(()).ok_or_else(rejection::instant_not_supported)
+}
+
+async fn instant_rail(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    routing_number: &Secret,
+) -> Result<Option<TransferRail>, CallError> {
+    const YES: &str = "supported";
+    let number = routing_number.expose();
     let query = Serializer::new(String::new()).append_pair("routing_number", number).finish();
     let call = api.get("routing_numbers.list", &format!("routing_numbers?{query}"))?;
     let banks: List<RoutingNumber> =
         calls.run(&call, |answer| interpret(answer, |body| serde_json::from_slice(body))).await?;
-    let takes_part = |bank: &RoutingNumber| {
-        bank.routing_number == number && bank.real_time_payments_transfers == "supported"
-    };
-    banks.data.iter().any(takes_part).then_some(()).ok_or_else(rejection::instant_not_supported)
+    let bank = banks.data.iter().find(|bank| bank.routing_number == number);
+    Ok(bank.and_then(|bank| {
+        if bank.real_time_payments_transfers == YES {
+            return Some(TransferRail::RealTimePayments);
+        }
+        (bank.fednow_transfers.as_deref() == Some(YES)).then_some(TransferRail::FedNow)
+    }))
 }
 
 /// Trouble before the transfer itself was sent.
@@ -267,5 +295,5 @@ async fn funds(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<Minor,
 }
 
 fn rail(order: &TransferOrder) -> Result<Rail, CallError> {
-    Rail::of(order.channel).ok_or_else(|| not_offered("This wire carries bank transfers only."))
+    Rail::of(order).ok_or_else(|| not_offered("This wire carries bank transfers only."))
 }

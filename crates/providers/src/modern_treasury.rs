@@ -20,7 +20,7 @@ use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::{AchProviderReport, TransferOrder},
+    ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
@@ -28,6 +28,7 @@ use tollgate_engine::ports::{
     UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
+use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
@@ -63,6 +64,13 @@ impl ModernTreasury {
 impl AchTransfers for ModernTreasury {
     fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
         request::check(order)
+    }
+
+    /// Payment orders are not made by FedNow.
+    async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>> {
+        let mut calls = self.calls();
+        let outcome = instant_rail(&mut calls, ApiClient { provider }, routing_number).await;
+        calls.finish(outcome)
     }
 
     async fn send(
@@ -143,7 +151,8 @@ async fn send(
     let rail =
         Rail::of(order.channel).ok_or_else(|| not_offered("This provider carries bank transfers only."))?;
     let body = request::payment_order(rail, order, account, api.account()?, api.company_name())?;
-    if rail == Rail::RealTime {
+    // An order from before the rail was chosen first.
+    if rail == Rail::RealTime && order.rail.is_none() {
         check_instant(calls, api, account).await.map_err(nothing_sent)?;
     }
     let call = api.create("payment_orders.create", "payment_orders", &body, order.id.to_string())?;
@@ -167,15 +176,24 @@ async fn check_instant(
     api: ApiClient<'_>,
     account: &BankAccount,
 ) -> Result<(), CallError> {
+    let rail = instant_rail(calls, api, &account.routing_number).await?;
+    rail.map(drop).ok_or_else(rejection::instant_not_supported)
+}
+
+async fn instant_rail(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    routing_number: &Secret,
+) -> Result<Option<TransferRail>, CallError> {
     let query = Serializer::new(String::new())
-        .append_pair("routing_number", account.routing_number.expose())
+        .append_pair("routing_number", routing_number.expose())
         .append_pair("routing_number_type", "aba")
         .finish();
     let call = api.get("validations.routing_numbers", &format!("validations/routing_numbers?{query}"))?;
     let found = missing_is_none(calls.run(&call, read_json::<RoutingNumber>).await)?;
     let takes_part =
         |bank: RoutingNumber| bank.supported_payment_types.iter().any(|known| known == Rail::RealTime.word());
-    found.is_some_and(takes_part).then_some(()).ok_or_else(rejection::instant_not_supported)
+    Ok(found.is_some_and(takes_part).then_some(TransferRail::RealTimePayments))
 }
 
 /// Trouble before the transfer itself was sent.

@@ -214,6 +214,7 @@ async fn transfer(
     facts.extend(progress.cancel_requested_at.map(|at| ("Cancellation requested", moment(at))));
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
+    facts.extend(order.rail.map(|rail| ("Rail", rail.as_str().to_owned())));
     facts.push(("Recipient", order.recipient_kind.as_str().to_owned()));
     facts.extend(order.purpose.map(|purpose| ("Purpose", purpose.as_str().to_owned())));
     facts.extend(order.statement_descriptor.clone().map(|text| ("Statement descriptor", text)));

@@ -220,6 +220,7 @@ mod tests {
             adapter: text(),
             account: None,
             channel: Channel::StandardAch,
+            rail: None,
             matched: None,
             config_version: 1,
             currency: Currency::USD,

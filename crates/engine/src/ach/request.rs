@@ -98,6 +98,15 @@ pub enum TransferError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
+    /// The receiving bank takes part in no instant network that the provider reaches.
+    #[error("the receiving bank does not support instant transfers")]
+    InstantNotSupported,
+    /// The provider could not say which instant network reaches the receiving bank.
+    #[error("the provider does not say how the receiving bank can be reached")]
+    RailUnknown {
+        /// When to try again.
+        retry_after: Duration,
+    },
     /// The rail it would take cannot carry part of it.
     #[error("{}: {}", .0.field, .0.message)]
     Unacceptable(OrderFault),

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Currency, Flow, Minor, Timestamp,
-    ach::{AchProviderReport, TransferOrder},
+    ach::{AchProviderReport, TransferOrder, TransferRail},
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
@@ -374,7 +374,10 @@ pub trait AchTransfers: Send + Sync {
         Ok(())
     }
 
-    /// Pays out the principal. A bank that does not take part in the order's channel is a refusal.
+    /// The instant network by which this provider reaches the bank of a routing number; `None` if there is none.
+    async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>>;
+
+    /// Pays out the principal on the order's rail. A bank that does not take part in it is a refusal.
     async fn send(
         &self,
         provider: &Provider,

@@ -24,6 +24,7 @@ mod expiry;
 mod follow_up;
 mod forgotten_keys;
 mod hold;
+mod instant;
 mod keys;
 mod prepare;
 mod provider_check;

@@ -87,7 +87,7 @@ impl<'a> ApiClient<'a> {
     }
 }
 
-fn unusable() -> CallError {
+pub(super) fn unusable() -> CallError {
     refused(RejectionKind::Credentials, Code::ProviderCredentials)
 }
 

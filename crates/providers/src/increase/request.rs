@@ -82,6 +82,20 @@ pub(super) fn real_time(
     }))
 }
 
+/// A payment by FedNow, which has to name who pays.
+pub(super) fn fednow(
+    order: &TransferOrder,
+    account: &BankAccount,
+    source_account_number: &str,
+    company_name: &str,
+) -> Result<Value, CallError> {
+    let mut body = real_time(order, account, source_account_number)?;
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("debtor_name".to_owned(), company_name.into());
+    }
+    Ok(body)
+}
+
 fn amount(order: &TransferOrder) -> Result<u64, CallError> {
     if order.currency != Currency::USD {
         return Err(rejection::amount_not_carried("This provider only supports US dollars."));
@@ -140,6 +154,7 @@ mod tests {
             adapter: "increase".to_owned(),
             account: None,
             channel,
+            rail: None,
             matched: None,
             config_version: 1,
             currency: Currency::USD,

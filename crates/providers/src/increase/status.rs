@@ -7,7 +7,7 @@ use tollgate_domain::ach::{
 
 use super::{
     rejection, returns,
-    types::{AchTransfer, NotificationOfChange, RealTimeTransfer, Rejection, Return, Submission},
+    types::{AchTransfer, InstantTransfer, NotificationOfChange, Rejection, Return, Submission},
 };
 use crate::{
     mask::{last_four, masked},
@@ -31,8 +31,18 @@ pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
 }
 
 /// A real-time payment as it stands.
-pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
+pub(super) fn real_time(transfer: InstantTransfer) -> AchProviderReport {
     let provider_status = real_time_status(&transfer.status, transfer.rejection.as_ref());
+    instant(transfer, provider_status)
+}
+
+/// A payment by FedNow as it stands.
+pub(super) fn fednow(transfer: InstantTransfer) -> AchProviderReport {
+    let provider_status = fednow_status(&transfer.status, transfer.rejection.as_ref());
+    instant(transfer, provider_status)
+}
+
+fn instant(transfer: InstantTransfer, provider_status: AchProviderStatus) -> AchProviderReport {
     AchProviderReport {
         transfer: transfer.id,
         provider_status,
@@ -73,6 +83,17 @@ fn real_time_status(status: &str, rejection: Option<&Rejection>) -> AchProviderS
         }
         "canceled" => AchProviderStatus::Canceled,
         other => unrecognized(other),
+    }
+}
+
+fn fednow_status(status: &str, rejection: Option<&Rejection>) -> AchProviderStatus {
+    match status {
+        "pending_submitting" => AchProviderStatus::Accepted,
+        "pending_response" => AchProviderStatus::Sent,
+        // By the provider, before the network saw it.
+        "reviewing_rejected" => AchProviderStatus::Rejected(rejection::ach_rejection()),
+        "pending_submission" | "submitted" => unrecognized(status),
+        other => real_time_status(other, rejection),
     }
 }
 
@@ -171,6 +192,26 @@ mod tests {
             ("", AchProviderStatus::Unrecognized(String::new())),
         ] {
             assert_eq!(real_time_status(status, Some(&closed)), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn every_state_of_a_payment_by_fednow() {
+        let closed = Rejection { reject_reason_code: Some("account_closed".to_owned()) };
+        for (status, expected) in [
+            ("pending_approval", AchProviderStatus::AwaitingApproval),
+            ("pending_reviewing", AchProviderStatus::Accepted),
+            ("requires_attention", AchProviderStatus::Attention),
+            ("pending_submitting", AchProviderStatus::Accepted),
+            ("pending_response", AchProviderStatus::Sent),
+            ("complete", AchProviderStatus::Settled),
+            ("rejected", AchProviderStatus::Rejected(rejection::real_time_rejection(Some("account_closed")))),
+            ("reviewing_rejected", AchProviderStatus::Rejected(rejection::ach_rejection())),
+            ("canceled", AchProviderStatus::Canceled),
+            ("submitted", AchProviderStatus::Unrecognized("submitted".to_owned())),
+            ("pending_submission", AchProviderStatus::Unrecognized("pending_submission".to_owned())),
+        ] {
+            assert_eq!(fednow_status(status, Some(&closed)), expected, "{status}");
         }
     }
 

@@ -82,6 +82,7 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         adapter: "increase".to_owned(),
         account: None,
         channel,
+        rail: None,
         matched: None,
         config_version: 1,
         currency: Currency::USD,
@@ -163,7 +164,7 @@ impl World {
     fn kinds(&self) -> &'static [&'static str] {
         match self.adapter {
             Adapter::ModernTreasury => &["payment_orders"],
-            _ => &["ach_transfers", "real_time_payments_transfers"],
+            _ => &["ach_transfers", "real_time_payments_transfers", "fednow_transfers"],
         }
     }
 }

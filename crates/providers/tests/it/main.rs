@@ -17,6 +17,7 @@ mod increase_script;
 mod increase_support;
 mod increase_validation;
 mod increase_webhooks;
+mod instant_rails;
 mod localstripe;
 mod modern_treasury;
 mod modern_treasury_support;

@@ -62,6 +62,15 @@ impl From<TransferError> for ApiError {
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }
+            TransferError::InstantNotSupported => Self::new(
+                ErrorCode::InstantNotSupported,
+                "The receiving bank does not support instant transfers; nothing was recorded. Route it by ACH instead.",
+            ),
+            TransferError::RailUnknown { retry_after } => Self::new(
+                ErrorCode::ProviderUnavailable,
+                "The provider could not tell how the receiving bank can be reached, and nothing was sent; try again later.",
+            )
+            .retry_after(retry_after),
             TransferError::Unacceptable(OrderFault { field, message }) => {
                 Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
             }

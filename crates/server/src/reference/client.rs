@@ -185,6 +185,7 @@ fn transfers(schemas: &mut Schemas) -> [Described; 4] {
             .fails(&[
                 ErrorCode::InsufficientWalletBalance,
                 ErrorCode::IdempotencyConflict,
+                ErrorCode::InstantNotSupported,
                 ErrorCode::ProviderRejected,
                 ErrorCode::ProviderUnavailable,
             ]),

@@ -69,6 +69,8 @@ words! {
     FailureKind = ["return", "failure"];
     /// Whom a transfer pays.
     RecipientKind = domain::ach::RecipientKind::ALL.map(domain::ach::RecipientKind::as_str);
+    /// A network that carries transfers.
+    TransferRail = domain::ach::TransferRail::ALL.map(domain::ach::TransferRail::as_str);
     /// What a transfer is for.
     TransferPurpose = domain::ach::TransferPurpose::ALL.map(domain::ach::TransferPurpose::as_str);
     /// What a key may do.

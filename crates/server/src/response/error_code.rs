@@ -141,6 +141,9 @@ error_codes! {
             "Send JSON with `Content-Type: application/json`.";
     }
     UNPROCESSABLE_ENTITY {
+        InstantNotSupported "instant_not_supported":
+            "The receiving bank takes part in no instant network that the provider reaches; nothing was recorded.",
+            "Route the transfer to a standard or same-day channel; the same key can be used again.";
         ProviderRejected "provider_rejected":
             "The provider's own validation rejected the transfer or payment.",
             "Correct what the message describes. A transfer keeps returning 422 under its key: use a new key for a new attempt.";

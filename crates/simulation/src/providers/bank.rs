@@ -9,11 +9,13 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor,
-    ach::{AchProviderReport, AchProviderStatus, TransferOrder},
+    ach::{AchProviderReport, AchProviderStatus, TransferOrder, TransferRail},
     id::TransferId,
     transaction::Failure,
 };
 use tollgate_engine::ports::{AchTransfers, BankAccount, Call, CallError, RejectionKind};
+
+use tollgate_vault::Secret;
 
 use super::{
     Account, BANK, Ledger,
@@ -98,6 +100,13 @@ fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a>
 
 #[async_trait]
 impl AchTransfers for Bank {
+    async fn instant_rail(&self, provider: &Provider, _: &Secret) -> Call<Option<TransferRail>> {
+        ask(&self.life, question("routing_numbers.list", provider), |_, _, _| {
+            Ok(Some(TransferRail::RealTimePayments))
+        })
+        .await
+    }
+
     async fn send(
         &self,
         provider: &Provider,

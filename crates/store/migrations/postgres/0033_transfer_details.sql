@@ -4,3 +4,5 @@ ALTER TABLE transfers ADD COLUMN purpose TEXT;
 ALTER TABLE transfers ADD COLUMN statement_descriptor TEXT;
 -- When somebody asked for its cancellation; none once that is decided.
 ALTER TABLE transfers ADD COLUMN cancel_requested_at BIGINT;
+-- The network an instant transfer takes.
+ALTER TABLE transfers ADD COLUMN rail TEXT;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tollgate_domain::{
     Channel, Currency, Principal, ServiceReference, Timestamp,
-    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose},
+    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail},
     card::DiscrepancyKind,
     event::EventKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
@@ -104,6 +104,7 @@ impl Nodes {
                 adapter: "increase".to_owned(),
                 account: None,
                 channel: Channel::StandardAch,
+                rail: None,
                 matched: None,
                 config_version: 1,
                 currency: Currency::USD,
@@ -142,6 +143,7 @@ impl Nodes {
         NewTransfer {
             order: TransferOrder {
                 channel: Channel::SameDayAch,
+                rail: Some(TransferRail::FedNow),
                 account: Some(account(Some("account_1"))),
                 matched: Some(Matched {
                     rule: Arc::from(LETTERS),

@@ -27,6 +27,7 @@ pub const UNDO: &str = "DROP TABLE sealing_keys;
      ALTER TABLE transfers DROP COLUMN purpose;
      ALTER TABLE transfers DROP COLUMN statement_descriptor;
      ALTER TABLE transfers DROP COLUMN cancel_requested_at;
+     ALTER TABLE transfers DROP COLUMN rail;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;
      DROP TABLE admin_changes;

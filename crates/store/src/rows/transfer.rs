@@ -2,7 +2,7 @@
 
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod,
-    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose},
+    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail},
     id::{EnvironmentId, PostingId, TransferId},
     ledger::{self, Account},
     transaction::{Status, TransactionState},
@@ -27,7 +27,7 @@ macro_rules! transfer_columns {
          t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
          t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.recipient_kind,
-         f.purpose, f.statement_descriptor, f.request, t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
+         f.purpose, f.statement_descriptor, f.rail, f.request, t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
          f.cancel_requested_at, t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
          t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
          t.dispute_respond_by, t.hold"
@@ -81,6 +81,7 @@ table! {
         recipient_kind: Text = new.order.recipient_kind.as_str(),
         purpose: Text = new.order.purpose.map(TransferPurpose::as_str),
         statement_descriptor: Text = &new.order.statement_descriptor,
+        rail: Text = new.order.rail.map(TransferRail::as_str),
         request: Text = &new.order.request,
         fingerprints: Text = &new.fingerprints,
         sealed_account: Text = &new.progress.sealed_account,
@@ -133,6 +134,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         recipient_kind: cells.word("kind of recipient", RecipientKind::parse)?,
         purpose: cells.word_or_none("purpose of a transfer", TransferPurpose::parse)?,
         statement_descriptor: cells.text_or_none()?,
+        rail: cells.word_or_none("rail of a transfer", TransferRail::parse)?,
         request: cells.text()?,
         created_at: cells.moment()?,
         account: account::read_or_none(cells)?,

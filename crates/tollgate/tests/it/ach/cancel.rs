@@ -17,7 +17,10 @@ fn a_transfer_that_waits_for_an_approval_is_canceled_once(on: On) {
     assert_eq!(desk.status(&reference), "processing");
     world.simulator.staff(&id, "require_approval");
     let canceled = cancel(desk, &reference).data(200);
-    assert_eq!((&canceled["transaction"]["status"], &canceled["replayed"]), (&json!("canceled"), &json!(false)));
+    assert_eq!(
+        (&canceled["transaction"]["status"], &canceled["replayed"]),
+        (&json!("canceled"), &json!(false))
+    );
     assert_eq!(canceled["transaction"]["pendingAction"], Value::Null);
     let calls = world.simulator.calls("ach_transfers.cancel");
     let again = cancel(desk, &reference);

@@ -324,11 +324,27 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
 
     let mut body = instant("instant to a slow bank");
     body["routingNumber"] = json!(SLOW_BANK);
-    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
-    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
-    let failed = desk.listed("transactions?status=failed");
-    assert_eq!(failed[0]["failure"]["code"], "instant_not_supported");
+    let before = desk.listed("transactions").len();
+    assert_eq!(desk.transfer(&body).failure(422), "instant_not_supported");
+    assert_eq!(desk.transfer(&body).failure(422), "instant_not_supported");
+    assert_eq!(desk.listed("transactions").len(), before, "nothing was recorded");
+    assert_eq!(world.simulator.calls("routing_numbers.list"), 2, "what a provider says of a bank is kept");
     assert_eq!(world.simulator.accepted(10).len(), 2);
+
+    // A bank that only FedNow reaches; the payment has to say who pays.
+    let mut body = instant("instant by FedNow");
+    body["routingNumber"] = json!("790000077");
+    assert_eq!(desk.transfer(&body).failure(503), "provider_not_configured");
+    let mut document = desk.document(world.simulator.address());
+    document["providers"]["ach_provider_a"]["funding"]["companyName"] = json!("Acme");
+    desk.configure(&document);
+    let reference = desk.made(&body);
+    let row = world.simulator.row(&reference);
+    assert_eq!((&row["debtor_name"], &row["creditor_name"]), (&json!("Acme"), &json!("Ada Example")));
+    assert_eq!(desk.transaction(&reference)["transfer"]["rail"], "fednow");
+    let complete = format!("increase/fednow_transfers/{}/complete", row["id"].as_str().unwrap());
+    world.simulator.control("POST", &complete, &json!({}));
+    desk.wait_status(&reference, "succeeded");
     // The same bank takes what is not instant.
     let mut body = desk.body("same day to a slow bank", 10_000);
     body["routingNumber"] = json!(SLOW_BANK);

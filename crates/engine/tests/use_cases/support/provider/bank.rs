@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor,
-    ach::{AchProviderReport, AchProviderStatus, TransferOrder},
+    ach::{AchProviderReport, AchProviderStatus, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{AchTransfers, BankAccount, Call, RejectionKind};
+
+use tollgate_vault::Secret;
 
 use super::{BankTransfer, CallKind, Line, Records, rejected};
 
@@ -20,6 +22,11 @@ pub(super) struct Bank {
 
 #[async_trait]
 impl AchTransfers for Bank {
+    async fn instant_rail(&self, provider: &Provider, number: &Secret) -> Call<Option<TransferRail>> {
+        let rail = |records: &mut Records, _| Ok(records.instant_rails.get(number.expose()).copied());
+        self.line.ask("routing_numbers.list", CallKind::ProviderRead, provider, rail).await
+    }
+
     async fn send(
         &self,
         provider: &Provider,
@@ -42,6 +49,7 @@ impl AchTransfers for Bank {
             }
             let (id, status) = (records.next_id("transfer"), AchProviderStatus::Accepted);
             records.transfers.push(BankTransfer {
+                rail: order.rail,
                 id,
                 account,
                 key,
