@@ -52,6 +52,11 @@ const fn open(name: &'static str) -> FieldSpec {
     FieldSpec { name, secret: false, required: true, length_max: None }
 }
 
+/// Needed for some transfers only.
+const fn optional_id(name: &'static str) -> FieldSpec {
+    FieldSpec { required: false, ..open(name) }
+}
+
 const fn optional_text(name: &'static str, length_max: usize) -> FieldSpec {
     FieldSpec { required: false, length_max: Some(length_max), ..open(name) }
 }
@@ -137,7 +142,7 @@ impl Adapter {
     pub(crate) const fn funding_fields(self) -> &'static [FieldSpec] {
         // An entry has room for so much of a company's name.
         const INCREASE: &[FieldSpec] =
-            &[open("accountId"), open("accountNumberId"), optional_text("companyName", 16)];
+            &[open("accountId"), optional_id("accountNumberId"), optional_text("companyName", 16)];
         const MODERN_TREASURY: &[FieldSpec] =
             &[open("originatingAccountId"), optional_text("companyName", 16)];
         match self {

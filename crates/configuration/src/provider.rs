@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use tollgate_domain::ach::TransferRail;
 use tollgate_vault::{Sealer, Secret};
 
 use crate::{
@@ -145,6 +146,18 @@ impl Provider {
         let mut missing = self.missing();
         missing.retain(|path| !path.starts_with("credentials.webhook"));
         missing
+    }
+
+    /// What is still missing before transfers can take this rail, as paths below its entry.
+    pub fn missing_for(&self, rail: TransferRail) -> Vec<String> {
+        let needed: &[&str] = match (self.adapter, rail) {
+            (Adapter::Increase, TransferRail::RealTimePayments) => &["accountNumberId"],
+            // A payment by FedNow has to name who pays.
+            (Adapter::Increase, TransferRail::FedNow) => &["accountNumberId", "companyName"],
+            _ => &[],
+        };
+        let missing = needed.iter().filter(|name| self.funding(name).is_none());
+        missing.map(|name| format!("funding.{name}")).collect()
     }
 
     /// The credential that verifies webhooks.

@@ -4,7 +4,9 @@
 
 use serde_json::{Value, json};
 use tollgate_configuration::{Configuration, ValidationError};
-use tollgate_domain::{Channel, Currency, Minor, PaymentMethod, Timestamp, id::EnvironmentId};
+use tollgate_domain::{
+    Channel, Currency, Minor, PaymentMethod, Timestamp, ach::TransferRail, id::EnvironmentId,
+};
 use tollgate_vault::{MasterKey, Sealer, Secret};
 
 const STRIPE_SECRET: &str = "sk_test_a_long_enough_secret_1234";
@@ -71,7 +73,10 @@ fn the_example_is_read_into_what_it_says() {
     assert_eq!(provider.base_url.as_deref(), Some("http://127.0.0.1:9/x"));
     assert!(provider.missing().is_empty());
     let ach = configuration.providers.get("ach_provider_a").unwrap();
-    assert_eq!(ach.missing(), ["credentials.apiKey", "credentials.webhookSecret", "funding.accountNumberId"]);
+    assert_eq!(ach.missing(), ["credentials.apiKey", "credentials.webhookSecret"]);
+    assert_eq!(ach.missing_for(TransferRail::Ach), Vec::<String>::new());
+    assert_eq!(ach.missing_for(TransferRail::RealTimePayments), ["funding.accountNumberId"]);
+    assert_eq!(ach.missing_for(TransferRail::FedNow), ["funding.accountNumberId"]);
     assert_eq!(ach.funding("companyName"), Some("Acme Payments"));
     assert!(configuration.routing(PaymentMethod::Ach).enabled());
     assert_eq!(configuration.web_card.rules().len(), 1);

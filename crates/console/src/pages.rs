@@ -1,5 +1,6 @@
 //! A file per page.
 
+pub(crate) mod cancel;
 pub(crate) mod config;
 pub(crate) mod deliveries;
 pub(crate) mod disputes;

@@ -14,9 +14,9 @@ use http::{HeaderValue, header};
 use crate::{
     layout::assets,
     pages::{
-        config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys, not_found,
-        overview, payment, payments, providers, refund, routing, sign_in, statement, try_out, waiting,
-        wallets,
+        cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys,
+        not_found, overview, payment, payments, providers, refund, routing, sign_in, statement, try_out,
+        waiting, wallets,
     },
     request::signed_in::session_of,
     state::{Console, SharedConsole},
@@ -31,6 +31,7 @@ pub fn router(console: Console) -> Router {
         .route("/payments/{reference}", get(payment::show))
         .route("/payments/{reference}/capture", get(hold::show_capture).post(hold::capture))
         .route("/payments/{reference}/void", get(hold::show_void).post(hold::void))
+        .route("/payments/{reference}/cancel", get(cancel::show).post(cancel::post))
         .route("/payments/{reference}/refund", get(refund::show).post(refund::post))
         .route("/payments/{reference}/corrected-account", post(payment::reveal))
         .route("/routing", get(routing::show))

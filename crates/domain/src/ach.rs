@@ -2,6 +2,8 @@
 
 mod calendar;
 mod correction;
+mod rail;
+mod recipient;
 mod returns;
 mod routing_number;
 mod status_decision;
@@ -18,7 +20,9 @@ use crate::{
 
 pub use calendar::{Calendar, RailRules};
 pub use correction::{CorrectedNumber, Correction};
-pub use returns::{ReturnReason, return_reason};
+pub use rail::TransferRail;
+pub use recipient::{RecipientKind, TransferPurpose};
+pub use returns::{ReturnReason, is_return_code, return_reason};
 pub use routing_number::is_routing_number;
 pub use status_decision::{AchProviderReport, AchProviderStatus, StatusDecision, decide_status};
 
@@ -64,6 +68,8 @@ pub struct TransferOrder {
     pub account: Option<ProviderAccount>,
     /// The channel routing picked.
     pub channel: Channel,
+    /// The network it takes, the same on every try; `None` for a transfer made before that was recorded.
+    pub rail: Option<TransferRail>,
     /// The rule that decided; `None` for the default target.
     pub matched: Option<Matched>,
     /// The configuration that decided.
@@ -92,6 +98,12 @@ pub struct TransferOrder {
     pub metadata: String,
     /// Remittance information for the receiver, as JSON text.
     pub remittance: Option<String>,
+    /// Whom it pays.
+    pub recipient_kind: RecipientKind,
+    /// What it is for, where that has to be said.
+    pub purpose: Option<TransferPurpose>,
+    /// What the receiver's statement is to say: printable ASCII.
+    pub statement_descriptor: Option<String>,
     /// The request that asked.
     pub request: String,
     /// When it was asked.

@@ -5,10 +5,12 @@
 
 mod account;
 pub(crate) mod account_keys;
+mod cancel;
 mod corrections;
 mod event;
 mod fingerprint;
 mod preview;
+pub(crate) mod rail;
 mod reads;
 mod replay;
 mod request;
@@ -22,6 +24,7 @@ use tollgate_configuration::{Adapter, Provider};
 
 use crate::{engine::Engine, ports::AchTransfers, snapshot::EnvironmentView};
 
+pub use cancel::{CancelError, TransferCanceled};
 pub use corrections::{CorrectedAccount, notifications_of_change};
 pub use preview::Preview;
 pub use reads::TransferRead;

@@ -10,7 +10,7 @@ use tollgate_domain::{
 use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer};
 
 use crate::{
-    ach::account_keys::AccountKeys,
+    ach::{account_keys::AccountKeys, rail::InstantRails},
     directory::Directory,
     host::Process,
     key_conflicts::KeyConflicts,
@@ -50,6 +50,7 @@ pub struct Engine {
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
     pub(crate) provider_watch: ProviderWatch,
+    pub(crate) instant_rails: InstantRails,
     pub(crate) key_conflicts: KeyConflicts,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
@@ -131,6 +132,7 @@ impl Engine {
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             provider_watch: ProviderWatch::default(),
+            instant_rails: InstantRails::default(),
             key_conflicts: KeyConflicts::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),

@@ -38,8 +38,8 @@ mod wallet;
 mod webhook;
 
 pub use ach::{
-    Bank, CorrectedAccount, CustomerToken, IssueTokenError, IssuedToken, Preview, TokenError,
-    TransferCreated, TransferError, TransferRead, TransferRequest, notifications_of_change,
+    Bank, CancelError, CorrectedAccount, CustomerToken, IssueTokenError, IssuedToken, Preview, TokenError,
+    TransferCanceled, TransferCreated, TransferError, TransferRead, TransferRequest, notifications_of_change,
 };
 pub use books::{EnvironmentStatement, Statement};
 pub use card::{

@@ -21,6 +21,16 @@ pub(crate) fn ascii(text: &str, length_max: usize) -> String {
     written
 }
 
+/// Whether a character is in [`ascii`]'s text in some spelling. Accents that stand by themselves and marks that nobody sees go
+/// without a loss.
+pub(crate) fn is_spelled(letter: char) -> bool {
+    letter.is_ascii()
+        || letter.is_whitespace()
+        || letter.is_control()
+        || matches!(letter, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+        || !spelling(letter).is_empty()
+}
+
 /// A letter's usual spelling. Pictures have names, which mean nothing in a bank's file: `:crab:`.
 fn spelling(letter: char) -> &'static str {
     let spelling = any_ascii::any_ascii_char(letter);
@@ -50,6 +60,16 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(ascii(text, 200), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_spelling_is_noticed() {
+        for text in ["Café №7 — 10 €", "e\u{301}te\u{301}", "王小明", "a\tb\u{a0}c", "\u{feff}x"] {
+            assert!(text.chars().all(is_spelled), "{text}");
+        }
+        for text in ["🦀", "paid \u{e000}"] {
+            assert!(!text.chars().all(is_spelled), "{text}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The Increase API: ACH transfers for the standard and the same-day channel, real-time payments for the instant one.
+//! The Increase API: ACH transfers for the standard and the same-day channel, real-time payments or FedNow for the instant one.
 //!
 //! A key belongs for good to the one object it made, and lists find that object by its key: what became of a request
 //! whose answer was lost can always be asked.
@@ -22,20 +22,21 @@ use form_urlencoded::Serializer;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::{AchProviderReport, TransferOrder},
+    ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
-    ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
-    WebhookNotice, WebhookReader,
+    OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
+    UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
+use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     increase::{
-        call::{ApiClient, CreationState, interpret, interpret_creation},
+        call::{ApiClient, CreationState, interpret, interpret_creation, interpret_step, unusable},
         rail::Rail,
         types::{Account, Balance, List, RoutingNumber},
     },
@@ -62,6 +63,16 @@ impl Increase {
 
 #[async_trait]
 impl AchTransfers for Increase {
+    fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
+        request::check(order)
+    }
+
+    async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>> {
+        let mut calls = self.calls();
+        let outcome = instant_rail(&mut calls, ApiClient { provider }, routing_number).await;
+        calls.finish(outcome)
+    }
+
     async fn send(
         &self,
         provider: &Provider,
@@ -82,6 +93,12 @@ impl AchTransfers for Increase {
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let mut calls = self.calls();
         let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
+        calls.finish(outcome)
+    }
+
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = cancel(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
@@ -137,8 +154,15 @@ async fn send(
         Rail::Ach => request::ach(order, account, api.account()?, api.company_name())?,
         Rail::RealTime => {
             let body = request::real_time(order, account, api.account_number()?)?;
-            check_instant(calls, api, account).await.map_err(nothing_sent)?;
+            // An order from before the rail was chosen first.
+            if order.rail.is_none() {
+                check_instant(calls, api, account).await.map_err(nothing_sent)?;
+            }
             body
+        }
+        Rail::FedNow => {
+            let company = api.company_name().ok_or_else(unusable)?;
+            request::fednow(order, account, api.account_number()?, company)?
         }
     };
     let key = order.id.to_string();
@@ -155,15 +179,29 @@ async fn check_instant(
     api: ApiClient<'_>,
     account: &BankAccount,
 ) -> Result<(), CallError> {
-    let number = account.routing_number.expose();
+    let rail = instant_rail(calls, api, &account.routing_number).await?;
+    let takes_part = rail == Some(TransferRail::RealTimePayments);
+    takes_part.then_some(()).ok_or_else(rejection::instant_not_supported)
+}
+
+async fn instant_rail(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    routing_number: &Secret,
+) -> Result<Option<TransferRail>, CallError> {
+    const YES: &str = "supported";
+    let number = routing_number.expose();
     let query = Serializer::new(String::new()).append_pair("routing_number", number).finish();
     let call = api.get("routing_numbers.list", &format!("routing_numbers?{query}"))?;
     let banks: List<RoutingNumber> =
         calls.run(&call, |answer| interpret(answer, |body| serde_json::from_slice(body))).await?;
-    let takes_part = |bank: &RoutingNumber| {
-        bank.routing_number == number && bank.real_time_payments_transfers == "supported"
-    };
-    banks.data.iter().any(takes_part).then_some(()).ok_or_else(rejection::instant_not_supported)
+    let bank = banks.data.iter().find(|bank| bank.routing_number == number);
+    Ok(bank.and_then(|bank| {
+        if bank.real_time_payments_transfers == YES {
+            return Some(TransferRail::RealTimePayments);
+        }
+        (bank.fednow_transfers.as_deref() == Some(YES)).then_some(TransferRail::FedNow)
+    }))
 }
 
 /// Trouble before the transfer itself was sent.
@@ -213,10 +251,30 @@ async fn read(
     api: ApiClient<'_>,
     id: &str,
 ) -> Result<AchProviderReport, CallError> {
-    let rail = Rail::of_transfer(id);
-    let rail = rail.ok_or_else(|| refused(RejectionKind::Missing, Code::ProviderObjectMissing))?;
+    let rail = rail_of(id)?;
     let call = api.get(rail.retrieve(), &format!("{}/{id}", rail.path()))?;
     calls.run(&call, |answer| interpret(answer, |body| rail.report(body))).await
+}
+
+/// Only a transfer that waits for an approval can be canceled. The provider refuses any other alike, also one that an earlier
+/// try has canceled: reading it tells.
+async fn cancel(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<AchProviderReport, CallError> {
+    let rail = rail_of(id)?;
+    let call = api.act(rail.cancel(), &format!("{}/{id}/cancel", rail.path()))?;
+    match calls.run(&call, |answer| interpret_step(answer, |body| rail.report(body))).await {
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State => {
+            read(calls, api, id).await
+        }
+        outcome => outcome,
+    }
+}
+
+fn rail_of(id: &str) -> Result<Rail, CallError> {
+    Rail::of_transfer(id).ok_or_else(|| refused(RejectionKind::Missing, Code::ProviderObjectMissing))
 }
 
 async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
@@ -237,5 +295,5 @@ async fn funds(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<Minor,
 }
 
 fn rail(order: &TransferOrder) -> Result<Rail, CallError> {
-    Rail::of(order.channel).ok_or_else(|| not_offered("This wire carries bank transfers only."))
+    Rail::of(order).ok_or_else(|| not_offered("This wire carries bank transfers only."))
 }

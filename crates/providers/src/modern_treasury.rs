@@ -16,23 +16,25 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use form_urlencoded::Serializer;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::{AchProviderReport, TransferOrder},
+    ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
-    ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
-    WebhookNotice, WebhookReader,
+    OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
+    UnreadableEvent, WebhookNotice, WebhookReader,
 };
 use tollgate_http::HttpClient;
+use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
     failure::{Code, missing_is_none, not_offered, refused, unknown},
     modern_treasury::{
-        call::{ApiClient, CreationState, interpret_creation, read_json},
+        call::{ApiClient, CreationState, interpret_change, interpret_creation, read_json},
         request::Rail,
         types::{InternalAccount, PaymentOrder, Return, Reversal, RoutingNumber},
     },
@@ -60,6 +62,17 @@ impl ModernTreasury {
 
 #[async_trait]
 impl AchTransfers for ModernTreasury {
+    fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
+        request::check(order)
+    }
+
+    /// Payment orders are not made by FedNow.
+    async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>> {
+        let mut calls = self.calls();
+        let outcome = instant_rail(&mut calls, ApiClient { provider }, routing_number).await;
+        calls.finish(outcome)
+    }
+
     async fn send(
         &self,
         provider: &Provider,
@@ -80,6 +93,12 @@ impl AchTransfers for ModernTreasury {
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let mut calls = self.calls();
         let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
+        calls.finish(outcome)
+    }
+
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let mut calls = self.calls();
+        let outcome = cancel(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
@@ -132,7 +151,8 @@ async fn send(
     let rail =
         Rail::of(order.channel).ok_or_else(|| not_offered("This provider carries bank transfers only."))?;
     let body = request::payment_order(rail, order, account, api.account()?, api.company_name())?;
-    if rail == Rail::RealTime {
+    // An order from before the rail was chosen first.
+    if rail == Rail::RealTime && order.rail.is_none() {
         check_instant(calls, api, account).await.map_err(nothing_sent)?;
     }
     let call = api.create("payment_orders.create", "payment_orders", &body, order.id.to_string())?;
@@ -156,15 +176,24 @@ async fn check_instant(
     api: ApiClient<'_>,
     account: &BankAccount,
 ) -> Result<(), CallError> {
+    let rail = instant_rail(calls, api, &account.routing_number).await?;
+    rail.map(drop).ok_or_else(rejection::instant_not_supported)
+}
+
+async fn instant_rail(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    routing_number: &Secret,
+) -> Result<Option<TransferRail>, CallError> {
     let query = Serializer::new(String::new())
-        .append_pair("routing_number", account.routing_number.expose())
+        .append_pair("routing_number", routing_number.expose())
         .append_pair("routing_number_type", "aba")
         .finish();
     let call = api.get("validations.routing_numbers", &format!("validations/routing_numbers?{query}"))?;
     let found = missing_is_none(calls.run(&call, read_json::<RoutingNumber>).await)?;
     let takes_part =
         |bank: RoutingNumber| bank.supported_payment_types.iter().any(|known| known == Rail::RealTime.word());
-    found.is_some_and(takes_part).then_some(()).ok_or_else(rejection::instant_not_supported)
+    Ok(found.is_some_and(takes_part).then_some(TransferRail::RealTimePayments))
 }
 
 /// Trouble before the transfer itself was sent.
@@ -204,6 +233,27 @@ async fn read(
     let call = api.get("payment_orders.retrieve", &format!("payment_orders/{id}"))?;
     let order = calls.run(&call, read_json::<PaymentOrder>).await?;
     report(calls, api, order).await
+}
+
+/// An order can be canceled until it is handed to the bank. One that can no longer be, or was canceled by an earlier try, is
+/// refused: reading it tells.
+async fn cancel(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    id: &str,
+) -> Result<AchProviderReport, CallError> {
+    if !is_id(id) {
+        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
+    }
+    let body = json!({ "status": "cancelled" });
+    let call = api.change("payment_orders.update", &format!("payment_orders/{id}"), &body)?;
+    match calls.run(&call, interpret_change).await {
+        Ok(order) => report(calls, api, order).await,
+        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State => {
+            read(calls, api, id).await
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// A payment order as it stands. Two states say less than they seem to: `reversed` only that a reversal was sent, and

@@ -11,6 +11,7 @@ pub(crate) mod quote;
 pub(crate) mod refunds;
 pub(crate) mod transactions;
 pub(crate) mod transfer_body;
+pub(crate) mod transfer_cancel;
 pub(crate) mod transfer_preview;
 pub(crate) mod transfers;
 pub(crate) mod wallet;

@@ -17,8 +17,8 @@ use crate::{
     app::SharedApp,
     checkout_pages,
     client_api::{
-        component, confirm, customer_tokens, holds, payments, quote, refunds, transactions, transfer_preview,
-        transfers, wallet,
+        component, confirm, customer_tokens, holds, payments, quote, refunds, transactions, transfer_cancel,
+        transfer_preview, transfers, wallet,
     },
     operations, provider_webhooks,
     reference::serve as reference,
@@ -59,6 +59,7 @@ operations! {
     "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue;
     "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfer_preview::handle;
     "transfer_make" POST "/client/v1/ach/transfers" post transfers::make;
+    "transfer_cancel" POST "/client/v1/ach/transfers/{reference}/cancel" post transfer_cancel::cancel;
     "client_wallet" GET "/client/v1/wallet" get wallet::read;
     "transaction_list" GET "/client/v1/transactions" get transactions::list;
     "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read;
@@ -102,6 +103,7 @@ operations! {
     "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read;
     "admin_payment_capture" POST "/admin/v1/environments/{environment}/transactions/{reference}/capture" post admin_holds::capture;
     "admin_payment_void" POST "/admin/v1/environments/{environment}/transactions/{reference}/void" post admin_holds::void;
+    "admin_transfer_cancel" POST "/admin/v1/environments/{environment}/transactions/{reference}/cancel" post admin_transfers::cancel;
     "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create;
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;

@@ -1,4 +1,4 @@
-//! The Increase API: ACH transfers and real-time payments.
+//! The Increase API: ACH transfers, real-time payments and payments by FedNow.
 
 mod ach_transfers;
 mod bank;
@@ -9,6 +9,7 @@ mod drive;
 mod error;
 mod event_subscriptions;
 mod events;
+mod fednow_transfers;
 mod list;
 mod objects;
 mod returns;
@@ -25,7 +26,7 @@ use axum::routing::MethodFilter;
 use crate::api::Api;
 use crate::call_handler::{endpoint, refuse};
 use error::IncreaseError;
-use objects::{Ach, Rtp};
+use objects::{Ach, FedNow, Rtp};
 
 pub(crate) use call::Increase;
 pub(crate) use drive::drive;
@@ -41,6 +42,7 @@ const PATCH: MethodFilter = MethodFilter::PATCH;
 pub(crate) fn router(api: Api<Increase>) -> Router {
     let call = endpoint::<Increase>;
     let (ach, rtp) = ("/ach_transfers", "/real_time_payments_transfers");
+    let fednow = "/fednow_transfers";
     let subscriptions = "/event_subscriptions";
     let one = |kind: &str, step: &str| format!("{kind}/{{id}}{step}");
     let simulated = |kind: &str, step: &str| format!("/simulations{kind}/{{id}}/{step}");
@@ -61,6 +63,11 @@ pub(crate) fn router(api: Api<Increase>) -> Router {
             &one(rtp, "/cancel"),
             call(POST, "real_time_payments_transfers.cancel", transfers::cancel::<Rtp>),
         )
+        .route(fednow, call(POST, "fednow_transfers.create", fednow_transfers::create))
+        .route(fednow, call(GET, "fednow_transfers.list", transfers::list::<FedNow>))
+        .route(&one(fednow, ""), call(GET, "fednow_transfers.retrieve", transfers::retrieve::<FedNow>))
+        .route(&one(fednow, "/approve"), call(POST, "fednow_transfers.approve", transfers::approve::<FedNow>))
+        .route(&one(fednow, "/cancel"), call(POST, "fednow_transfers.cancel", transfers::cancel::<FedNow>))
         .route("/routing_numbers", call(GET, "routing_numbers.list", directory::routing_numbers))
         .route("/accounts/{id}", call(GET, "accounts.retrieve", directory::account))
         .route("/accounts/{id}/balance", call(GET, "accounts.balance", directory::balance))

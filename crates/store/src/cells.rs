@@ -94,6 +94,15 @@ impl<'a> Cells<'a> {
     }
 
     /// A text that `parse` knows.
+    pub(crate) fn word_or_none<T>(
+        &mut self,
+        what: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        let text = self.text_or_none()?;
+        text.map(|text| parse(&text).ok_or(Fault::CorruptRow(CorruptRow(what)))).transpose()
+    }
+
     pub(crate) fn word<T>(
         &mut self,
         what: &'static str,

@@ -79,6 +79,8 @@ struct PaymentPage {
     can_refund: bool,
     /// Whether it can be captured or voided now.
     is_held: bool,
+    /// Whether it is a transfer that may still be canceled.
+    can_cancel: bool,
     decision: String,
     config_version: u64,
     rules: Option<Vec<RuleView>>,
@@ -113,6 +115,7 @@ struct PaymentView<'a> {
     refunds: &'a [Refund],
     /// Whether there is a corrected account number that is not shown yet.
     can_reveal: bool,
+    can_cancel: bool,
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
@@ -169,6 +172,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         postings: card_postings(&read.postings, order.currency),
         refunds: &read.payment.refunds,
         can_reveal: false,
+        can_cancel: false,
     };
     render(signed_in, environment, details).await
 }
@@ -207,8 +211,13 @@ async fn transfer(
             ),
         ),
     ];
+    facts.extend(progress.cancel_requested_at.map(|at| ("Cancellation requested", moment(at))));
     facts.extend(progress.expected_on.clone().map(|day| ("Expected to arrive", day)));
     facts.extend(order.remittance.clone().map(|text| ("Remittance", text)));
+    facts.extend(order.rail.map(|rail| ("Rail", rail.as_str().to_owned())));
+    facts.push(("Recipient", order.recipient_kind.as_str().to_owned()));
+    facts.extend(order.purpose.map(|purpose| ("Purpose", purpose.as_str().to_owned())));
+    facts.extend(order.statement_descriptor.clone().map(|text| ("Statement descriptor", text)));
     let notified = notifications_of_change(&read.transfer);
     let has_corrected_account = notified
         .as_array()
@@ -244,6 +253,8 @@ async fn transfer(
         postings: postings(&read.postings, order.currency),
         refunds: &[],
         can_reveal: has_corrected_account && revealed.is_empty(),
+        can_cancel: matches!(read.transfer.state.status, Status::Pending | Status::Processing)
+            && progress.cancel_requested_at.is_none(),
     };
     render(signed_in, environment, details).await
 }
@@ -321,6 +332,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         is_held: state.is_some_and(|state| {
             state.status == Status::Authorized && state.hold.is_none_or(|hold| hold.pending.is_none())
         }),
+        can_cancel: details.can_cancel,
         refunds: details.refunds.iter().map(|refund| RefundRow::of(refund, details.currency)).collect(),
         decision: match details.matched {
             Some(matched) => format!("{decided} (rule {})", matched.rule),

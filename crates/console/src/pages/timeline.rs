@@ -88,6 +88,14 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             let said = said.into_iter().chain(failure).collect();
             ("cool", format!("{} {}", capitalized(kind), text(detail, "status")), said)
         }
+        "cancel_requested" => {
+            let by = optional(detail, "actor").map(|actor| format!("By {actor}."));
+            ("", "Cancellation requested".to_owned(), by.into_iter().collect())
+        }
+        "cancel_rejected" => {
+            let said = "The provider can no longer cancel it; it goes on.".to_owned();
+            ("warn", "Cancellation rejected".to_owned(), vec![said])
+        }
         "hold_requested" => {
             let what = capitalized(&text(detail, "action"));
             ("", format!("{what} requested"), vec![format!("By {}.", text(detail, "actor"))])

@@ -47,6 +47,13 @@ const REASONS: &[ReturnReason] = &[
     ReturnReason { code: "reversed", sentence: "It was reversed at the provider, and the money came back." },
 ];
 
+/// Whether a failure's code is that of a return: the network's own, or one for a return that came without it.
+pub fn is_return_code(code: &str) -> bool {
+    let number = code.strip_prefix('R').unwrap_or_default();
+    let is_network = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_network || matches!(code, "returned" | "reversed")
+}
+
 /// What a code means; `None` for one that is not in the table, which is passed on as it is.
 pub fn return_reason(code: &str) -> Option<&'static ReturnReason> {
     REASONS.iter().find(|reason| reason.code == code)
@@ -61,5 +68,22 @@ mod tests {
         assert!(REASONS.is_sorted_by(|one, other| one.code < other.code));
         assert_eq!(return_reason("R03").unwrap().code, "R03");
         assert_eq!(return_reason("R99"), None);
+        assert!(REASONS.iter().all(|reason| is_return_code(reason.code)));
+    }
+
+    #[test]
+    fn returns_are_told_from_other_failures() {
+        for (code, expected) in [
+            ("R03", true),
+            ("R99", true),
+            ("returned", true),
+            ("R3", false),
+            ("R033", false),
+            ("Rxy", false),
+            ("provider_rejected", false),
+            ("", false),
+        ] {
+            assert_eq!(is_return_code(code), expected, "{code}");
+        }
     }
 }

@@ -66,6 +66,8 @@ pub struct AchProviderReport {
     pub provider_status: AchProviderStatus,
     /// What is paid out, where the provider said it.
     pub amount: Option<Minor>,
+    /// The currency's code in capital letters, where the provider said it.
+    pub currency: Option<String>,
     /// Our reference, as the provider has it.
     pub reference: Option<String>,
     /// The day the provider expects it to arrive, as `YYYY-MM-DD`.
@@ -169,6 +171,7 @@ fn discrepancies(
     };
     let principal = order.fee.principal.to_string();
     compare(DiscrepancyKind::Amount, Some(principal), report.amount.map(|amount| amount.to_string()));
+    compare(DiscrepancyKind::Currency, Some(order.currency.to_string()), report.currency.clone());
     compare(DiscrepancyKind::Reference, Some(order.id.to_string()), report.reference.clone());
     compare(
         DiscrepancyKind::SecondPayment,
@@ -199,7 +202,7 @@ fn conflict(current: &TransactionState, seen: Status) -> Vec<Discrepancy> {
 mod tests {
     use super::*;
     use crate::{
-        ach::BankAccountType,
+        ach::{BankAccountType, RecipientKind},
         currency::Currency,
         fee::FeeEntry,
         id::{EnvironmentId, TransferId},
@@ -217,6 +220,7 @@ mod tests {
             adapter: text(),
             account: None,
             channel: Channel::StandardAch,
+            rail: None,
             matched: None,
             config_version: 1,
             currency: Currency::USD,
@@ -231,6 +235,9 @@ mod tests {
             description: None,
             metadata: "{}".to_owned(),
             remittance: None,
+            recipient_kind: RecipientKind::Individual,
+            purpose: None,
+            statement_descriptor: None,
             request: text(),
             created_at: Timestamp::from_unix_millis(0),
         }
@@ -241,6 +248,7 @@ mod tests {
             transfer: "ach_transfer_1".to_owned(),
             provider_status,
             amount: Minor::new(1_000),
+            currency: Some("USD".to_owned()),
             reference: Some(order().id.to_string()),
             expected_on: None,
             corrections: Vec::new(),
@@ -297,6 +305,7 @@ mod tests {
         }
         for wrong in [
             AchProviderReport { amount: Minor::new(999), ..report(AchProviderStatus::Settled) },
+            AchProviderReport { currency: Some("CAD".to_owned()), ..report(AchProviderStatus::Settled) },
             AchProviderReport {
                 reference: Some("ach_other".to_owned()),
                 ..report(AchProviderStatus::Settled)

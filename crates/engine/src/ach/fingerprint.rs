@@ -9,7 +9,11 @@ use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, value::RawValue};
-use tollgate_domain::{customer::Customer, id::EnvironmentId};
+use tollgate_domain::{
+    ach::{RecipientKind, TransferPurpose},
+    customer::Customer,
+    id::EnvironmentId,
+};
 use tollgate_vault::Secret;
 
 use super::request::TransferRequest;
@@ -78,7 +82,8 @@ impl Engine {
             bank.account.account_number.expose()
         ));
         let customer = request.token.readable_customer().map(|customer| customer_text(customer, write));
-        let fields: [(&str, Option<&str>); 11] = [
+        let is_said = |kind: &RecipientKind| *kind != RecipientKind::default();
+        let fields: [(&str, Option<&str>); 14] = [
             ("accountName", Some(&bank.account_name)),
             ("amountMinor", Some(&request.quote.principal.to_string())),
             (BANK_ACCOUNT, Some(numbers.expose())),
@@ -90,6 +95,10 @@ impl Engine {
             ("description", Some(request.description.as_deref().unwrap_or_default())),
             ("metadata", Some(&write(&request.metadata))),
             ("remittanceData", Some(&request.remittance.as_deref().map(write).unwrap_or_default())),
+            // Left out where they say nothing, so that a request from before they existed is still the same.
+            ("recipientKind", Some(request.recipient_kind).filter(is_said).map(RecipientKind::as_str)),
+            ("purpose", request.purpose.map(TransferPurpose::as_str)),
+            ("statementDescriptor", request.statement_descriptor.as_deref()),
         ];
         self.field_digests(environment, salt, &fields)
     }

@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use tollgate_domain::{
-    Minor, ach::BankAccountType, id::TransferId, routing::Unroutable, transaction::Failure,
+    Minor,
+    ach::{BankAccountType, RecipientKind, TransferPurpose},
+    id::TransferId,
+    routing::Unroutable,
+    transaction::Failure,
 };
 use tollgate_vault::{RandomnessUnavailable, SealError};
 
 use super::tokens::{CustomerToken, TokenError};
 use crate::{
-    ports::{BankAccount, StoreError, Transfer},
+    ports::{BankAccount, OrderFault, StoreError, Transfer},
     quote::QuoteRequest,
     rate_limiter::RateLimitExceeded,
 };
@@ -44,6 +48,12 @@ pub struct TransferRequest {
     pub metadata: String,
     /// Remittance information for the receiver, as JSON text.
     pub remittance: Option<String>,
+    /// Whom it pays.
+    pub recipient_kind: RecipientKind,
+    /// What it is for, where that has to be said.
+    pub purpose: Option<TransferPurpose>,
+    /// What the receiver's statement is to say.
+    pub statement_descriptor: Option<String>,
 }
 
 /// A transfer, made now or before.
@@ -88,6 +98,18 @@ pub enum TransferError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
+    /// The receiving bank takes part in no instant network that the provider reaches.
+    #[error("the receiving bank does not support instant transfers")]
+    InstantNotSupported,
+    /// The provider could not say which instant network reaches the receiving bank.
+    #[error("the provider does not say how the receiving bank can be reached")]
+    RailUnknown {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The rail it would take cannot carry part of it.
+    #[error("{}: {}", .0.field, .0.message)]
+    Unacceptable(OrderFault),
     /// The key was used for another request.
     #[error("the key was used for a request with different: {}", .0.join(", "))]
     KeyReused(Vec<String>),

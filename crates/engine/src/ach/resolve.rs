@@ -46,6 +46,9 @@ impl Engine {
         if check.is_unreachable() {
             return self.hold_transfer(transfer, &check, &[]).await;
         }
+        if transfer.progress.cancel_requested_at.is_some() {
+            return self.resolve_cancel(&provider, transfer, &check).await;
+        }
         match transfer.state.provider_reference.clone() {
             Some(object) => self.read_transfer(&provider, transfer, &object).await,
             None if transfer.state.status == Status::Pending => {

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Longer than a provider works on any request: a conflict after that is not about one of ours still under way.
-const IN_PROGRESS_MAX: Duration = Duration::from_mins(10);
+pub(super) const IN_PROGRESS_MAX: Duration = Duration::from_mins(10);
 
 impl Engine {
     /// Sends a transfer. A provider that has no money for it, or whose state does not allow it, may still have taken an

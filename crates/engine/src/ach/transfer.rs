@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tollgate_domain::{
-    Minor,
+    Channel, Minor,
     ach::TransferOrder,
     customer::Customer,
     id::{PostingId, TransactionId, TransferId},
@@ -69,6 +69,7 @@ impl Engine {
                 due: Some(order.created_at.saturating_add(self.options.resolver.lease)),
                 tries: 0,
                 waiting: None,
+                cancel_requested_at: None,
             };
             let new = NewTransfer {
                 transaction: self.new_id(TransactionId::new)?,
@@ -119,10 +120,22 @@ impl Engine {
         let found = self.ach_provider(view, &name);
         let provider =
             found.map_err(|missing| TransferError::NotConfigured { provider: name.clone(), missing })?;
+        let channel = preview.decision.target.channel;
+        let checks_funds = view.configuration.settings.check_provider_funds;
         // A repeated request asks the provider nothing.
-        if view.configuration.settings.check_provider_funds
-            && self.store.transfer(view.environment.id, id).await?.is_none()
-        {
+        let known = if checks_funds || channel == Channel::Instant {
+            self.store.transfer(view.environment.id, id).await?
+        } else {
+            None
+        };
+        let rail = match &known {
+            Some(known) => known.order.rail,
+            None => {
+                let number = &request.bank.account.routing_number;
+                Some(self.choose_rail(view.environment.id, &provider, channel, number).await?)
+            }
+        };
+        if checks_funds && known.is_none() {
             let funds = provider.wire.funds(provider.provider).await;
             if funds.outcome.is_ok_and(|funds| funds < Minor::from(request.quote.principal)) {
                 return Err(TransferError::ProviderFunds { retry_after: FUNDS_RETRY });
@@ -136,7 +149,8 @@ impl Engine {
             adapter: provider.provider.adapter.as_str().to_owned(),
             account: Some(self.configured_account(view.environment.id, provider.provider)),
             provider: name,
-            channel: preview.decision.target.channel,
+            channel,
+            rail,
             matched: preview.decision.matched,
             config_version: view.config_version,
             currency: request.quote.currency,
@@ -151,9 +165,13 @@ impl Engine {
             description: request.description.clone(),
             metadata: request.metadata.clone(),
             remittance: request.remittance.clone(),
+            recipient_kind: request.recipient_kind,
+            purpose: request.purpose,
+            statement_descriptor: request.statement_descriptor.clone(),
             request: request_id.to_owned(),
             created_at: self.clock.now(),
         };
+        provider.wire.check_order(&order).map_err(TransferError::Unacceptable)?;
         Ok((provider, order))
     }
 }

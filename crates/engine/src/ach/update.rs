@@ -144,6 +144,31 @@ impl<'e> TransferUpdate<'e> {
         self.schedule_next_check();
     }
 
+    /// It is to be canceled. Its bank details go now, so that nobody begins to send it.
+    pub(super) fn request_cancel(&mut self) {
+        let progress = &mut self.transfer.progress;
+        progress.cancel_requested_at = Some(self.at);
+        progress.sealed_account = None;
+        progress.tries = 0;
+        progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
+        progress.waiting = Some("asking the provider to cancel it".to_owned());
+    }
+
+    /// The provider could not cancel it anymore.
+    pub(super) fn cancel_rejected(&mut self) {
+        if self.transfer.progress.cancel_requested_at.take().is_some() {
+            self.line("cancel_rejected", json!({}));
+        }
+    }
+
+    /// It is canceled, and was certainly never sent.
+    pub(super) fn cancel_unsent(&mut self) {
+        let state = self.transfer.state.clone();
+        self.state(TransactionState { status: Status::Canceled, ..state });
+        self.step = Some(TransferStep::Release);
+        self.schedule_next_check();
+    }
+
     /// The provider refused it for lack of its own funds, and could not yet be asked whether it took an earlier request
     /// under the same key. The bank details go now: an old payout must not leave when the account is funded again.
     pub(super) fn reject_unless_found(&mut self, failure: &Failure) {
@@ -181,6 +206,9 @@ impl<'e> TransferUpdate<'e> {
     fn state(&mut self, state: TransactionState) {
         let moves = timeline::moves(Some(&self.transfer.state), &state);
         self.lines.extend(moves.into_iter().map(|(kind, detail)| (self.at, kind, detail)));
+        if !matches!(state.status, Status::Pending | Status::Processing) {
+            self.transfer.progress.cancel_requested_at = None;
+        }
         self.transfer.state = state;
         self.transfer.progress.tries = 0;
         self.transfer.updated_at = self.at;

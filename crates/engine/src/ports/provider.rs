@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Currency, Flow, Minor, Timestamp,
-    ach::{AchProviderReport, TransferOrder},
+    ach::{AchProviderReport, TransferOrder, TransferRail},
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
@@ -368,7 +368,16 @@ pub struct BankAccount {
 /// Each method bounds its own tries and time. The order's id is the idempotency key of everything that is sent.
 #[async_trait]
 pub trait AchTransfers: Send + Sync {
-    /// Pays out the principal. A bank that does not take part in the order's channel is a refusal.
+    /// What the order's rail cannot carry. Asks nobody; called before anything is recorded, so that nothing is cut or left
+    /// out later.
+    fn check_order(&self, _order: &TransferOrder) -> Result<(), OrderFault> {
+        Ok(())
+    }
+
+    /// The instant network by which this provider reaches the bank of a routing number; `None` if there is none.
+    async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>>;
+
+    /// Pays out the principal on the order's rail. A bank that does not take part in it is a refusal.
     async fn send(
         &self,
         provider: &Provider,
@@ -381,6 +390,10 @@ pub trait AchTransfers: Send + Sync {
 
     /// Reads a transfer by the provider's name for it.
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport>;
+
+    /// Cancels a transfer if the provider still can, and tells how it then stands: also where it no longer could, and where it
+    /// was canceled before.
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport>;
 
     /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
     /// those that named it before. `false` also where the provider names no accounts.

@@ -29,6 +29,8 @@ pub struct TransferProgress {
     pub tries: u32,
     /// Why it waits, for operators.
     pub waiting: Option<String>,
+    /// When its cancellation was asked for; `None` once that is decided.
+    pub cancel_requested_at: Option<Timestamp>,
 }
 
 /// A transfer with all that belongs to it, seen at one moment.

@@ -1,7 +1,12 @@
 //! Repeating a request whose idempotency key has created a transfer.
 
 use serde_json::json;
-use tollgate_domain::{ServiceReference, customer::Customer, transaction::Status};
+use tollgate_domain::{
+    ServiceReference,
+    ach::{RecipientKind, TransferPurpose},
+    customer::Customer,
+    transaction::Status,
+};
 use tollgate_engine::{IssueTokenError, TransferCreated, TransferError};
 
 use crate::support::{
@@ -71,7 +76,16 @@ async fn what_differs_from_the_first_request_is_named() {
     other_name.bank.account_name = "Somebody Else".to_owned();
     let mut other_both = transfer_request(&world, KEY, 10_001);
     other_both.description = Some("other".to_owned());
+    let mut other_recipient = request();
+    other_recipient.recipient_kind = RecipientKind::Business;
+    let mut other_purpose = request();
+    other_purpose.purpose = Some(TransferPurpose::Payroll);
+    let mut other_descriptor = request();
+    other_descriptor.statement_descriptor = Some("ACME".to_owned());
     for (request, expected) in [
+        (other_recipient, vec!["recipientKind"]),
+        (other_purpose, vec!["purpose"]),
+        (other_descriptor, vec!["statementDescriptor"]),
         (transfer_request(&world, KEY, 10_001), vec!["amountMinor"]),
         (other_account, vec!["bankAccount"]),
         (other_bank, vec!["bankAccount"]),
@@ -84,6 +98,27 @@ async fn what_differs_from_the_first_request_is_named() {
         assert_eq!(fields, expected);
     }
     assert_eq!(world.providers.records().transfers.len(), 1);
+}
+
+/// What was said once has to be said again.
+#[tokio::test(start_paused = true)]
+async fn leaving_out_what_the_first_request_said_is_another_request() {
+    let world = World::new().await;
+    let mut request = transfer_request(&world, KEY, 10_000);
+    request.recipient_kind = RecipientKind::Business;
+    request.purpose = Some(TransferPurpose::Payroll);
+    request.statement_descriptor = Some("ACME".to_owned());
+    let create = async |request| world.engine().create_transfer(&world.view(), request, "req").await;
+    let made = create(request.clone()).await.unwrap().transfer.order;
+    assert_eq!(made.recipient_kind, RecipientKind::Business);
+    assert_eq!(
+        (made.purpose, made.statement_descriptor.as_deref()),
+        (Some(TransferPurpose::Payroll), Some("ACME"))
+    );
+    assert!(create(request).await.unwrap().replayed);
+    let refused = create(transfer_request(&world, KEY, 10_000)).await.unwrap_err();
+    let TransferError::KeyReused(fields) = refused else { panic!("{refused:?}") };
+    assert_eq!(fields, ["purpose", "recipientKind", "statementDescriptor"]);
 }
 
 /// An account number cannot be found out by trying: after twenty conflicts there are no more of them for an hour.

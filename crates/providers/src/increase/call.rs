@@ -58,6 +58,13 @@ impl<'a> ApiClient<'a> {
         Ok(ApiCall { operation, key: Some(key), request, makes: true })
     }
 
+    /// Has something done to an object, which answers the same the second time or is refused.
+    pub(super) fn act(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
+        let (method, headers) = (Method::POST, self.headers()?);
+        let request = Request { method, url: self.url(path), headers, body: Bytes::new() };
+        Ok(ApiCall { operation, key: None, request, makes: false })
+    }
+
     /// Reads something.
     pub(super) fn get(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         let (method, headers) = (Method::GET, self.headers()?);
@@ -80,7 +87,7 @@ impl<'a> ApiClient<'a> {
     }
 }
 
-fn unusable() -> CallError {
+pub(super) fn unusable() -> CallError {
     refused(RejectionKind::Credentials, Code::ProviderCredentials)
 }
 
@@ -153,6 +160,19 @@ pub(super) fn interpret_creation(
             ..rejection::not_allowed(&error)
         },
         _ => interpreted(),
+    }
+}
+
+/// What the answer to a step means that an object's state may not allow.
+pub(super) fn interpret_step<T>(
+    answer: &Answer,
+    read: impl Fn(&[u8]) -> serde_json::Result<T>,
+) -> AttemptResult<T> {
+    match serde_json::from_slice::<ErrorBody>(&answer.body) {
+        Ok(error) if answer.status == StatusCode::CONFLICT && error.kind == rejection::NOT_ALLOWED => {
+            rejection::not_allowed(&error)
+        }
+        _ => interpret(answer, read),
     }
 }
 

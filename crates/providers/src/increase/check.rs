@@ -23,11 +23,13 @@ use crate::{
 };
 
 /// What a subscription has to send, so that nothing is learned late.
-const NEEDED_EVENTS: [&str; 4] = [
+const NEEDED_EVENTS: [&str; 6] = [
     "ach_transfer.created",
     "ach_transfer.updated",
     "real_time_payments_transfer.created",
     "real_time_payments_transfer.updated",
+    "fednow_transfer.created",
+    "fednow_transfer.updated",
 ];
 
 #[derive(Deserialize)]
@@ -125,7 +127,10 @@ async fn account(checkup: &mut Checkup<'_>, api: ApiClient<'_>) {
             return;
         }
     }
-    let number = checkup.provider().funding("accountNumberId").unwrap_or_default();
+    let Some(number) = checkup.provider().funding("accountNumberId") else {
+        checkup.pass("account_number", "None is configured; only instant transfers need one.");
+        return;
+    };
     let call = get(api, "account_numbers.retrieve", "account_numbers", number);
     let found = checkup.ask(call, read::<AccountNumber>).await;
     match missing_is_none(found) {

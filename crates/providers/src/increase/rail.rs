@@ -1,10 +1,13 @@
-//! The provider's two kinds of transfer, which differ in address, names and words.
+//! The provider's kinds of transfer, which differ in address, names and words.
 
-use tollgate_domain::{Channel, ach::AchProviderReport};
+use tollgate_domain::{
+    Channel,
+    ach::{AchProviderReport, TransferOrder, TransferRail},
+};
 
 use super::{
     status,
-    types::{AchTransfer, List, RealTimeTransfer},
+    types::{AchTransfer, InstantTransfer, List},
 };
 use crate::text::is_id;
 
@@ -13,15 +16,17 @@ use crate::text::is_id;
 pub(super) enum Rail {
     Ach,
     RealTime,
+    FedNow,
 }
 
 impl Rail {
-    /// The kind that carries a channel.
-    pub(super) const fn of(channel: Channel) -> Option<Self> {
-        match channel {
-            Channel::StandardAch | Channel::SameDayAch => Some(Self::Ach),
-            Channel::Instant => Some(Self::RealTime),
-            Channel::WebCard => None,
+    /// The kind that carries an order. Before there was a choice, every instant one was a real-time payment.
+    pub(super) const fn of(order: &TransferOrder) -> Option<Self> {
+        match (order.channel, order.rail) {
+            (Channel::StandardAch | Channel::SameDayAch, _) => Some(Self::Ach),
+            (Channel::Instant, Some(TransferRail::FedNow)) => Some(Self::FedNow),
+            (Channel::Instant, _) => Some(Self::RealTime),
+            (Channel::WebCard, _) => None,
         }
     }
 
@@ -32,6 +37,7 @@ impl Rail {
             _ if !is_id(id) => None,
             _ if plain.starts_with("ach_transfer_") => Some(Self::Ach),
             _ if plain.starts_with("real_time_payments_transfer_") => Some(Self::RealTime),
+            _ if plain.starts_with("fednow_transfer_") => Some(Self::FedNow),
             _ => None,
         }
     }
@@ -40,6 +46,7 @@ impl Rail {
         match self {
             Self::Ach => "ach_transfers",
             Self::RealTime => "real_time_payments_transfers",
+            Self::FedNow => "fednow_transfers",
         }
     }
 
@@ -47,6 +54,7 @@ impl Rail {
         match self {
             Self::Ach => "ach_transfers.create",
             Self::RealTime => "real_time_payments_transfers.create",
+            Self::FedNow => "fednow_transfers.create",
         }
     }
 
@@ -54,6 +62,15 @@ impl Rail {
         match self {
             Self::Ach => "ach_transfers.retrieve",
             Self::RealTime => "real_time_payments_transfers.retrieve",
+            Self::FedNow => "fednow_transfers.retrieve",
+        }
+    }
+
+    pub(super) const fn cancel(self) -> &'static str {
+        match self {
+            Self::Ach => "ach_transfers.cancel",
+            Self::RealTime => "real_time_payments_transfers.cancel",
+            Self::FedNow => "fednow_transfers.cancel",
         }
     }
 
@@ -61,6 +78,7 @@ impl Rail {
         match self {
             Self::Ach => "ach_transfers.list",
             Self::RealTime => "real_time_payments_transfers.list",
+            Self::FedNow => "fednow_transfers.list",
         }
     }
 
@@ -68,7 +86,8 @@ impl Rail {
     pub(super) fn report(self, body: &[u8]) -> serde_json::Result<AchProviderReport> {
         match self {
             Self::Ach => serde_json::from_slice::<AchTransfer>(body).map(status::ach),
-            Self::RealTime => serde_json::from_slice::<RealTimeTransfer>(body).map(status::real_time),
+            Self::RealTime => serde_json::from_slice::<InstantTransfer>(body).map(status::real_time),
+            Self::FedNow => serde_json::from_slice::<InstantTransfer>(body).map(status::fednow),
         }
     }
 
@@ -80,8 +99,12 @@ impl Rail {
                 Ok(list.data.into_iter().map(status::ach).collect())
             }
             Self::RealTime => {
-                let list: List<RealTimeTransfer> = serde_json::from_slice(body)?;
+                let list: List<InstantTransfer> = serde_json::from_slice(body)?;
                 Ok(list.data.into_iter().map(status::real_time).collect())
+            }
+            Self::FedNow => {
+                let list: List<InstantTransfer> = serde_json::from_slice(body)?;
+                Ok(list.data.into_iter().map(status::fednow).collect())
             }
         }
     }
@@ -98,7 +121,8 @@ mod tests {
             ("sandbox_ach_transfer_uoxatyh3lt5evrsdvo7q", Some(Rail::Ach)),
             ("real_time_payments_transfer_iyuhl5kdn7ssmup83mvq", Some(Rail::RealTime)),
             ("sandbox_real_time_payments_transfer_iyuhl5kdn7ssmup83mvq", Some(Rail::RealTime)),
-            ("fednow_transfer_4i0mptrdu1mueg1196bg", None),
+            ("fednow_transfer_4i0mptrdu1mueg1196bg", Some(Rail::FedNow)),
+            ("wire_transfer_4i0mptrdu1mueg1196bg", None),
             ("inbound_ach_transfer_tdrwqr3fq9gnnq49odev", None),
             ("ach_transfer", None),
             ("ach_transfer_1/../../accounts", None),

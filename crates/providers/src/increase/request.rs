@@ -4,12 +4,12 @@
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
     Channel, Currency,
-    ach::{BankAccountType, TransferOrder},
+    ach::{BankAccountType, RecipientKind, TransferOrder},
 };
-use tollgate_engine::ports::{BankAccount, CallError};
+use tollgate_engine::ports::{BankAccount, CallError, OrderFault};
 
 use super::rejection;
-use crate::transfer_text::{description, holder, remittance};
+use crate::transfer_text::{check_remittance, description, entry_description, holder, remittance};
 
 /// Cents; more does not fit into an entry.
 const AMOUNT_MAX: u64 = 9_999_999_999;
@@ -20,6 +20,12 @@ const INDIVIDUAL_ID_MAX: usize = 15;
 const ADDENDUM_MAX: usize = 80;
 const CREDITOR_NAME_MAX: usize = 140;
 const REMITTANCE_MAX: usize = 140;
+
+/// Refuses what the order's rail cannot carry.
+pub(super) fn check(order: &TransferOrder) -> Result<(), OrderFault> {
+    let is_instant = order.channel == Channel::Instant;
+    check_remittance(order, if is_instant { REMITTANCE_MAX } else { ADDENDUM_MAX })
+}
 
 /// A transfer by ACH. Its amount is above zero, which pushes money to the customer; below zero it would pull.
 pub(super) fn ach(
@@ -36,11 +42,14 @@ pub(super) fn ach(
     put("account_number", account.account_number.expose().into());
     put("routing_number", account.routing_number.expose().into());
     put("funding", funding(order.account_type).into());
-    put("standard_entry_class_code", "prearranged_payments_and_deposit".into());
+    put("standard_entry_class_code", entry_class(order.recipient_kind).into());
     // Left out, it would mean the same day.
     put("preferred_effective_date", json!({ "settlement_schedule": schedule(order.channel) }));
     if let Some(name) = company_name {
         put("company_name", name.into());
+    }
+    if let Some(text) = entry_description(order) {
+        put("company_entry_description", text.into());
     }
     if let Some(name) = holder(order, INDIVIDUAL_NAME_MAX) {
         put("individual_name", name.into());
@@ -73,6 +82,20 @@ pub(super) fn real_time(
     }))
 }
 
+/// A payment by FedNow, which has to name who pays.
+pub(super) fn fednow(
+    order: &TransferOrder,
+    account: &BankAccount,
+    source_account_number: &str,
+    company_name: &str,
+) -> Result<Value, CallError> {
+    let mut body = real_time(order, account, source_account_number)?;
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("debtor_name".to_owned(), company_name.into());
+    }
+    Ok(body)
+}
+
 fn amount(order: &TransferOrder) -> Result<u64, CallError> {
     if order.currency != Currency::USD {
         return Err(rejection::amount_not_carried("This provider only supports US dollars."));
@@ -88,6 +111,13 @@ const fn funding(kind: BankAccountType) -> &'static str {
     match kind {
         BankAccountType::Checking => "checking",
         BankAccountType::Savings => "savings",
+    }
+}
+
+const fn entry_class(recipient: RecipientKind) -> &'static str {
+    match recipient {
+        RecipientKind::Individual => "prearranged_payments_and_deposit",
+        RecipientKind::Business => "corporate_credit_or_debit",
     }
 }
 
@@ -107,6 +137,7 @@ fn individual_id(order: &TransferOrder) -> Option<&str> {
 mod tests {
     use tollgate_domain::{
         Principal, Timestamp,
+        ach::TransferPurpose,
         fee::FeeEntry,
         id::{EnvironmentId, TransferId},
     };
@@ -123,6 +154,7 @@ mod tests {
             adapter: "increase".to_owned(),
             account: None,
             channel,
+            rail: None,
             matched: None,
             config_version: 1,
             currency: Currency::USD,
@@ -137,6 +169,9 @@ mod tests {
             description: Some("Café – June".to_owned()),
             metadata: "{}".to_owned(),
             remittance: Some(r#""Invoice №7""#.to_owned()),
+            recipient_kind: RecipientKind::Individual,
+            purpose: None,
+            statement_descriptor: None,
             request: "req".to_owned(),
             created_at: Timestamp::from_unix_millis(0),
         }
@@ -195,6 +230,49 @@ mod tests {
     }
 
     #[test]
+    fn whom_it_pays_and_what_for() {
+        let mut order = order(Channel::StandardAch, 1);
+        order.recipient_kind = RecipientKind::Business;
+        order.statement_descriptor = Some("ACME FEES".to_owned());
+        let body = ach(&order, &account(), "account_1", None).unwrap();
+        assert_eq!(body["standard_entry_class_code"], "corporate_credit_or_debit");
+        assert_eq!(body["statement_descriptor"], "ACME FEES");
+        assert_eq!(body["company_entry_description"], "ACME FEES");
+        (order.recipient_kind, order.purpose) = (RecipientKind::Individual, Some(TransferPurpose::Payroll));
+        let body = ach(&order, &account(), "account_1", None).unwrap();
+        assert_eq!(body["standard_entry_class_code"], "prearranged_payments_and_deposit");
+        assert_eq!(body["statement_descriptor"], "ACME FEES");
+        assert_eq!(body["company_entry_description"], "PAYROLL");
+    }
+
+    #[test]
+    fn remittance_that_does_not_fit_is_refused() {
+        for (channel, most) in
+            [(Channel::StandardAch, 80), (Channel::SameDayAch, 80), (Channel::Instant, 140)]
+        {
+            let mut order = order(channel, 1);
+            let mut check_text = |value: Value| {
+                order.remittance = Some(value.to_string());
+                check(&order)
+            };
+            assert_eq!(check_text(json!("x".repeat(most))), Ok(()));
+            assert_eq!(check_text(json!(null)), Ok(()));
+            assert_eq!(check_text(json!({ "invoice": "A-7" })), Ok(()));
+            // Letters that become two when they are spelled in ASCII.
+            for wrong in [
+                json!("x".repeat(most + 1)),
+                json!("ß".repeat(most / 2 + 1)),
+                json!("paid 🦀"),
+                json!({ "invoice": "x".repeat(most) }),
+            ] {
+                let fault = check_text(wrong).unwrap_err();
+                assert_eq!(fault.field, "remittanceData");
+                assert!(fault.message.contains(&format!("at most {most} characters")), "{}", fault.message);
+            }
+        }
+    }
+
+    #[test]
     fn a_real_time_payment() {
         let mut order = order(Channel::Instant, 500);
         let body = real_time(&order, &account(), "account_number_1").unwrap();
@@ -226,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_receiver_is_told_is_cut_only_where_it_is_a_text() {
+    fn an_order_of_an_earlier_release_is_sent_as_that_would_have() {
         let mut order = order(Channel::StandardAch, 1);
         let long = "x".repeat(100);
         order.remittance = Some(json!(long).to_string());

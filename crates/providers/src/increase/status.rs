@@ -7,7 +7,7 @@ use tollgate_domain::ach::{
 
 use super::{
     rejection, returns,
-    types::{AchTransfer, NotificationOfChange, RealTimeTransfer, Rejection, Return, Submission},
+    types::{AchTransfer, InstantTransfer, NotificationOfChange, Rejection, Return, Submission},
 };
 use crate::{
     mask::{last_four, masked},
@@ -23,6 +23,7 @@ pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
         transfer: transfer.id,
         provider_status,
         amount: Some(transfer.amount),
+        currency: transfer.currency.map(|code| fit(&code.to_ascii_uppercase(), 3)),
         reference: transfer.idempotency_key,
         expected_on: transfer.submission.as_ref().and_then(expected_on),
         corrections: corrections.into_iter().map(correction).collect(),
@@ -30,12 +31,23 @@ pub(super) fn ach(transfer: AchTransfer) -> AchProviderReport {
 }
 
 /// A real-time payment as it stands.
-pub(super) fn real_time(transfer: RealTimeTransfer) -> AchProviderReport {
+pub(super) fn real_time(transfer: InstantTransfer) -> AchProviderReport {
     let provider_status = real_time_status(&transfer.status, transfer.rejection.as_ref());
+    instant(transfer, provider_status)
+}
+
+/// A payment by FedNow as it stands.
+pub(super) fn fednow(transfer: InstantTransfer) -> AchProviderReport {
+    let provider_status = fednow_status(&transfer.status, transfer.rejection.as_ref());
+    instant(transfer, provider_status)
+}
+
+fn instant(transfer: InstantTransfer, provider_status: AchProviderStatus) -> AchProviderReport {
     AchProviderReport {
         transfer: transfer.id,
         provider_status,
         amount: Some(transfer.amount),
+        currency: transfer.currency.map(|code| fit(&code.to_ascii_uppercase(), 3)),
         reference: transfer.idempotency_key,
         expected_on: None,
         corrections: Vec::new(),
@@ -71,6 +83,17 @@ fn real_time_status(status: &str, rejection: Option<&Rejection>) -> AchProviderS
         }
         "canceled" => AchProviderStatus::Canceled,
         other => unrecognized(other),
+    }
+}
+
+fn fednow_status(status: &str, rejection: Option<&Rejection>) -> AchProviderStatus {
+    match status {
+        "pending_submitting" => AchProviderStatus::Accepted,
+        "pending_response" => AchProviderStatus::Sent,
+        // By the provider, before the network saw it.
+        "reviewing_rejected" => AchProviderStatus::Rejected(rejection::ach_rejection()),
+        "pending_submission" | "submitted" => unrecognized(status),
+        other => real_time_status(other, rejection),
     }
 }
 
@@ -173,9 +196,29 @@ mod tests {
     }
 
     #[test]
+    fn every_state_of_a_payment_by_fednow() {
+        let closed = Rejection { reject_reason_code: Some("account_closed".to_owned()) };
+        for (status, expected) in [
+            ("pending_approval", AchProviderStatus::AwaitingApproval),
+            ("pending_reviewing", AchProviderStatus::Accepted),
+            ("requires_attention", AchProviderStatus::Attention),
+            ("pending_submitting", AchProviderStatus::Accepted),
+            ("pending_response", AchProviderStatus::Sent),
+            ("complete", AchProviderStatus::Settled),
+            ("rejected", AchProviderStatus::Rejected(rejection::real_time_rejection(Some("account_closed")))),
+            ("reviewing_rejected", AchProviderStatus::Rejected(rejection::ach_rejection())),
+            ("canceled", AchProviderStatus::Canceled),
+            ("submitted", AchProviderStatus::Unrecognized("submitted".to_owned())),
+            ("pending_submission", AchProviderStatus::Unrecognized("pending_submission".to_owned())),
+        ] {
+            assert_eq!(fednow_status(status, Some(&closed)), expected, "{status}");
+        }
+    }
+
+    #[test]
     fn a_whole_transfer() {
         let transfer = json!({
-            "id": "ach_transfer_1", "status": "submitted", "amount": 12_345, "idempotency_key": "ach_key",
+            "id": "ach_transfer_1", "status": "submitted", "amount": 12_345, "currency": "USD", "idempotency_key": "ach_key",
             "account_number": "000123456789", "routing_number": "021000021",
             "settlement": { "settled_at": "2026-11-03T13:30:00Z" },
             "submission": {
@@ -201,6 +244,7 @@ mod tests {
             transfer: "ach_transfer_1".to_owned(),
             provider_status: AchProviderStatus::Settled,
             amount: Minor::new(12_345),
+            currency: Some("USD".to_owned()),
             reference: Some("ach_key".to_owned()),
             expected_on: Some("2026-11-03".to_owned()),
             corrections: vec![correction],

@@ -14,6 +14,7 @@ pub(super) struct AchTransfer {
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
+    pub(super) currency: Option<String>,
     pub(super) idempotency_key: Option<String>,
     pub(super) submission: Option<Submission>,
     pub(super) settlement: Option<Settlement>,
@@ -51,13 +52,14 @@ pub(super) struct NotificationOfChange {
     pub(super) created_at: Option<String>,
 }
 
-/// A transfer by real-time payments.
+/// A real-time payment, or one by FedNow.
 #[derive(Deserialize)]
-pub(super) struct RealTimeTransfer {
+pub(super) struct InstantTransfer {
     pub(super) id: String,
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
+    pub(super) currency: Option<String>,
     pub(super) idempotency_key: Option<String>,
     pub(super) rejection: Option<Rejection>,
 }
@@ -77,6 +79,7 @@ pub(super) struct List<T> {
 pub(super) struct RoutingNumber {
     pub(super) routing_number: String,
     pub(super) real_time_payments_transfers: String,
+    pub(super) fednow_transfers: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -50,7 +50,7 @@ pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
     let event: Event =
         serde_json::from_slice(body).map_err(|error| UnreadableEvent(masked(&error.to_string())))?;
     let notice = WebhookNotice { event: event.id, kind: event.category, ..WebhookNotice::default() };
-    let told = ["ach_transfer.", "real_time_payments_transfer."];
+    let told = ["ach_transfer.", "real_time_payments_transfer.", "fednow_transfer."];
     if !told.iter().any(|prefix| notice.kind.starts_with(prefix)) {
         return Ok(notice);
     }

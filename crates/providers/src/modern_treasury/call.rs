@@ -52,6 +52,20 @@ impl<'a> ApiClient<'a> {
         Ok(ApiCall { operation, key: Some(key), request, makes: true })
     }
 
+    /// Changes an object, which answers the same the second time or is refused.
+    pub(super) fn change(
+        self,
+        operation: &'static str,
+        path: &str,
+        body: &Value,
+    ) -> Result<ApiCall, CallError> {
+        let mut headers = self.headers()?;
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = Bytes::from(body.to_string());
+        let request = Request { method: Method::PATCH, url: self.url(path), headers, body };
+        Ok(ApiCall { operation, key: None, request, makes: false })
+    }
+
     /// Reads something.
     pub(super) fn get(self, operation: &'static str, path: &str) -> Result<ApiCall, CallError> {
         let (method, headers) = (Method::GET, self.headers()?);
@@ -112,6 +126,19 @@ pub(super) fn read_json<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<T
             Err(_) => unreadable(status),
         },
     }
+}
+
+/// What the answer to a change means that an order's state may not allow. Which of its refusals the provider uses for that is
+/// not published.
+pub(super) fn interpret_change(answer: &Answer) -> AttemptResult<PaymentOrder> {
+    let is_refused = matches!(
+        answer.status,
+        StatusCode::BAD_REQUEST | StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY
+    );
+    if is_refused && serde_json::from_slice::<ErrorBody>(&answer.body).is_ok() {
+        return AttemptResult::fail(refused(RejectionKind::State, Code::ProviderRefused), "not allowed");
+    }
+    read_json(answer)
 }
 
 /// What the answer to a creation means, where our reference may have been used before.

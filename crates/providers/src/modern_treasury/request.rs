@@ -4,17 +4,17 @@
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
     Channel, Currency,
-    ach::{BankAccountType, TransferOrder},
+    ach::{BankAccountType, RecipientKind, TransferOrder},
 };
-use tollgate_engine::ports::{BankAccount, CallError};
+use tollgate_engine::ports::{BankAccount, CallError, OrderFault};
 
 use super::rejection;
-use crate::transfer_text::{description, holder, remittance};
+use crate::transfer_text::{
+    ENTRY_DESCRIPTION_MAX, check_remittance, description, entry_description, holder, remittance,
+};
 
 /// Cents; more does not fit into an entry.
 const AMOUNT_MAX: u64 = 9_999_999_999;
-/// What an ACH entry has room for.
-const ACH_DESCRIPTOR_MAX: usize = 10;
 const REMITTANCE_ACH_MAX: usize = 80;
 const REMITTANCE_RTP_MAX: usize = 140;
 const NAME_MAX: usize = 140;
@@ -43,6 +43,18 @@ impl Rail {
             Self::RealTime => "rtp",
         }
     }
+
+    const fn remittance_max(self) -> usize {
+        match self {
+            Self::Ach => REMITTANCE_ACH_MAX,
+            Self::RealTime => REMITTANCE_RTP_MAX,
+        }
+    }
+}
+
+/// Refuses what the order's rail cannot carry.
+pub(super) fn check(order: &TransferOrder) -> Result<(), OrderFault> {
+    Rail::of(order.channel).map_or(Ok(()), |rail| check_remittance(order, rail.remittance_max()))
 }
 
 /// A payment order. It never names another rail to fall back to: the channel is what was quoted.
@@ -62,19 +74,18 @@ pub(super) fn payment_order(
     put("originating_account_id", originating_account.into());
     put("receiving_account", receiving_account(rail, order, account)?);
     put("external_id", order.id.to_string().into());
-    let remittance_max = match rail {
-        Rail::Ach => {
-            put("subtype", "PPD".into());
-            put("priority", priority(order.channel).into());
-            put("statement_descriptor", description(order, ACH_DESCRIPTOR_MAX).into());
-            if let Some(name) = company_name {
-                put("originating_party_name", name.into());
-            }
-            REMITTANCE_ACH_MAX
+    if rail == Rail::Ach {
+        put("subtype", entry_class(order.recipient_kind).into());
+        put("priority", priority(order.channel).into());
+        // The provider writes it into the entry's description.
+        let descriptor =
+            entry_description(order).unwrap_or_else(|| description(order, ENTRY_DESCRIPTION_MAX));
+        put("statement_descriptor", descriptor.into());
+        if let Some(name) = company_name {
+            put("originating_party_name", name.into());
         }
-        Rail::RealTime => REMITTANCE_RTP_MAX,
-    };
-    if let Some(text) = remittance(order, remittance_max) {
+    }
+    if let Some(text) = remittance(order, rail.remittance_max()) {
         put("remittance_information", text.into());
     }
     Ok(body.into())
@@ -88,7 +99,7 @@ fn receiving_account(rail: Rail, order: &TransferOrder, account: &BankAccount) -
     };
     Ok(json!({
         "party_name": name,
-        "party_type": "individual",
+        "party_type": order.recipient_kind.as_str(),
         "account_type": account_type,
         "account_details": [{ "account_number": account.account_number.expose() }],
         "routing_details": [{
@@ -97,6 +108,13 @@ fn receiving_account(rail: Rail, order: &TransferOrder, account: &BankAccount) -
             "payment_type": rail.word(),
         }],
     }))
+}
+
+const fn entry_class(recipient: RecipientKind) -> &'static str {
+    match recipient {
+        RecipientKind::Individual => "PPD",
+        RecipientKind::Business => "CCD",
+    }
 }
 
 fn priority(channel: Channel) -> &'static str {

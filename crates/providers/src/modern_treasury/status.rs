@@ -1,7 +1,9 @@
 //! The table from the provider's states to ours.
 
 use tollgate_domain::{
-    ach::{AchProviderReport, AchProviderStatus, CorrectedNumber, Correction, is_routing_number},
+    ach::{
+        AchProviderReport, AchProviderStatus, CorrectedNumber, Correction, is_return_code, is_routing_number,
+    },
     transaction::Failure,
 };
 
@@ -26,6 +28,7 @@ pub(super) fn report(order: PaymentOrder, reversals: &[Reversal], returns: Vec<R
         transfer: order.id,
         provider_status,
         amount: Some(order.amount),
+        currency: order.currency.map(|code| fit(&code.to_ascii_uppercase(), 3)),
         reference: order.external_id,
         expected_on: order.effective_date.filter(|day| day.parse::<jiff::civil::Date>().is_ok()),
         corrections: notices.map(correction).collect(),
@@ -62,10 +65,10 @@ fn reversed(reversals: &[Reversal]) -> AchProviderStatus {
     AchProviderStatus::Sent
 }
 
-/// The network's code, or else the provider's word.
+/// The network's code, where there is one.
 fn return_code(returned: Option<&Return>) -> String {
-    let code = returned.and_then(|returned| returned.code.as_deref()).filter(|code| !code.is_empty());
-    code.map_or_else(|| "returned".to_owned(), |code| fit(&masked(code), 64))
+    let code = returned.and_then(|returned| returned.code.as_deref()).filter(|code| is_return_code(code));
+    code.unwrap_or("returned").to_owned()
 }
 
 /// Why the bank did not carry it out: the provider passes on the bank's words, which may repeat bank details.

@@ -13,6 +13,7 @@ pub(super) struct PaymentOrder {
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
+    pub(super) currency: Option<String>,
     #[serde(rename = "direction")]
     _direction: Credit,
     pub(super) external_id: Option<String>,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_domain::ach::{AchProviderReport, BankAccountType, TransferOrder};
+use tollgate_domain::ach::{AchProviderReport, BankAccountType, RecipientKind, TransferOrder};
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::id::{EnvironmentId, TransferId};
 use tollgate_domain::{Channel, Currency, Principal};
@@ -82,6 +82,7 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         adapter: "increase".to_owned(),
         account: None,
         channel,
+        rail: None,
         matched: None,
         config_version: 1,
         currency: Currency::USD,
@@ -96,6 +97,9 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         description: Some("Café – June".to_owned()),
         metadata: "{}".to_owned(),
         remittance: Some(r#"{"invoice":"A-7"}"#.to_owned()),
+        recipient_kind: RecipientKind::Individual,
+        purpose: None,
+        statement_descriptor: None,
         request: "req_test".to_owned(),
         created_at: at,
     }
@@ -160,7 +164,7 @@ impl World {
     fn kinds(&self) -> &'static [&'static str] {
         match self.adapter {
             Adapter::ModernTreasury => &["payment_orders"],
-            _ => &["ach_transfers", "real_time_payments_transfers"],
+            _ => &["ach_transfers", "real_time_payments_transfers", "fednow_transfers"],
         }
     }
 }

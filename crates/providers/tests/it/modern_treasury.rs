@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_domain::ach::{AchProviderReport, AchProviderStatus};
+use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, RecipientKind, TransferPurpose};
 use tollgate_domain::tenant::Mode;
 use tollgate_domain::{Channel, Currency, Minor};
 use tollgate_engine::ports::{
@@ -26,6 +26,45 @@ async fn sent(world: &World, channel: Channel) -> AchProviderReport {
 
 fn returned(code: &str) -> AchProviderStatus {
     AchProviderStatus::Returned { code: code.to_owned() }
+}
+
+#[tokio::test]
+async fn a_business_and_a_payroll_are_told_to_the_bank() {
+    let world = start(quick()).await;
+    for (kind, purpose, descriptor, expected) in [
+        (RecipientKind::Business, None, Some("ACME FEES"), ("CCD", "business", "ACME FEES")),
+        (
+            RecipientKind::Individual,
+            Some(TransferPurpose::Payroll),
+            Some("ACME"),
+            ("PPD", "individual", "PAYROLL"),
+        ),
+        (RecipientKind::Individual, None, None, ("PPD", "individual", "Cafe - Jun")),
+    ] {
+        let mut order = order(Channel::StandardAch);
+        (order.recipient_kind, order.purpose) = (kind, purpose);
+        order.statement_descriptor = descriptor.map(str::to_owned);
+        world.send(&order).await.outcome.unwrap();
+        let taken = world.taken(&order).await;
+        let [row] = &taken[..] else { panic!("{taken:?}") };
+        assert_eq!((&row["subtype"], &row["party_type"]), (&json!(expected.0), &json!(expected.1)));
+        assert_eq!(row["statement_descriptor"], expected.2);
+    }
+}
+
+#[tokio::test]
+async fn remittance_that_does_not_fit_is_refused_before_it_is_sent() {
+    let world = start(quick()).await;
+    let wire = world.wire();
+    for (channel, most) in [(Channel::StandardAch, 80), (Channel::Instant, 140)] {
+        let mut order = order(channel);
+        order.remittance = Some(json!("x".repeat(most)).to_string());
+        assert_eq!(wire.check_order(&order), Ok(()));
+        world.send(&order).await.outcome.unwrap();
+        assert_eq!(world.taken(&order).await[0]["remittance_information"], "x".repeat(most));
+        order.remittance = Some(json!("x".repeat(most + 1)).to_string());
+        assert_eq!(wire.check_order(&order).unwrap_err().field, "remittanceData");
+    }
 }
 
 #[tokio::test]

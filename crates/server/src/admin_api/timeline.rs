@@ -3,7 +3,12 @@
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tollgate_configuration::Configuration;
-use tollgate_domain::{PaymentMethod, Timestamp, ach::TransferOrder, card::CardOrder, fee::FeeSnapshot};
+use tollgate_domain::{
+    PaymentMethod, Timestamp,
+    ach::{TransferOrder, TransferPurpose},
+    card::CardOrder,
+    fee::FeeSnapshot,
+};
 use tollgate_engine::{QuoteRequest, explain, metadata_pairs, ports::Entry};
 use utoipa::ToSchema;
 
@@ -82,6 +87,9 @@ impl<'a> PaymentHistory<'a> {
                                  "accountType": order.account_type.as_str(), "last4": order.last_four },
                 "metadata": stored_value(&order.metadata),
                 "remittanceData": order.remittance.as_deref().map(stored_value),
+                "recipientKind": order.recipient_kind.as_str(),
+                "purpose": order.purpose.map(TransferPurpose::as_str),
+                "statementDescriptor": order.statement_descriptor,
             }),
             decision: RoutingResponse::of_transfer(order),
             config_version: order.config_version,

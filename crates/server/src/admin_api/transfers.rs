@@ -1,5 +1,7 @@
 //! Transfers for operators: one with its whole timeline, and those that wait.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
@@ -18,6 +20,7 @@ use crate::{
         timeline,
         wallets::{self, PostingResponse},
     },
+    client_api::{caller::run_to_completion, transfer_cancel},
     response::{
         respond::{self, ApiResult},
         transaction::TransactionResponse,
@@ -106,6 +109,18 @@ pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
         service_reference: id.to_string(),
         corrections: revealed.iter().map(CorrectedAccountResponse::of).collect(),
     })
+}
+
+/// `POST /admin/v1/environments/<id>/transactions/<reference>/cancel`: an operator cancels a transfer.
+pub(crate) async fn cancel(operator: Operator) -> ApiResult {
+    let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
+    let engine = Arc::clone(&operator.app.engine);
+    let view =
+        engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
+    let Origin { actor, request } = operator.origin.clone();
+    let canceling =
+        async move { Box::pin(engine.cancel_transfer(&view, reference, Some(actor), &request)).await };
+    transfer_cancel::answer(&run_to_completion(&operator.app.engine, canceling).await??)
 }
 
 /// One transfer with its whole timeline.

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
     PaymentMethod,
-    ach::{BankAccountType, is_routing_number},
+    ach::{BankAccountType, RecipientKind, TransferPurpose, is_routing_number},
 };
 use tollgate_engine::{Bank, CustomerToken, QuoteRequest, TransferRequest, ports::BankAccount};
 use tollgate_vault::{MAX_TOKEN_LENGTH, Secret};
@@ -25,6 +25,7 @@ use crate::{
 const TOKEN_FIELD: &str = "customerToken";
 const MAX_NAME_LENGTH: usize = 120;
 const MAX_DESCRIPTION_LENGTH: usize = 500;
+const MAX_DESCRIPTOR_LENGTH: usize = 10;
 const MAX_REMITTANCE_TEXT_LENGTH: usize = 1_000;
 const MAX_REMITTANCE_OBJECT: usize = 4 * 1024;
 
@@ -71,8 +72,20 @@ pub(crate) struct TransferBody<'a> {
     #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Raw<'a>,
     #[serde(borrow)]
-    #[schema(value_type = Option<scalars::RemittanceData>)]
+    #[schema(value_type = Option<scalars::RemittanceInput>)]
     remittance_data: Raw<'a>,
+    /// Whom it pays: a person (an ACH entry of class PPD) or a company (CCD).
+    #[serde(borrow)]
+    #[schema(value_type = Option<words::RecipientKind>)]
+    recipient_kind: Raw<'a>,
+    /// What it is for: `payroll` makes the description of the ACH entry PAYROLL, as the network's rules want it.
+    #[serde(borrow)]
+    #[schema(value_type = Option<words::TransferPurpose>)]
+    purpose: Raw<'a>,
+    /// What the receiver's statement is to say, such as a short name: at most 10 characters of printable ASCII.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::StatementDescriptor>)]
+    statement_descriptor: Raw<'a>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -128,6 +141,23 @@ pub(crate) fn read(
     let description =
         fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut errors);
     let remittance = read_remittance(body.remittance_data, &mut errors);
+    let recipient_kind = fields::word(
+        "recipientKind",
+        body.recipient_kind,
+        RecipientKind::default(),
+        RecipientKind::parse,
+        "individual, business",
+        &mut errors,
+    );
+    let purpose = fields::word(
+        "purpose",
+        body.purpose,
+        None,
+        |text| TransferPurpose::parse(text).map(Some),
+        "payroll",
+        &mut errors,
+    );
+    let statement_descriptor = read_descriptor(body.statement_descriptor, &mut errors);
     if !errors.is_empty()
         && let Some(Err(error)) = token.as_ref().map(CustomerToken::customer)
     {
@@ -151,6 +181,9 @@ pub(crate) fn read(
             description,
             metadata: metadata_text(body.metadata),
             remittance,
+            recipient_kind: recipient_kind?,
+            purpose: purpose?,
+            statement_descriptor,
         })
     })();
     fields::complete(errors, read)
@@ -188,6 +221,19 @@ fn read_token(
     match JsonText::of(raw) {
         JsonText::String(text) if text.len() <= MAX_TOKEN_LENGTH => Some(open(&text)),
         _ => errors.add(TOKEN_FIELD, "must be a token from /client/v1/ach/customer-tokens"),
+    }
+}
+
+/// One to ten characters as an ACH entry has them, not all of them blank.
+fn read_descriptor(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
+    let is_right = |text: &str| {
+        (1..=MAX_DESCRIPTOR_LENGTH).contains(&text.len())
+            && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+            && !text.trim().is_empty()
+    };
+    match JsonText::of(raw?) {
+        JsonText::String(text) if is_right(&text) => Some(text.trim().to_owned()),
+        _ => errors.add("statementDescriptor", "must be a string of 1 to 10 printable ASCII characters"),
     }
 }
 

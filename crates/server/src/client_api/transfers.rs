@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use serde::Serialize;
-use tollgate_engine::{TransferCreated, TransferError, ports::StoreError};
+use tollgate_engine::{
+    TransferCreated, TransferError,
+    ports::{OrderFault, StoreError},
+};
 use utoipa::ToSchema;
 
 use crate::{
@@ -58,6 +61,18 @@ impl From<TransferError> for ApiError {
             TransferError::Unroutable(why) => why.into(),
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
+            }
+            TransferError::InstantNotSupported => Self::new(
+                ErrorCode::InstantNotSupported,
+                "The receiving bank does not support instant transfers; nothing was recorded. Route it by ACH instead.",
+            ),
+            TransferError::RailUnknown { retry_after } => Self::new(
+                ErrorCode::ProviderUnavailable,
+                "The provider could not tell how the receiving bank can be reached, and nothing was sent; try again later.",
+            )
+            .retry_after(retry_after),
+            TransferError::Unacceptable(OrderFault { field, message }) => {
+                Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
             }
             TransferError::KeyReused(fields) => idempotency_key::conflict(fields),
             TransferError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),

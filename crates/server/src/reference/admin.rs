@@ -37,7 +37,7 @@ use crate::{
         refunds::RefundBody,
     },
     reference::{
-        client::{HOLD_ERRORS, REFUND_ERRORS},
+        client::{CANCEL_ERRORS, HOLD_ERRORS, REFUND_ERRORS},
         configuration::{Configuration, example},
         operation::{Credential::AdminToken, Described, operation},
         parameters,
@@ -213,7 +213,7 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn payments(schemas: &mut Schemas) -> [Described; 10] {
+fn payments(schemas: &mut Schemas) -> [Described; 11] {
     let whole_story = "A card payment or a bank transfer with its full timeline: the request, the routing decision, \
                        the fee and everything since.";
     let either = "PaymentOrTransfer";
@@ -251,6 +251,12 @@ fn payments(schemas: &mut Schemas) -> [Described; 10] {
             .carrying("Idempotent-Replayed", "IdempotentReplayed")
             .fails(&[ErrorCode::NotVoidable])
             .fails(HOLD_ERRORS),
+        operation("admin_transfer_cancel", OPERATIONS, AdminToken, "Cancel a transfer")
+            .says("As the client API does it.")
+            .with_actor()
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(CANCEL_ERRORS),
         operation("admin_refund_create", OPERATIONS, AdminToken, "Refund a card payment")
             .says("As the client API does it; the refund's `origin` is `operator`.")
             .with_actor()

@@ -50,6 +50,10 @@ pub(crate) const HOLD_ERRORS: &[ErrorCode] = &[
     ErrorCode::ProviderUnavailable,
 ];
 
+/// Why a transfer is not canceled.
+pub(crate) const CANCEL_ERRORS: &[ErrorCode] =
+    &[ErrorCode::NotCancelable, ErrorCode::ProviderNotConfigured, ErrorCode::ProviderUnavailable];
+
 /// Why there is no refund.
 pub(crate) const REFUND_ERRORS: &[ErrorCode] = &[
     ErrorCode::NotRefundable,
@@ -142,7 +146,7 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
     ]
 }
 
-fn transfers(schemas: &mut Schemas) -> [Described; 3] {
+fn transfers(schemas: &mut Schemas) -> [Described; 4] {
     [
         operation("customer_token_issue", TRANSFERS, SecretKey, "Issue a customer token")
             .says("An encrypted token for the customer a transfer is for. Without a credential the response is 403, as for all bank transfers.")
@@ -181,9 +185,19 @@ fn transfers(schemas: &mut Schemas) -> [Described; 3] {
             .fails(&[
                 ErrorCode::InsufficientWalletBalance,
                 ErrorCode::IdempotencyConflict,
+                ErrorCode::InstantNotSupported,
                 ErrorCode::ProviderRejected,
                 ErrorCode::ProviderUnavailable,
             ]),
+        operation("transfer_cancel", TRANSFERS, SecretKey, "Cancel a transfer")
+            .says(
+                "While the provider still can; the transaction becomes `canceled` and its funds are available again. Takes no \
+                 body; sending it again is safe. If the outcome is unknown, the transaction keeps its status with \
+                 `pendingAction: \"cancel\"` and is resolved later.",
+            )
+            .answers::<ConfirmResponse>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(CANCEL_ERRORS),
     ]
 }
 

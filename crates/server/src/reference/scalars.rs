@@ -109,7 +109,20 @@ scalars! {
         "description": "Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys.",
         "type": "object", "additionalProperties": true
     }
-    /// `remittanceData`, both ways.
+    /// `statementDescriptor`, both ways.
+    StatementDescriptor {
+        "description": "Printable ASCII.",
+        "type": "string", "minLength": 1, "maxLength": 10, "pattern": "^ *[!-~][ -~]*$"
+    }
+    /// `remittanceData` of a request.
+    RemittanceInput {
+        "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB. What the rail cannot carry whole is rejected: an ACH entry has room for 80 characters, an instant transfer for 140.",
+        "oneOf": [
+            {"type": "string", "maxLength": 1000},
+            {"type": "object", "additionalProperties": true}
+        ]
+    }
+    /// `remittanceData` of a response.
     RemittanceData {
         "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB.",
         "oneOf": [

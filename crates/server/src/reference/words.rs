@@ -49,8 +49,8 @@ words! {
     TransactionStatus = domain::transaction::Status::ALL.map(domain::transaction::Status::as_str);
     /// When the money of a card payment is taken: as soon as the customer pays, or when it is captured.
     Capture = domain::hold::CaptureMode::ALL.map(domain::hold::CaptureMode::as_str);
-    /// What was asked for of a payment that is authorized.
-    PendingAction = domain::hold::HoldActionKind::ALL.map(domain::hold::HoldActionKind::as_str);
+    /// What was asked for of a payment that is authorized, or of a transfer.
+    PendingAction = ["capture", "void", "cancel"];
     /// Where a refund stands.
     RefundStatus = domain::refund::RefundStatus::ALL.map(domain::refund::RefundStatus::as_str);
     /// How much of the service fee a refund gives back.
@@ -65,6 +65,14 @@ words! {
     AttemptState = domain::card::AttemptState::ALL.map(domain::card::AttemptState::as_str);
     /// A bank account's kind.
     BankAccountType = domain::ach::BankAccountType::ALL.map(domain::ach::BankAccountType::as_str);
+    /// What kind of failure it is.
+    FailureKind = ["return", "failure"];
+    /// Whom a transfer pays.
+    RecipientKind = domain::ach::RecipientKind::ALL.map(domain::ach::RecipientKind::as_str);
+    /// A network that carries transfers.
+    TransferRail = domain::ach::TransferRail::ALL.map(domain::ach::TransferRail::as_str);
+    /// What a transfer is for.
+    TransferPurpose = domain::ach::TransferPurpose::ALL.map(domain::ach::TransferPurpose::as_str);
     /// What a key may do.
     KeyKind = domain::tenant::KeyKind::ALL.map(domain::tenant::KeyKind::as_str);
     /// Whether a key opens anything.

@@ -94,6 +94,9 @@ error_codes! {
         NotVoidable "not_voidable":
             "The payment is not `authorized`, or was captured or voided already.",
             "Read the transaction; refund what was captured.";
+        NotCancelable "not_cancelable":
+            "The transfer has been sent, has ended, or is at a provider that cannot cancel it anymore; or it is a card payment.",
+            "Read the transaction; cancel only transfers that wait for an approval or were not handed to the bank yet.";
         NotRefundable "not_refundable":
             "The transaction is a bank transfer, has not succeeded, or has as many refunds as one can have.",
             "Refund only card payments whose status is `succeeded`.";
@@ -138,6 +141,9 @@ error_codes! {
             "Send JSON with `Content-Type: application/json`.";
     }
     UNPROCESSABLE_ENTITY {
+        InstantNotSupported "instant_not_supported":
+            "The receiving bank takes part in no instant network that the provider reaches; nothing was recorded.",
+            "Route the transfer to a standard or same-day channel; the same key can be used again.";
         ProviderRejected "provider_rejected":
             "The provider's own validation rejected the transfer or payment.",
             "Correct what the message describes. A transfer keeps returning 422 under its key: use a new key for a new attempt.";

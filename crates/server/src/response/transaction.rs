@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tollgate_domain::{
     Channel, Currency, Minor, ServiceReference, Timestamp,
+    ach::is_return_code,
     fee::{BREAKDOWN_VERSION, FeeSnapshot},
     hold::HoldActionKind,
     transaction::{Dispute, Failure, Transaction, TransactionState},
@@ -87,6 +88,9 @@ impl FeeResponse {
 #[schema(as = TransactionFailure)]
 pub(crate) struct FailureResponse {
     code: String,
+    /// `return`: the receiving bank sent a transfer back, even after it arrived. Everything else is a `failure`.
+    #[schema(value_type = words::FailureKind)]
+    kind: &'static str,
     message: String,
 }
 
@@ -122,7 +126,8 @@ pub(crate) struct TransactionResponse {
     /// When the provider releases what was not captured.
     #[schema(value_type = Option<scalars::Moment>, required)]
     capture_before: Option<String>,
-    /// A capture or void whose outcome is not known yet; it is resolved by itself.
+    /// A capture, a void or, where one transfer is read, a cancellation whose outcome is not known yet; it is resolved by
+    /// itself.
     #[schema(value_type = Option<words::PendingAction>, required)]
     pending_action: Option<&'static str>,
     #[schema(value_type = scalars::CurrencyCode)]
@@ -198,7 +203,11 @@ impl TransactionResponse {
             description: order.description.as_deref(),
             metadata: &order.metadata,
         };
-        Self::assembled(&facts, &transfer.state, order.created_at, transfer.updated_at)
+        let is_canceling = transfer.progress.cancel_requested_at.is_some();
+        Self {
+            pending_action: is_canceling.then_some("cancel"),
+            ..Self::assembled(&facts, &transfer.state, order.created_at, transfer.updated_at)
+        }
     }
 
     fn assembled(
@@ -243,7 +252,8 @@ struct Facts<'a> {
 }
 
 pub(crate) fn failure(failure: &Failure) -> FailureResponse {
-    FailureResponse { code: failure.code.clone(), message: failure.message.clone() }
+    let kind = if is_return_code(&failure.code) { "return" } else { "failure" };
+    FailureResponse { code: failure.code.clone(), kind, message: failure.message.clone() }
 }
 
 impl DisputeResponse {

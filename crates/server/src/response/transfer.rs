@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-use tollgate_domain::ach::{AchProviderStatus, TransferOrder};
+use tollgate_domain::ach::{AchProviderStatus, TransferOrder, TransferPurpose, TransferRail};
 use tollgate_engine::{notifications_of_change, ports::Transfer};
 use utoipa::ToSchema;
 
@@ -53,6 +53,15 @@ pub(crate) struct TransferDetail {
     notifications_of_change: Value,
     #[schema(value_type = Option<scalars::RemittanceData>, required)]
     remittance_data: Option<Box<RawValue>>,
+    /// The network it takes: for instant transfers, the one that the receiving bank takes part in.
+    #[schema(value_type = Option<words::TransferRail>, required)]
+    rail: Option<&'static str>,
+    #[schema(value_type = words::RecipientKind)]
+    recipient_kind: &'static str,
+    #[schema(value_type = Option<words::TransferPurpose>, required)]
+    purpose: Option<&'static str>,
+    #[schema(value_type = Option<scalars::StatementDescriptor>, required)]
+    statement_descriptor: Option<String>,
 }
 
 impl TransferDetail {
@@ -67,6 +76,10 @@ impl TransferDetail {
             waiting_for: waiting.and_then(AchProviderStatus::waiting_for_person),
             notifications_of_change: notifications_of_change(transfer),
             remittance_data: order.remittance.as_deref().map(stored_json),
+            rail: order.rail.map(TransferRail::as_str),
+            recipient_kind: order.recipient_kind.as_str(),
+            purpose: order.purpose.map(TransferPurpose::as_str),
+            statement_descriptor: order.statement_descriptor.clone(),
         }
     }
 }

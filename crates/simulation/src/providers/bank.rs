@@ -9,11 +9,13 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor,
-    ach::{AchProviderReport, AchProviderStatus, TransferOrder},
+    ach::{AchProviderReport, AchProviderStatus, TransferOrder, TransferRail},
     id::TransferId,
     transaction::Failure,
 };
 use tollgate_engine::ports::{AchTransfers, BankAccount, Call, CallError, RejectionKind};
+
+use tollgate_vault::Secret;
 
 use super::{
     Account, BANK, Ledger,
@@ -98,6 +100,13 @@ fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a>
 
 #[async_trait]
 impl AchTransfers for Bank {
+    async fn instant_rail(&self, provider: &Provider, _: &Secret) -> Call<Option<TransferRail>> {
+        ask(&self.life, question("routing_numbers.list", provider), |_, _, _| {
+            Ok(Some(TransferRail::RealTimePayments))
+        })
+        .await
+    }
+
     async fn send(
         &self,
         provider: &Provider,
@@ -149,6 +158,21 @@ impl AchTransfers for Bank {
             call.outcome = Err(refused(RejectionKind::Missing, "provider_object_missing"));
         }
         call
+    }
+
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let (id, world) = (transfer.to_owned(), Arc::clone(&self.life.world));
+        ask(&self.life, question("transfers.cancel", provider), move |_, ledger, account| {
+            let found = ledger.transfers.get_mut(&id).filter(|it| it.account == account);
+            let found = found.ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))?;
+            if found.standing == Standing::Accepted {
+                found.standing = Standing::Canceled;
+                found.past.push(Standing::Canceled);
+                world.note(account, format_args!("{id} Canceled"));
+            }
+            Ok(report(found))
+        })
+        .await
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
@@ -224,6 +248,10 @@ async fn follow(world: Arc<World>, id: String) {
 fn change(world: &Arc<World>, id: &str, standing: Standing) {
     let mut ledger = lock(&world.providers);
     let Some(transfer) = ledger.transfers.get_mut(id) else { return };
+    // Canceled by us, it goes no further.
+    if transfer.standing == Standing::Canceled {
+        return;
+    }
     transfer.standing = standing;
     transfer.past.push(standing);
     let number = transfer.news.next();
@@ -250,6 +278,7 @@ fn report(transfer: &BankTransfer) -> AchProviderReport {
         transfer: transfer.id.clone(),
         provider_status,
         amount: Minor::new(transfer.amount),
+        currency: Some("USD".to_owned()),
         reference: Some(transfer.key.clone()),
         expected_on: None,
         corrections: Vec::new(),

@@ -142,6 +142,7 @@ fn increase(providers: &Providers, limit: usize) -> Value {
     let state = providers.increase.state();
     let ach = state.ach.newest_first().take(limit).map(Transfer::summary);
     let rtp = state.rtp.newest_first().take(limit).map(Transfer::summary);
+    let fednow = state.fednow.newest_first().take(limit).map(Transfer::summary);
     let settled = state.ach.newest_first().filter(|transfer| transfer.is_settled()).count();
     let returned = state.ach.newest_first().filter(|transfer| transfer.status == "returned").count();
     let complete = state.rtp.newest_first().filter(|transfer| transfer.status == "complete").count();
@@ -152,9 +153,11 @@ fn increase(providers: &Providers, limit: usize) -> Value {
             "ach_transfers_returned": returned,
             "real_time_payments_transfers": state.rtp.created(),
             "real_time_payments_transfers_complete": complete,
+            "fednow_transfers": state.fednow.created(),
         },
         "ach_transfers": ach.collect::<Vec<_>>(),
         "real_time_payments_transfers": rtp.collect::<Vec<_>>(),
+        "fednow_transfers": fednow.collect::<Vec<_>>(),
     })
 }
 

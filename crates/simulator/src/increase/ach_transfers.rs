@@ -46,7 +46,9 @@ pub(super) fn create(state: &mut IncreaseState, call: &Call) -> Result<Value, In
 
 fn read_entry(fields: &Fields<'_>) -> Result<Ach, IncreaseError> {
     let text = |field: &str, length_max: usize| fields.text(field, length_max, Letters::Printable);
-    fields.object("addenda")?;
+    let entry_class =
+        fields.word("standard_entry_class_code", &ENTRY_CLASSES)?.unwrap_or("corporate_credit_or_debit");
+    check_addenda(fields, entry_class)?;
     Ok(Ach {
         addenda: fields.raw("addenda"),
         company_descriptive_date: text("company_descriptive_date", 6)?,
@@ -59,15 +61,32 @@ fn read_entry(fields: &Fields<'_>) -> Result<Ach, IncreaseError> {
         funding: fields.word("funding", &FUNDINGS)?.unwrap_or("checking"),
         individual_id: text("individual_id", 15)?,
         individual_name: text("individual_name", 22)?,
-        standard_entry_class_code: fields
-            .word("standard_entry_class_code", &ENTRY_CLASSES)?
-            .unwrap_or("corporate_credit_or_debit"),
+        standard_entry_class_code: entry_class,
         statement_descriptor: fields.required("statement_descriptor", 200, Letters::Printable)?,
         preferred: effective_date(fields)?,
         settled_at: None,
         returned: Value::Null,
         notifications_of_change: Vec::new(),
     })
+}
+
+/// Each addendum has its length, and only one class of entries has more than one.
+fn check_addenda(fields: &Fields<'_>, entry_class: &str) -> Result<(), IncreaseError> {
+    let Some(addenda) = fields.object("addenda")? else { return Ok(()) };
+    addenda.allow(&["category", "freeform", "payment_order_remittance_advice"])?;
+    let category = addenda.word("category", &["freeform", "payment_order_remittance_advice"])?;
+    if category.ok_or_else(|| addenda.missing("category"))? != "freeform" {
+        return Ok(());
+    }
+    let freeform = addenda.object("freeform")?.ok_or_else(|| addenda.missing("freeform"))?;
+    let entries = freeform.objects("entries")?;
+    if entries.len() > 1 && entry_class != "corporate_trade_exchange" {
+        return Err(freeform.invalid("entries", "can have more than one addendum only with CTX"));
+    }
+    for entry in entries {
+        entry.required("payment_related_information", 80, Letters::Printable)?;
+    }
+    Ok(())
 }
 
 /// Either a date or a schedule; the same day unless something else is asked for.

@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rails {
     All,
+    /// All but real-time payments.
+    FedNow,
     /// ACH and wire transfers, but nothing instant.
     Slow,
     None,
@@ -14,14 +16,18 @@ impl Rails {
         self != Self::None
     }
 
-    pub(super) fn instant(self) -> bool {
+    pub(super) fn real_time(self) -> bool {
         self == Self::All
+    }
+
+    pub(super) fn fednow(self) -> bool {
+        matches!(self, Self::All | Self::FedNow)
     }
 }
 
 /// The bank behind a routing number; `None` if there can be no such bank.
 ///
-/// The sandbox knows a handful of numbers. Here any other well-formed one is a bank on all rails, so that tests can
+/// The sandbox knows a handful of numbers, none of them of a bank on FedNow alone, which 790000077 is. Here any other well-formed one is a bank on all rails, so that tests can
 /// use numbers of real banks.
 pub(super) fn rails(routing_number: &str) -> Option<Rails> {
     if !is_well_formed(routing_number) {
@@ -30,6 +36,7 @@ pub(super) fn rails(routing_number: &str) -> Option<Rails> {
     Some(match routing_number {
         "790000051" => Rails::None,
         "790000064" => Rails::Slow,
+        "790000077" => Rails::FedNow,
         _ => Rails::All,
     })
 }
@@ -65,6 +72,7 @@ mod tests {
         }
         assert_eq!(rails("790000051"), Some(Rails::None));
         assert_eq!(rails("790000064"), Some(Rails::Slow));
+        assert_eq!(rails("790000077"), Some(Rails::FedNow));
     }
 
     #[test]

@@ -125,6 +125,17 @@ impl<'a> Fields<'a> {
         Ok(Some(Self { fields, path: format!("{}.", self.name(field)) }))
     }
 
+    /// The objects of a list that must be there.
+    pub(super) fn objects(&self, field: &str) -> Result<Vec<Self>, IncreaseError> {
+        let items = self.value(field).and_then(Value::as_array).ok_or_else(|| self.missing(field))?;
+        let object = |(place, item): (usize, &'a Value)| {
+            let path = format!("{}[{place}].", self.name(field));
+            item.as_object().map(|fields| Self { fields, path })
+        };
+        let objects: Option<Vec<_>> = items.iter().enumerate().map(object).collect();
+        objects.ok_or_else(|| self.invalid(field, "must be a list of objects"))
+    }
+
     pub(super) fn raw(&self, field: &str) -> Value {
         self.value(field).cloned().unwrap_or_default()
     }

@@ -20,10 +20,10 @@ pub(super) fn routing_numbers(_: &mut IncreaseState, call: &Call) -> Result<Valu
     let rows = bank::rails(number).map(|rails| {
         json!({
             "ach_transfers": word(rails.ach()),
-            "fednow_transfers": word(rails.instant()),
+            "fednow_transfers": word(rails.fednow()),
             "name": "Simulated Bank",
-            "real_time_payments_request_for_payment": word(rails.instant()),
-            "real_time_payments_transfers": word(rails.instant()),
+            "real_time_payments_request_for_payment": word(rails.real_time()),
+            "real_time_payments_transfers": word(rails.real_time()),
             "routing_number": number,
             "type": "routing_number",
             "wire_transfers": word(rails.ach()),

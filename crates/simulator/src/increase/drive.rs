@@ -5,17 +5,19 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::error::IncreaseError;
-use super::objects::{Ach, Rtp};
+use super::objects::{Ach, FedNow, Rail as _, Rtp};
+use super::settle::complete_fednow;
 use super::state::{Context, IncreaseState, StoredRail};
 use crate::services::Services;
 
 /// Where a transfer stands that was not sent yet.
-const WAITING: [&str; 5] = [
+const WAITING: [&str; 6] = [
     "pending_approval",
     "pending_transfer_session_confirmation",
     "pending_reviewing",
     "requires_attention",
     "pending_submission",
+    "pending_submitting",
 ];
 /// Where a transfer waits for somebody.
 const HELD: [&str; 4] =
@@ -36,6 +38,13 @@ pub(crate) fn drive(
         );
     }
     let context = Context::new(services);
+    // The sandbox has no call that plays the receiving bank of a payment by FedNow.
+    if (kind, action) == ("fednow_transfers", "complete") {
+        let mut transfer = state.find::<FedNow>(id)?;
+        let reason = body.get("reject_reason_code").and_then(Value::as_str);
+        complete_fednow(state, &context, &mut transfer, reason)?;
+        return Ok(transfer.json());
+    }
     let (from, to): (&[&str], _) = match action {
         "require_approval" => (&WAITING, "pending_approval"),
         // Only ACH transfers can be part of a transfer session.
@@ -44,7 +53,10 @@ pub(crate) fn drive(
         }
         "review" => (&WAITING, "pending_reviewing"),
         "require_attention" => (&WAITING, "requires_attention"),
+        "release" if kind == "fednow_transfers" => (&HELD, FedNow::QUEUED),
         "release" => (&HELD, "pending_submission"),
+        "submit" if kind == "fednow_transfers" => (&WAITING, "pending_response"),
+        "reject" if kind == "fednow_transfers" => (&WAITING, "reviewing_rejected"),
         "reject" => (&WAITING, "rejected"),
         "cancel" => (&WAITING, "canceled"),
         _ => return Err(IncreaseError::conflict(format!("There is no action {action}."))),
@@ -52,6 +64,7 @@ pub(crate) fn drive(
     let (object, amount) = match kind {
         "ach_transfers" => change_status::<Ach>(state, &context, id, from, to)?,
         "real_time_payments_transfers" => change_status::<Rtp>(state, &context, id, from, to)?,
+        "fednow_transfers" => change_status::<FedNow>(state, &context, id, from, to)?,
         _ => return Err(IncreaseError::conflict(format!("There are no {kind}."))),
     };
     match action {

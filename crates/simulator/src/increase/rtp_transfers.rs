@@ -37,7 +37,7 @@ pub(super) fn create(state: &mut IncreaseState, call: &Call) -> Result<Value, In
     let require_approval = fields.boolean("require_approval")?;
     let (account_number, routing_number) = destination(&fields, 34)?;
     check_account_number(call, &on_rail.source_account_number_id)?;
-    if !bank::rails(&routing_number).is_some_and(bank::Rails::instant) {
+    if !bank::rails(&routing_number).is_some_and(bank::Rails::real_time) {
         return Err(fields.invalid("routing_number", "does not support Real-Time Payments transfers"));
     }
     let account_id = call.context.services.config.increase.account_id.clone();

@@ -5,7 +5,7 @@ use tokio::time::{Duration, Instant};
 
 use super::call::Increase;
 use super::error::IncreaseError;
-use super::objects::{Ach, Rtp, Transfer};
+use super::objects::{Ach, FedNow, Rtp, Transfer};
 use super::state::{Context, IncreaseState};
 use crate::api::Api;
 use crate::calendar;
@@ -98,6 +98,34 @@ pub(super) fn complete(
     Ok(())
 }
 
+/// The receiving bank answers a payment by FedNow.
+pub(super) fn complete_fednow(
+    state: &mut IncreaseState,
+    context: &Context,
+    transfer: &mut Transfer<FedNow>,
+    reject_reason: Option<&str>,
+) -> Result<(), IncreaseError> {
+    transfer.must_be(&["pending_submitting", "pending_response"])?;
+    transfer.submission =
+        json!({ "message_identification": context.digits(35), "submitted_at": context.now });
+    if let Some(reason) = reject_reason {
+        transfer.status = "rejected";
+        transfer.on_rail.rejection = json!({
+            "reject_reason_additional_information": null,
+            "reject_reason_code": reason,
+            "rejected_at": context.now,
+        });
+        state.put_back(transfer.amount);
+    } else {
+        transfer.status = "complete";
+        transfer.acknowledged_at = Some(context.now.clone());
+        transfer.transaction_id = Some(context.id("transaction_"));
+        state.spend(transfer.amount);
+    }
+    state.keep(context, "updated", transfer);
+    Ok(())
+}
+
 /// The entry comes back, even after it has settled.
 pub(super) fn give_back(
     state: &mut IncreaseState,
@@ -147,6 +175,8 @@ fn settle_due(state: &mut IncreaseState, context: &Context) {
             let _ = settle(state, context, &mut transfer);
         } else if let Some(mut transfer) = state.rtp.get(&id).cloned() {
             let _ = complete(state, context, &mut transfer, None);
+        } else if let Some(mut transfer) = state.fednow.get(&id).cloned() {
+            let _ = complete_fednow(state, context, &mut transfer, None);
         }
     }
 }

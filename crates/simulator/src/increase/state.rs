@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::time::{Duration, Instant};
 
 use super::error::IncreaseError;
-use super::objects::{Ach, Event, Rail, Rtp, Transfer};
+use super::objects::{Ach, Event, FedNow, Rail, Rtp, Transfer};
 use crate::api::ApiState;
 use crate::calendar;
 use crate::collection::Collection;
@@ -22,6 +22,7 @@ const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 pub(crate) struct IncreaseState {
     pub(crate) ach: Collection<Transfer<Ach>>,
     pub(crate) rtp: Collection<Transfer<Rtp>>,
+    pub(crate) fednow: Collection<Transfer<FedNow>>,
     pub(super) events: Collection<Event>,
     /// Transfers that settle by themselves, by when.
     pub(super) due: BTreeSet<(Instant, String)>,
@@ -46,6 +47,12 @@ impl StoredRail for Ach {
 impl StoredRail for Rtp {
     fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
         &mut state.rtp
+    }
+}
+
+impl StoredRail for FedNow {
+    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
+        &mut state.fednow
     }
 }
 
@@ -79,6 +86,7 @@ impl ApiState for IncreaseState {
         Self {
             ach: Collection::new(objects_max),
             rtp: Collection::new(objects_max),
+            fednow: Collection::new(objects_max),
             events: Collection::new(objects_max),
             due: BTreeSet::new(),
             available: config.increase.balance,

@@ -1,4 +1,4 @@
-//! What the endpoints of both rails' transfers do alike.
+//! What the endpoints of all rails' transfers do alike.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub(super) fn accept<R: StoredRail>(
     let NewTransfer { account_id, account_number, routing_number, amount, require_approval, on_rail } = new;
     let transfer = Transfer {
         id: context.id(&format!("{}_", R::TYPE)),
-        status: if require_approval { "pending_approval" } else { "pending_submission" },
+        status: if require_approval { "pending_approval" } else { R::QUEUED },
         account_id,
         account_number,
         routing_number,
@@ -92,7 +92,7 @@ pub(super) fn list<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Res
 pub(super) fn approve<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
     let mut transfer = state.find::<R>(&call.id)?;
     transfer.must_be(&["pending_approval"])?;
-    transfer.status = "pending_submission";
+    transfer.status = R::QUEUED;
     transfer.approved_at = Some(call.context.now.clone());
     state.keep(&call.context, "updated", &transfer);
     state.settle_later(&call.context, &transfer.id);

@@ -53,6 +53,7 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
         account_number,
         routing_number,
         party_name: receiver.text("party_name", 200)?,
+        party_type: receiver.word("party_type", &["individual", "business"])?,
         external_id,
         effective_date: fields.text("effective_date", 10)?.unwrap_or_else(|| effective.to_string()),
         description: fields.text("description", 1_000)?,
@@ -85,7 +86,6 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
 /// The account and routing number an order goes to.
 fn destination(receiver: &Fields<'_>, kind: &str) -> Result<(String, String), ModernTreasuryError> {
     receiver.allow(RECEIVER)?;
-    receiver.word("party_type", &["individual", "business"])?;
     receiver.word("account_type", &["checking", "savings", "other", "loan", "general_ledger"])?;
     let account = receiver.first("account_details")?;
     account.allow("account_number account_number_type")?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tollgate_domain::{
     Channel, Currency, Principal, ServiceReference, Timestamp,
-    ach::{BankAccountType, TransferOrder},
+    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail},
     card::DiscrepancyKind,
     event::EventKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
@@ -36,6 +36,7 @@ pub fn sending() -> TransferProgress {
         due: None,
         tries: 0,
         waiting: None,
+        cancel_requested_at: None,
     }
 }
 
@@ -51,6 +52,7 @@ fn full_progress(note: &str) -> TransferProgress {
         due: Some(at(7)),
         tries: u32::MAX,
         waiting: Some(format!("{note} {LETTERS}")),
+        cancel_requested_at: Some(at(6)),
     }
 }
 
@@ -102,6 +104,7 @@ impl Nodes {
                 adapter: "increase".to_owned(),
                 account: None,
                 channel: Channel::StandardAch,
+                rail: None,
                 matched: None,
                 config_version: 1,
                 currency: Currency::USD,
@@ -116,6 +119,9 @@ impl Nodes {
                 description: None,
                 metadata: "{}".to_owned(),
                 remittance: None,
+                recipient_kind: RecipientKind::Individual,
+                purpose: None,
+                statement_descriptor: None,
                 request: "req_1".to_owned(),
                 created_at,
             },
@@ -137,6 +143,7 @@ impl Nodes {
         NewTransfer {
             order: TransferOrder {
                 channel: Channel::SameDayAch,
+                rail: Some(TransferRail::FedNow),
                 account: Some(account(Some("account_1"))),
                 matched: Some(Matched {
                     rule: Arc::from(LETTERS),
@@ -155,6 +162,9 @@ impl Nodes {
                 description: Some(LETTERS.to_owned()),
                 metadata: format!("{{\"order\":{:?},\"n\":\"1\"}}", "\u{1F9FE}".repeat(2_000)),
                 remittance: Some(format!("{{\"lines\":[{LETTERS:?}]}}")),
+                recipient_kind: RecipientKind::Business,
+                purpose: Some(TransferPurpose::Payroll),
+                statement_descriptor: Some("ACME WAGES".to_owned()),
                 request: "req_2".to_owned(),
                 ..plain.order
             },

@@ -80,7 +80,8 @@ const LOCK: &str = "SELECT 1 FROM (
 
 const WANTED: &Columns = columns!(
     environment_id: Id, reference: Id, from_revision: Number, change_id: Id, sealed_account: Text,
-    expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text, at: Number,
+    expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text,
+    cancel_requested_at: Number, at: Number,
     status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
     dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
     dispute_respond_by: Number,
@@ -130,6 +131,7 @@ fn statement(is_long: bool) -> String {
          gate AS (
              UPDATE transfers f SET sealed_account = w.sealed_account, expected_on = w.expected_on,
                  corrections = w.corrections, due_at = w.due_at, tries = w.tries, waiting = w.waiting,
+                 cancel_requested_at = w.cancel_requested_at,
                  revision = f.revision + 1, last_change = w.change_id
              FROM wanted w JOIN transactions t
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference

@@ -2,7 +2,7 @@
 
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod,
-    ach::{BankAccountType, TransferOrder},
+    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail},
     id::{EnvironmentId, PostingId, TransferId},
     ledger::{self, Account},
     transaction::{Status, TransactionState},
@@ -26,9 +26,9 @@ macro_rules! transfer_columns {
         "f.revision, t.environment_id, t.reference, t.provider, f.adapter, t.channel, f.matched, f.config_version,
          t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
          t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
-         f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.request,
-         t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
-         t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
+         f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.recipient_kind,
+         f.purpose, f.statement_descriptor, f.rail, f.request, t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
+         f.cancel_requested_at, t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
          t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
          t.dispute_respond_by, t.hold"
     };
@@ -78,6 +78,10 @@ table! {
         account_type: Text = new.order.account_type.as_str(),
         last_four: Text = &new.order.last_four,
         remittance: Text = &new.order.remittance,
+        recipient_kind: Text = new.order.recipient_kind.as_str(),
+        purpose: Text = new.order.purpose.map(TransferPurpose::as_str),
+        statement_descriptor: Text = &new.order.statement_descriptor,
+        rail: Text = new.order.rail.map(TransferRail::as_str),
         request: Text = &new.order.request,
         fingerprints: Text = &new.fingerprints,
         sealed_account: Text = &new.progress.sealed_account,
@@ -86,12 +90,13 @@ table! {
         due_at: Number = new.progress.due,
         tries: Number = new.progress.tries,
         waiting: Text = &new.progress.waiting,
+        cancel_requested_at: Number = new.progress.cancel_requested_at,
         account: Text = new.order.account.as_ref().map(account::write),
         revision: Number = 0_u32,
     }
 }
 
-/// The columns from `sealed_account` to `waiting`.
+/// The columns from `sealed_account` to `cancel_requested_at`.
 pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
     row![
         &progress.sealed_account,
@@ -99,7 +104,8 @@ pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
         &progress.corrections,
         progress.due,
         progress.tries,
-        &progress.waiting
+        &progress.waiting,
+        progress.cancel_requested_at
     ]
 }
 
@@ -125,6 +131,10 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         description: cells.text_or_none()?,
         metadata: cells.text()?,
         remittance: cells.text_or_none()?,
+        recipient_kind: cells.word("kind of recipient", RecipientKind::parse)?,
+        purpose: cells.word_or_none("purpose of a transfer", TransferPurpose::parse)?,
+        statement_descriptor: cells.text_or_none()?,
+        rail: cells.word_or_none("rail of a transfer", TransferRail::parse)?,
         request: cells.text()?,
         created_at: cells.moment()?,
         account: account::read_or_none(cells)?,
@@ -137,6 +147,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         due: cells.moment_or_none()?,
         tries: cells.count("number of tries")?,
         waiting: cells.text_or_none()?,
+        cancel_requested_at: cells.moment_or_none()?,
     };
     let CardTransaction { id, state, updated_at, .. } =
         read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;

@@ -63,6 +63,9 @@ fn head(payment_detail: &Value, style: Style) -> String {
         let bank = format!("{}, …{account}", payment_detail.text("/transfer/bankAccount/bankName"));
         if account.is_empty() { String::new() } else { bank }
     });
+    facts_line("recipient", payment_detail.word("/transfer/recipientKind"));
+    facts_line("purpose", payment_detail.word("/transfer/purpose"));
+    facts_line("statement descriptor", payment_detail.word("/transfer/statementDescriptor"));
     facts_line("expected on", payment_detail.word("/transfer/expectedSettlementOn"));
     if let Some(failure) = facts.field("failure").filter(|failure| !failure.is_null()) {
         facts_line("failure", format!("{}: {}", failure.text("code"), failure.text("message")));
@@ -152,6 +155,11 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
             format!("{kind}{amount} {}{why}", detail.text("status"))
         }
+        "cancel_requested" => {
+            let by = detail.optional_text("actor").map(|actor| format!(" by {actor}")).unwrap_or_default();
+            format!("cancellation requested{by}")
+        }
+        "cancel_rejected" => "cancellation rejected: the provider can no longer cancel it".to_owned(),
         "hold_requested" => format!("{} requested by {}", detail.text("action"), detail.text("actor")),
         "refund_requested" => format!("refund requested by {}", detail.text("actor")),
         "dispute" => {

@@ -36,6 +36,13 @@ enum Action {
     Capture(CaptureArgs),
     /// Void an authorized card payment: what is held is released.
     Void(VoidArgs),
+    /// Cancel a bank transfer, if the provider still can.
+    Cancel {
+        /// The transfer reference, ach_….
+        reference: String,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
     /// Refund a card payment, in whole or in part.
     Refund(RefundArgs),
     /// Show the account number that the receiving bank asked to be used from now on. Who was shown it is recorded.
@@ -142,6 +149,10 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
         }
         Action::Capture(wanted) => capture_payment(&session, wanted).await,
         Action::Void(wanted) => void_payment(&session, wanted).await,
+        Action::Cancel { reference, confirm } => {
+            confirm.ask(&format!("Cancel {reference}? It would have to be made again."))?;
+            change_hold(&session, &reference, "cancel", &json!({})).await
+        }
         Action::Refund(refund) => refund_payment(&session, refund).await,
         Action::RevealCorrectedAccount { reference, confirm } => reveal(&session, &reference, confirm).await,
         Action::UseConfiguredAccount { reference, confirm } => {

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod cancel;
 mod outcomes;
 mod replay;
 mod second_rail;

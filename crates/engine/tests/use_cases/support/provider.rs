@@ -9,6 +9,7 @@ mod checks;
 mod webhooks;
 
 use std::{
+    collections::BTreeMap,
     fmt::Debug,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
@@ -17,7 +18,7 @@ use std::{
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Minor, Timestamp,
-    ach::{AchProviderStatus, Correction},
+    ach::{AchProviderStatus, Correction, TransferRail},
     card::ProviderStatus,
     refund::{RefundReport, RefundStatus},
     transaction::{Dispute, Failure},
@@ -39,6 +40,8 @@ pub(crate) use webhooks::{SIGNATURE, WEBHOOK_SECRET};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Records {
     pub(crate) transfers: Vec<BankTransfer>,
+    /// By which instant network the banks of these routing numbers are reached.
+    pub(crate) instant_rails: BTreeMap<&'static str, TransferRail>,
     /// Intents and hosted pages.
     pub(crate) pages: Vec<Page>,
     pub(crate) sales: Vec<Sale>,
@@ -54,6 +57,7 @@ pub(crate) struct Records {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BankTransfer {
+    pub(crate) rail: Option<TransferRail>,
     pub(crate) id: String,
     pub(crate) account: char,
     pub(crate) key: String,

@@ -1,8 +1,12 @@
 //! What callers and operators ask for.
 
 use tollgate_domain::{
-    Currency, Flow, Minor, PaymentMethod, Principal, ach::BankAccountType, customer::Customer,
-    hold::CaptureMode, ledger::Cause, metadata::Metadata,
+    Currency, Flow, Minor, PaymentMethod, Principal,
+    ach::{BankAccountType, RecipientKind},
+    customer::Customer,
+    hold::CaptureMode,
+    ledger::Cause,
+    metadata::Metadata,
 };
 use tollgate_engine::{
     Bank, ConfirmBody, MoveOrder, Origin, PrepareRequest, QuoteRequest, TransferRequest, ports::BankAccount,
@@ -73,6 +77,9 @@ pub(crate) fn transfer_request(world: &World, key: &str, amount: u64) -> Transfe
         description: None,
         metadata: "{}".to_owned(),
         remittance: None,
+        recipient_kind: RecipientKind::Individual,
+        purpose: None,
+        statement_descriptor: None,
     }
 }
 

@@ -34,6 +34,10 @@ pub(crate) trait Rail: Debug + Clone {
     const TYPE: &'static str;
     /// What a transfer is called in messages.
     const NAME: &'static str;
+    /// The status of a transfer that is about to be sent.
+    const QUEUED: &'static str = "pending_submission";
+    /// What of the fields that most transfers have its own do not show.
+    const HIDDEN: &'static [&'static str] = &[];
 
     /// What the rail's transfers show beside what all show.
     fn json(&self) -> Value;
@@ -66,7 +70,11 @@ impl<R: Rail> Transfer<R> {
             "transaction_id": self.transaction_id,
             "type": R::TYPE,
         });
-        merged(common, self.on_rail.json())
+        let mut shown = merged(common, self.on_rail.json());
+        if let Value::Object(fields) = &mut shown {
+            fields.retain(|name, _| !R::HIDDEN.contains(&name.as_str()));
+        }
+        shown
     }
 
     /// What the control interface shows: enough to tell transfers apart, and no account number.

@@ -117,7 +117,7 @@ fn obstacles_are_named_and_leave_the_key_free(on: On) {
     for (what, change) in unroutable {
         refused(&world, what, 409, "routing_unavailable", change);
     }
-    let unready: [Change; 5] = [
+    let unready: [Change; 4] = [
         ("there are no credentials", |document| {
             document["providers"]["ach_provider_a"]["credentials"] = json!({});
         }),
@@ -130,16 +130,18 @@ fn obstacles_are_named_and_leave_the_key_free(on: On) {
         ("the account is missing", |document| {
             document["providers"]["ach_provider_a"]["funding"].as_object_mut().unwrap().remove("accountId");
         }),
-        ("the account's number is missing", |document| {
-            document["providers"]["ach_provider_a"]["funding"]
-                .as_object_mut()
-                .unwrap()
-                .remove("accountNumberId");
-        }),
     ];
     for (what, change) in unready {
         refused(&world, what, 503, "provider_not_configured", change);
     }
+    // Only instant transfers need the account's number.
+    let mut document = world.desk.document(world.simulator.address());
+    document["providers"]["ach_provider_a"]["funding"].as_object_mut().unwrap().remove("accountNumberId");
+    world.desk.configure(&document);
+    let mut instant = world.desk.body("instant, and no number", 10_000);
+    instant["metadata"] = json!({"speed": "instant"});
+    assert_eq!(world.desk.transfer(&instant).failure(503), "provider_not_configured");
+    world.desk.made(&world.desk.body("standard, and no number", 10_000));
     world.desk.configure(&world.desk.document(world.simulator.address()));
     for (what, _) in unroutable.iter().chain(&unready) {
         world.desk.made(&world.desk.body(&format!("refused because {what}"), 10_000));

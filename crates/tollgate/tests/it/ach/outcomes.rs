@@ -106,7 +106,8 @@ fn a_return_is_not_lost_while_our_key_is_refused(on: On) {
     assert_eq!(desk.status(&reference), "succeeded");
     desk.configure(&right);
     desk.wait_status(&reference, "failed");
-    assert_eq!(desk.transaction(&reference)["failure"]["code"], "R03");
+    let failure = desk.transaction(&reference)["failure"].clone();
+    assert_eq!((&failure["code"], &failure["kind"]), (&json!("R03"), &json!("return")));
     assert_eq!(desk.postings(&reference), ["reserve", "settle", "reverse"]);
     desk.wait_events(&world.simulator);
     desk.assert_books(Desk::FUNDS);
@@ -247,7 +248,8 @@ fn what_the_providers_staff_does_is_followed(on: On) {
     let (rejected, id) = world.taken("rejected by a person");
     world.simulator.staff(&id, "reject");
     desk.wait_status(&rejected, "failed");
-    assert_eq!(desk.transaction(&rejected)["failure"]["code"], "provider_rejected");
+    let failure = desk.transaction(&rejected)["failure"].clone();
+    assert_eq!((&failure["code"], &failure["kind"]), (&json!("provider_rejected"), &json!("failure")));
     assert_eq!(desk.postings(&rejected), ["reserve", "release"]);
 
     let (canceled, id) = world.taken("called off by a person");
@@ -322,11 +324,27 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
 
     let mut body = instant("instant to a slow bank");
     body["routingNumber"] = json!(SLOW_BANK);
-    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
-    assert_eq!(desk.transfer(&body).failure(422), "provider_rejected");
-    let failed = desk.listed("transactions?status=failed");
-    assert_eq!(failed[0]["failure"]["code"], "instant_not_supported");
+    let before = desk.listed("transactions").len();
+    assert_eq!(desk.transfer(&body).failure(422), "instant_not_supported");
+    assert_eq!(desk.transfer(&body).failure(422), "instant_not_supported");
+    assert_eq!(desk.listed("transactions").len(), before, "nothing was recorded");
+    assert_eq!(world.simulator.calls("routing_numbers.list"), 2, "what a provider says of a bank is kept");
     assert_eq!(world.simulator.accepted(10).len(), 2);
+
+    // A bank that only FedNow reaches; the payment has to say who pays.
+    let mut body = instant("instant by FedNow");
+    body["routingNumber"] = json!("790000077");
+    assert_eq!(desk.transfer(&body).failure(503), "provider_not_configured");
+    let mut document = desk.document(world.simulator.address());
+    document["providers"]["ach_provider_a"]["funding"]["companyName"] = json!("Acme");
+    desk.configure(&document);
+    let reference = desk.made(&body);
+    let row = world.simulator.row(&reference);
+    assert_eq!((&row["debtor_name"], &row["creditor_name"]), (&json!("Acme"), &json!("Ada Example")));
+    assert_eq!(desk.transaction(&reference)["transfer"]["rail"], "fednow");
+    let complete = format!("increase/fednow_transfers/{}/complete", row["id"].as_str().unwrap());
+    world.simulator.control("POST", &complete, &json!({}));
+    desk.wait_status(&reference, "succeeded");
     // The same bank takes what is not instant.
     let mut body = desk.body("same day to a slow bank", 10_000);
     body["routingNumber"] = json!(SLOW_BANK);

@@ -76,11 +76,18 @@ fn wrong_values(desk: &Desk) -> Vec<(&'static str, Vec<Value>)> {
             "metadata",
             vec![json!([]), json!("x"), json!({"big": long(17_000)}), json!({"deep": [desk.secret]})],
         ),
+        ("recipientKind", vec![json!("company"), json!(""), json!(1)]),
+        ("purpose", vec![json!("rent"), json!(""), json!({})]),
+        ("statementDescriptor", vec![json!("elevenchars"), json!(""), json!(" "), json!("Café"), json!(1)]),
         (
             "remittanceData",
             vec![
                 json!(long(1_001)),
                 json!({"big": long(4_200)}),
+                // As it would be sent, it is longer than what an ACH entry has room for.
+                json!(long(81)),
+                json!({"invoice": long(70)}),
+                json!("paid \u{1f980}"),
                 json!(5),
                 json!([]),
                 json!(format!("key {}", desk.secret)),

@@ -39,6 +39,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("transfer_preview", Transfer, 200, ""),
     // The example's token is nobody's.
     ("transfer_make", Transfer, 400, "invalid_body"),
+    // The payment it finds is a card's.
+    ("transfer_cancel", Transfer, 409, "not_cancelable"),
     ("client_wallet", SecretKey, 200, ""),
     ("transaction_list", SecretKey, 200, ""),
     // Nothing is recorded before the confirmation.
@@ -86,6 +88,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_payment_read", AdminToken, 200, ""),
     ("admin_payment_capture", AdminToken, 409, "not_capturable"),
     ("admin_payment_void", AdminToken, 409, "not_voidable"),
+    ("admin_transfer_cancel", AdminToken, 409, "not_cancelable"),
     ("admin_refund_create", AdminToken, 404, "not_found"),
     ("admin_payment_account", AdminToken, 200, ""),
     // The scene's payment is no transfer.

@@ -76,7 +76,7 @@ impl BankSimulator {
     pub fn accepted(&self, limit: usize) -> BTreeMap<String, Vec<Accepted>> {
         let state = self.control("GET", &format!("state?limit={limit}"), &Value::Null);
         let mut by_key = BTreeMap::<_, Vec<_>>::new();
-        for kind in ["ach_transfers", "real_time_payments_transfers"] {
+        for kind in ["ach_transfers", "real_time_payments_transfers", "fednow_transfers"] {
             for row in state["increase"][kind].as_array().unwrap() {
                 let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
                 by_key.entry(text("idempotency_key")).or_default().push(Accepted {
@@ -107,7 +107,7 @@ impl BankSimulator {
     #[track_caller]
     pub fn row(&self, reference: &str) -> Value {
         let state = self.control("GET", "state?limit=200000", &Value::Null);
-        let kinds = ["ach_transfers", "real_time_payments_transfers"];
+        let kinds = ["ach_transfers", "real_time_payments_transfers", "fednow_transfers"];
         let mut rows = kinds.iter().flat_map(|kind| state["increase"][*kind].as_array().unwrap());
         rows.find(|row| row["idempotency_key"] == reference).expect("accepted").clone()
     }

@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Minor,
-    ach::{AchProviderReport, AchProviderStatus, TransferOrder},
+    ach::{AchProviderReport, AchProviderStatus, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{AchTransfers, BankAccount, Call, RejectionKind};
+
+use tollgate_vault::Secret;
 
 use super::{BankTransfer, CallKind, Line, Records, rejected};
 
@@ -20,6 +22,11 @@ pub(super) struct Bank {
 
 #[async_trait]
 impl AchTransfers for Bank {
+    async fn instant_rail(&self, provider: &Provider, number: &Secret) -> Call<Option<TransferRail>> {
+        let rail = |records: &mut Records, _| Ok(records.instant_rails.get(number.expose()).copied());
+        self.line.ask("routing_numbers.list", CallKind::ProviderRead, provider, rail).await
+    }
+
     async fn send(
         &self,
         provider: &Provider,
@@ -42,6 +49,7 @@ impl AchTransfers for Bank {
             }
             let (id, status) = (records.next_id("transfer"), AchProviderStatus::Accepted);
             records.transfers.push(BankTransfer {
+                rail: order.rail,
                 id,
                 account,
                 key,
@@ -69,6 +77,19 @@ impl AchTransfers for Bank {
         self.line.ask("transfers.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
+    /// Only what was not sent on can be canceled.
+    async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
+        let cancel = |records: &mut Records, account| {
+            let mut known = records.transfers.iter_mut().filter(|it| it.account == account);
+            let known = known.find(|it| it.id == transfer).ok_or_else(|| rejected(RejectionKind::Missing))?;
+            if known.status == AchProviderStatus::Accepted {
+                known.status = AchProviderStatus::Canceled;
+            }
+            Ok(report(known))
+        };
+        self.line.ask("transfers.cancel", CallKind::Command, provider, cancel).await
+    }
+
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
         let named = provider.account_id().unwrap_or_default().to_owned();
         let sees = |_: &mut Records, account| Ok(named == format!("account {account}"));
@@ -90,6 +111,7 @@ fn report(transfer: &BankTransfer) -> AchProviderReport {
         transfer: transfer.id.clone(),
         provider_status: transfer.status.clone(),
         amount: Minor::new(transfer.amount),
+        currency: Some("USD".to_owned()),
         reference: Some(transfer.key.clone()),
         expected_on: None,
         corrections: transfer.corrections.clone(),

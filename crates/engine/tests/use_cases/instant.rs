@@ -1,0 +1,116 @@
+//! Instant transfers: the rail is chosen before anything is reserved, and is the same on every try.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use tollgate_domain::{ServiceReference, ach::TransferRail, transaction::Status};
+use tollgate_engine::{TransferError, ports::RejectionKind};
+
+use crate::support::{
+    config::{self, BANK},
+    faults::Fault,
+    world::World,
+};
+
+const KEY: &str = "a caller's key";
+const NUMBER: &str = "021000021";
+
+fn document() -> Value {
+    let mut document = config::document();
+    document["routing"]["ach"]["default"]["channel"] = json!("instant");
+    document["providers"][BANK]["funding"]["companyName"] = json!("Acme");
+    document
+}
+
+async fn world_with(rail: Option<TransferRail>) -> World {
+    let world = World::new().await;
+    world.configure(document()).await;
+    world.providers.records().instant_rails.extend(rail.map(|rail| (NUMBER, rail)));
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_receiving_bank_decides_the_rail() {
+    for rail in [TransferRail::RealTimePayments, TransferRail::FedNow] {
+        let world = world_with(Some(rail)).await;
+        let made = world.send(KEY, 10_000).await.unwrap().transfer;
+        assert_eq!(made.order.rail, Some(rail));
+        assert_eq!(world.transfer(made.order.id).await.unwrap().order.rail, Some(rail));
+        assert_eq!(world.providers.records().transfer().rail, Some(rail));
+    }
+    let world = world_with(None).await;
+    let refused = world.send(KEY, 10_000).await;
+    assert!(matches!(refused, Err(TransferError::InstantNotSupported)), "{refused:?}");
+    assert_eq!(world.transactions().await, []);
+    world.check().await;
+}
+
+/// Not to be told is not to be told no.
+#[tokio::test(start_paused = true)]
+async fn a_lookup_that_fails_leaves_the_key_free() {
+    let faults = [
+        Fault::ProviderUnsent,
+        Fault::ProviderUnknown { done: true },
+        Fault::ProviderRejects(RejectionKind::Credentials),
+    ];
+    for fault in faults {
+        let world = world_with(Some(TransferRail::RealTimePayments)).await;
+        world.faults.arm(fault, 1);
+        let refused = world.send(KEY, 10_000).await;
+        world.faults.disarm();
+        assert!(
+            matches!(refused, Err(TransferError::RailUnknown { .. } | TransferError::NotConfigured { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(world.transactions().await, []);
+        assert!(!world.send(KEY, 10_000).await.unwrap().replayed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_takes_the_rail_of_the_first_try() {
+    let world = world_with(Some(TransferRail::FedNow)).await;
+    // The lookup is the first call, sending the second.
+    world.faults.arm(Fault::ProviderUnknown { done: false }, 2);
+    let made = world.send(KEY, 10_000).await.unwrap().transfer;
+    world.faults.disarm();
+    assert_eq!(made.state.status, Status::Pending);
+    world.providers.records().instant_rails.insert(NUMBER, TransferRail::RealTimePayments);
+    let lookups = world.providers.records().count("routing_numbers.list");
+    assert!(world.send(KEY, 10_000).await.unwrap().replayed);
+    world.settle().await;
+    assert_eq!(world.status(ServiceReference::Ach(made.order.id)).await, Some(Status::Processing));
+    assert_eq!(world.providers.records().transfer().rail, Some(TransferRail::FedNow));
+    assert_eq!(world.providers.records().count("routing_numbers.list"), lookups, "a repetition asks nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_says_of_a_bank_is_kept_for_an_hour() {
+    let world = world_with(None).await;
+    let lookups = || world.providers.records().count("routing_numbers.list");
+    for _ in 0..3 {
+        world.send(KEY, 10_000).await.unwrap_err();
+    }
+    assert_eq!(lookups(), 1);
+    world.providers.records().instant_rails.insert(NUMBER, TransferRail::RealTimePayments);
+    sleep(Duration::from_mins(61)).await;
+    world.send(KEY, 10_000).await.unwrap();
+    assert_eq!(lookups(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_rail_needs_is_named() {
+    for (rail, field) in
+        [(TransferRail::RealTimePayments, "accountNumberId"), (TransferRail::FedNow, "companyName")]
+    {
+        let world = world_with(Some(rail)).await;
+        let mut document = document();
+        document["providers"][BANK]["funding"].as_object_mut().unwrap().remove(field);
+        world.configure(document).await;
+        let refused = world.send(KEY, 10_000).await;
+        let Err(TransferError::NotConfigured { missing, .. }) = refused else { panic!("{refused:?}") };
+        assert_eq!(missing, [format!("providers.{BANK}.funding.{field}")]);
+        assert_eq!(world.transactions().await, []);
+    }
+}
