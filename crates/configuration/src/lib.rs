@@ -8,6 +8,7 @@
 mod adapter;
 mod browser_script;
 mod calendar;
+mod destination;
 mod diff;
 mod document;
 mod fees;

@@ -6,7 +6,7 @@ use tollgate_domain::{
     fee::{Bound, FeeSnapshot, LayerFee},
     id::{EnvironmentId, PaymentId, TransferId},
     refund::{Refund, Refundable},
-    routing::Matched,
+    routing::{Matched, RouteProgress},
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
@@ -100,6 +100,7 @@ struct PaymentView<'a> {
     provider: &'a str,
     channel: Channel,
     matched: Option<&'a Matched>,
+    route: &'a RouteProgress,
     config_version: u64,
     currency: Currency,
     fee: &'a FeeSnapshot,
@@ -151,6 +152,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         provider: &order.provider,
         channel: order.channel,
         matched: order.matched.as_ref(),
+        route: &order.route,
         config_version: order.config_version,
         currency: order.currency,
         fee: &order.fee,
@@ -226,6 +228,7 @@ async fn transfer(
         provider: &order.provider,
         channel: order.channel,
         matched: order.matched.as_ref(),
+        route: &order.route,
         config_version: order.config_version,
         currency: order.currency,
         fee: &order.fee,
@@ -248,6 +251,12 @@ async fn transfer(
     render(signed_in, environment, details).await
 }
 
+/// What was tried before the payment's provider, in a few words.
+fn tried_before(route: &RouteProgress) -> String {
+    let tried = route.attempts.iter();
+    tried.map(|it| format!("; {} {}: {}", it.provider, it.outcome.as_str(), it.reason)).collect()
+}
+
 async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
     let frame = signed_in.frame(&details.reference.to_string(), "payments").await?;
@@ -265,6 +274,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     });
     let told = told(signed_in, environment, details.reference).await?;
     let decided = format!("{}, {}", details.provider, details.channel.as_str());
+    let tried = tried_before(details.route);
     let state = details.state;
     let mut facts = vec![("Created", moment(details.created_at)), ("Request", details.request.to_owned())];
     facts.extend(details.description.map(|text| ("Description", text.to_owned())));
@@ -323,8 +333,8 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         }),
         refunds: details.refunds.iter().map(|refund| RefundRow::of(refund, details.currency)).collect(),
         decision: match details.matched {
-            Some(matched) => format!("{decided} (rule {})", matched.rule),
-            None => format!("{decided}, default: no rule matched"),
+            Some(matched) => format!("{decided} (rule {}){tried}", matched.rule),
+            None => format!("{decided}, default: no rule matched{tried}"),
         },
         config_version: details.config_version,
         rules,

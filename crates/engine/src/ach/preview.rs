@@ -1,19 +1,27 @@
 //! What a transfer would cost and which way it would go, if it were made now.
 
-use tollgate_domain::{fee::FeeSnapshot, routing::Decision};
+use tollgate_domain::{
+    fee::FeeSnapshot,
+    routing::{Decision, RouteAttempt, RouteProgress, Target},
+};
 
-use super::request::TransferError;
+use super::{AchProvider, request::TransferError};
 use crate::{
     engine::Engine,
-    quote::{QuoteRequest, quote},
+    quote::{Quote, QuoteRequest, quote},
+    route::{FallbackRules, beginning, next_target, skipped},
     snapshot::EnvironmentView,
 };
 
 /// A transfer that was not made.
 #[derive(Debug)]
 pub struct Preview {
-    /// Where it would go.
+    /// What decided it.
     pub decision: Decision,
+    /// Where it would go.
+    pub target: Target,
+    /// What was passed over.
+    pub route: RouteProgress,
     /// What it would cost.
     pub fee: FeeSnapshot,
 }
@@ -26,10 +34,52 @@ impl Engine {
         request: &QuoteRequest,
     ) -> Result<Preview, TransferError> {
         let quoted = quote(&view.configuration, request)?;
-        let decision = Decision::from(quoted.route);
-        let name = &decision.target.provider;
-        self.ach_provider(view, name)
-            .map_err(|missing| TransferError::NotConfigured { provider: name.to_string(), missing })?;
-        Ok(Preview { fee: quoted.fee, decision })
+        let rules = FallbackRules::of(view, &quoted);
+        let ready = self.ready_transfer(view, request, &quoted, rules, &[])?;
+        let (target, fee, route) = (ready.target, ready.fee, ready.route);
+        Ok(Preview { decision: Decision::from(quoted.route), target, route, fee })
     }
+
+    /// The first target of a route that is ready, after those that were tried. None of them is asked anything.
+    pub(super) fn ready_transfer<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        request: &QuoteRequest,
+        quoted: &Quote<'_>,
+        rules: FallbackRules,
+        tried: &[RouteAttempt],
+    ) -> Result<ReadyTransfer<'a>, TransferError> {
+        let mut route = beginning(quoted);
+        route.attempts.extend_from_slice(tried);
+        let (mut target, mut fee) = (quoted.route.target.clone(), quoted.fee);
+        let mut first_error = None;
+        loop {
+            let name = target.provider.to_string();
+            if !route.has_tried(&name) {
+                let error = match self.ach_provider(view, &name) {
+                    Ok(provider) => return Ok(ReadyTransfer { provider, target, fee, route }),
+                    Err(missing) => TransferError::NotConfigured { provider: name.clone(), missing },
+                };
+                route.attempts.push(skipped(&name, error.to_string()));
+                first_error.get_or_insert(error);
+            }
+            (target, fee) = match next_target(&mut route, view, request, rules) {
+                Some(next) => next,
+                None => {
+                    let missing = Vec::new();
+                    return Err(
+                        first_error.unwrap_or(TransferError::NotConfigured { provider: name, missing })
+                    );
+                }
+            };
+        }
+    }
+}
+
+/// A target that is ready to take a transfer, and what it costs there.
+pub(super) struct ReadyTransfer<'a> {
+    pub(super) provider: AchProvider<'a>,
+    pub(super) target: Target,
+    pub(super) fee: FeeSnapshot,
+    pub(super) route: RouteProgress,
 }

@@ -94,7 +94,7 @@ impl Engine {
 
     /// Takes the reservation back of a transfer that the provider did not even look at: nothing is recorded against the
     /// caller's key.
-    async fn cancel_reservation(
+    pub(super) async fn cancel_reservation(
         &self,
         transfer: &Transfer,
         call: &Call<AchProviderReport>,

@@ -124,6 +124,7 @@ mod tests {
             account: None,
             channel,
             matched: None,
+            route: tollgate_domain::routing::RouteProgress::default(),
             config_version: 1,
             currency: Currency::USD,
             fee: FeeEntry::default().assess(Principal::new(amount).unwrap()),

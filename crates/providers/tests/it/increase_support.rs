@@ -83,6 +83,7 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         account: None,
         channel,
         matched: None,
+        route: tollgate_domain::routing::RouteProgress::default(),
         config_version: 1,
         currency: Currency::USD,
         fee: FeeEntry::default().assess(Principal::new(amount).unwrap()),

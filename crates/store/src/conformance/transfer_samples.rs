@@ -103,6 +103,7 @@ impl Nodes {
                 account: None,
                 channel: Channel::StandardAch,
                 matched: None,
+                route: tollgate_domain::routing::RouteProgress::default(),
                 config_version: 1,
                 currency: Currency::USD,
                 fee: fees(1_000, 25, 10),

@@ -48,6 +48,8 @@ pub(crate) struct Records {
     pub(crate) amount_step: Option<u64>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
+    /// The account that no call reaches.
+    pub(crate) unreachable: Option<char>,
     /// The names of the calls that arrived, in order.
     pub(crate) calls: Vec<&'static str>,
 }
@@ -196,7 +198,10 @@ impl Line {
         if self.life.is_over() {
             return self.life.die().await;
         }
+        let is_reached =
+            account_of(provider).is_none_or(|it| self.providers.records().unreachable != Some(it));
         let outcome = match self.faults.strike(name, kind) {
+            None if !is_reached => Err(CallError::Unsent(no_answer())),
             Some(Fault::ProviderUnsent) => Err(CallError::Unsent(no_answer())),
             Some(Fault::ProviderUnknown { done }) => {
                 if done {
@@ -229,7 +234,12 @@ impl Line {
             Err(CallError::Unsent(_) | CallError::Unknown(_)) => "timed out",
         };
         let (at, took) = (self.clock.time(), Duration::from_millis(20));
-        let tries = vec![Try { at, took, status: None, provider_request: None, outcome: word.to_owned() }];
+        let status = match &outcome {
+            Ok(_) => Some(200),
+            Err(CallError::Rejected(_)) => Some(400),
+            Err(CallError::Unsent(_) | CallError::Unknown(_)) => None,
+        };
+        let tries = vec![Try { at, took, status, provider_request: None, outcome: word.to_owned() }];
         Call { outcome, logs: vec![CallLog { operation: name, idempotency_key: None, tries }] }
     }
 
@@ -241,11 +251,15 @@ impl Line {
     ) -> Result<T, CallError> {
         let mut records = self.providers.records();
         records.calls.push(name);
-        let secret = provider.api_secret().map(tollgate_vault::Secret::expose).unwrap_or_default();
-        let account = secret.strip_prefix("key of account ").and_then(|text| text.chars().next());
-        let account = account.ok_or_else(|| rejected(RejectionKind::Credentials))?;
+        let account = account_of(provider).ok_or_else(|| rejected(RejectionKind::Credentials))?;
         act(&mut records, account)
     }
+}
+
+/// The account that a provider's credential opens.
+fn account_of(provider: &Provider) -> Option<char> {
+    let secret = provider.api_secret().map(tollgate_vault::Secret::expose).unwrap_or_default();
+    secret.strip_prefix("key of account ").and_then(|text| text.chars().next())
 }
 
 fn no_answer() -> TransientError {
