@@ -45,18 +45,15 @@ pub(crate) fn read(
 
     let fallbacks =
         fallbacks.map(|node| read_fallbacks(&node, method, providers, errors)).unwrap_or_default();
-    let destination = match split {
-        Some(split) => {
-            let by = by.map(|by| read_key(&by, errors));
-            let shares = read_shares(&split, method, providers, errors)?;
-            Destination::split(shares, by.flatten())?
+    let destination = if let Some(split) = split {
+        let by = by.map(|by| read_key(&by, errors));
+        let shares = read_shares(&split, method, providers, errors)?;
+        Destination::split(shares, by.flatten())?
+    } else {
+        if let Some(by) = by {
+            by.fault(errors, "needs `split` beside it");
         }
-        None => {
-            if let Some(by) = by {
-                by.fault(errors, "needs `split` beside it");
-            }
-            Destination::from(one?)
-        }
+        Destination::from(one?)
     };
     // A fallback that is also an entry of the split is one for the others.
     if destination.shares().is_none() {
@@ -154,13 +151,11 @@ fn read_shares(
 /// The key of `metadata.<key>`.
 fn read_key(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Arc<str>> {
     let text = node.text(MAX_KEY_LENGTH, errors)?;
-    match Field::parse(text) {
-        Some(Field::Metadata(key)) => Some(key),
-        _ => {
-            node.fault(errors, "must be `metadata.<key>`");
-            None
-        }
+    if let Some(Field::Metadata(key)) = Field::parse(text) {
+        return Some(key);
     }
+    node.fault(errors, "must be `metadata.<key>`");
+    None
 }
 
 pub(crate) fn write(destination: &Destination) -> Value {

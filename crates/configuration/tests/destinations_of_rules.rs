@@ -121,6 +121,44 @@ fn every_mistake_is_named_at_its_path() {
 }
 
 #[test]
+fn circuits_are_read_and_written_back() {
+    let read = |circuit: Value| {
+        let mut document = document(&json!({"provider": "a", "channel": "web_card"}));
+        document["settings"] = json!({ "circuit": circuit });
+        Configuration::read(&document, &Configuration::default())
+            .map(|read| read.to_public()["settings"]["circuit"].clone())
+            .map_err(|errors| errors.into_iter().map(|error| error.field).collect::<Vec<_>>())
+    };
+    let usual = json!({
+        "enabled": true, "windowSeconds": 60, "minimumCalls": 20, "failurePercent": 50, "openSeconds": 30
+    });
+    assert_eq!(read(Value::Null), Ok(usual.clone()));
+    assert_eq!(read(json!({})), Ok(usual));
+    let own = json!({
+        "enabled": false, "windowSeconds": 5, "minimumCalls": 1, "failurePercent": 100, "openSeconds": 9,
+        "forced": {"a": "open", "b": "closed"}
+    });
+    assert_eq!(read(own.clone()), Ok(own));
+    let faulty = json!({
+        "enabled": 1, "windowSeconds": 0, "minimumCalls": 0, "failurePercent": 101, "openSeconds": "1", "x": 1,
+        "forced": {"a": "ajar", "nobody": "open"}
+    });
+    let mut found = read(faulty).unwrap_err();
+    found.sort();
+    let expected = [
+        "enabled",
+        "failurePercent",
+        "forced.a",
+        "forced.nobody",
+        "minimumCalls",
+        "openSeconds",
+        "windowSeconds",
+        "x",
+    ];
+    assert_eq!(found, expected.map(|field| format!("settings.circuit.{field}")));
+}
+
+#[test]
 fn every_target_of_a_split_needs_a_fee() {
     let mut document = document(&json!({"split": [share("a", 1), share("b", 1)]}));
     document["fees"] =

@@ -7,6 +7,7 @@ mod ach;
 mod backoff;
 mod books;
 mod card;
+mod circuits;
 mod clock;
 mod configure;
 mod directory;
@@ -48,6 +49,7 @@ pub use card::{
     PrepareError, PrepareRequest, PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
     RegisterDomainError,
 };
+pub use circuits::{CircuitOpen, CircuitStatus, Circuits};
 pub use clock::SystemClock;
 pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};

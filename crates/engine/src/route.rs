@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tollgate_configuration::Provider;
+use tollgate_configuration::{ForcedCircuit, Provider};
 use tollgate_domain::{
     Minor,
     fee::FeeSnapshot,
@@ -11,6 +11,7 @@ use tollgate_domain::{
 };
 
 use crate::{
+    circuits::{CircuitStatus, FORCED_OPEN},
     engine::Engine,
     ports::{CallError, RejectionKind},
     quote::{Quote, QuoteExplanation, QuoteRequest, price},
@@ -98,7 +99,13 @@ impl Engine {
                 let skipped = if rules.most.is_some_and(|most| fee.total_debit > most) {
                     Some(COSTS_MORE.to_owned())
                 } else if missing.is_empty() {
-                    None
+                    match self.circuit_status(view, &target.provider) {
+                        CircuitStatus::Open { since } => {
+                            Some(format!("circuit open since {}", since.utc_minute()))
+                        }
+                        CircuitStatus::Forced(ForcedCircuit::Open) => Some(FORCED_OPEN.to_owned()),
+                        _ => None,
+                    }
                 } else {
                     Some(format!("not configured: {}", missing.join(", ")))
                 };

@@ -254,7 +254,8 @@ async fn transfer(
 /// What was tried before the payment's provider, in a few words.
 fn tried_before(route: &RouteProgress) -> String {
     let tried = route.attempts.iter();
-    tried.map(|it| format!("; {} {}: {}", it.provider, it.outcome.as_str(), it.reason)).collect()
+    let said = tried.map(|it| format!("; {} {}: {}", it.provider, it.outcome.as_str(), it.reason));
+    said.collect::<Vec<_>>().concat()
 }
 
 async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {

@@ -66,15 +66,12 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
                 let split = quote.route.destination.shares().map_or_else(String::new, |_| {
                     format!("; priced as the heaviest of: {}", destination_text(quote.route.destination))
                 });
-                let fallbacks: String = engine
-                    .explain_fallbacks(&view, &request, &explained)
-                    .map(|fallback| {
-                        let why =
-                            fallback.skipped.map(|why| format!(" (skipped: {why})")).unwrap_or_default();
-                        let total = minor(fallback.fee.total_debit, request.currency);
-                        format!("; else {} for {total}{why}", fallback.target.provider)
-                    })
-                    .collect();
+                let fallbacks = engine.explain_fallbacks(&view, &request, &explained).map(|fallback| {
+                    let why = fallback.skipped.map(|why| format!(" (skipped: {why})")).unwrap_or_default();
+                    let total = minor(fallback.fee.total_debit, request.currency);
+                    format!("; else {} for {total}{why}", fallback.target.provider)
+                });
+                let fallbacks = fallbacks.collect::<Vec<_>>().concat();
                 Answer {
                     decision: format!(
                         "{}, {}, {by}{split}{fallbacks}",

@@ -7,6 +7,7 @@ use tollgate_domain::{
 
 use super::{AchProvider, request::TransferError};
 use crate::{
+    circuits::CircuitOpen,
     engine::Engine,
     quote::{Quote, QuoteRequest, quote},
     route::{FallbackRules, beginning, next_target, skipped},
@@ -26,6 +27,9 @@ pub struct Preview {
     pub fee: FeeSnapshot,
 }
 
+/// [`Engine::admit`], or [`Engine::would_admit`] where nothing is sent yet.
+type Admit = fn(&Engine, &EnvironmentView, &str) -> Result<(), CircuitOpen>;
+
 impl Engine {
     /// Routes and prices a transfer, and checks that its provider is ready. Touches no database and asks nobody.
     pub fn preview_transfer(
@@ -35,7 +39,7 @@ impl Engine {
     ) -> Result<Preview, TransferError> {
         let quoted = quote(&view.configuration, request)?;
         let rules = FallbackRules::of(view, &quoted);
-        let ready = self.ready_transfer(view, request, &quoted, rules, &[])?;
+        let ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;
         let (target, fee, route) = (ready.target, ready.fee, ready.route);
         Ok(Preview { decision: Decision::from(quoted.route), target, route, fee })
     }
@@ -48,6 +52,7 @@ impl Engine {
         quoted: &Quote<'_>,
         rules: FallbackRules,
         tried: &[RouteAttempt],
+        admit: Admit,
     ) -> Result<ReadyTransfer<'a>, TransferError> {
         let mut route = beginning(quoted);
         route.attempts.extend_from_slice(tried);
@@ -57,21 +62,20 @@ impl Engine {
             let name = target.provider.to_string();
             if !route.has_tried(&name) {
                 let error = match self.ach_provider(view, &name) {
-                    Ok(provider) => return Ok(ReadyTransfer { provider, target, fee, route }),
+                    Ok(provider) => match admit(self, view, &name) {
+                        Ok(()) => return Ok(ReadyTransfer { provider, target, fee, route }),
+                        Err(open) => TransferError::CircuitOpen(open),
+                    },
                     Err(missing) => TransferError::NotConfigured { provider: name.clone(), missing },
                 };
                 route.attempts.push(skipped(&name, error.to_string()));
                 first_error.get_or_insert(error);
             }
-            (target, fee) = match next_target(&mut route, view, request, rules) {
-                Some(next) => next,
-                None => {
-                    let missing = Vec::new();
-                    return Err(
-                        first_error.unwrap_or(TransferError::NotConfigured { provider: name, missing })
-                    );
-                }
+            let Some(next) = next_target(&mut route, view, request, rules) else {
+                let missing = Vec::new();
+                return Err(first_error.unwrap_or(TransferError::NotConfigured { provider: name, missing }));
             };
+            (target, fee) = next;
         }
     }
 }

@@ -9,6 +9,7 @@ use tollgate_vault::{RandomnessUnavailable, SealError};
 
 use super::tokens::{CustomerToken, TokenError};
 use crate::{
+    circuits::CircuitOpen,
     ports::{BankAccount, StoreError, Transfer},
     quote::QuoteRequest,
     rate_limiter::RateLimitExceeded,
@@ -88,6 +89,9 @@ pub enum TransferError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
+    /// The provider picked has failed lately and gets no new work now.
+    #[error("{}", .0.reason)]
+    CircuitOpen(CircuitOpen),
     /// The key was used for another request.
     #[error("the key was used for a request with different: {}", .0.join(", "))]
     KeyReused(Vec<String>),

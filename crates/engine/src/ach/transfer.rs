@@ -142,7 +142,7 @@ impl Engine {
         tried.push(attempt);
         let (view, request) = (plan.view, &plan.request.quote);
         let quoted = quote_payment(&view.configuration, request, &plan.id.to_bytes())?;
-        if self.ready_transfer(view, request, &quoted, rules, &tried).is_err() {
+        if self.ready_transfer(view, request, &quoted, rules, &tried, Self::would_admit).is_err() {
             return Ok(false);
         }
         match self.cancel_reservation(transfer, call, plan.request_id).await {
@@ -166,7 +166,7 @@ impl Engine {
         let customer: &Customer = request.token.customer()?;
         let quoted = quote_payment(&view.configuration, &request.quote, &id.to_bytes())?;
         let rules = *plan.rules.get_or_insert_with(|| FallbackRules::of(view, &quoted));
-        let ready = self.ready_transfer(view, &request.quote, &quoted, rules, &plan.tried)?;
+        let ready = self.ready_transfer(view, &request.quote, &quoted, rules, &plan.tried, Self::admit)?;
         let ReadyTransfer { provider, target, fee, route } = ready;
         // A repeated request asks the provider nothing.
         if view.configuration.settings.check_provider_funds

@@ -51,7 +51,7 @@ impl Engine {
             let Some(payment) = self.store.payment(environment, id).await? else {
                 return Ok(EventOutcome::Unmatched);
             };
-            if let Some(outcome) = self.apply_to(payment, stored, &notice, &logs).await? {
+            if let Some(outcome) = Box::pin(self.apply_to(payment, stored, &notice, &logs)).await? {
                 return Ok(outcome);
             }
         }
@@ -75,7 +75,7 @@ impl Engine {
             // The configuration may hold another account's key for a while.
             Ok(identified) => identified.ok_or(EventOutcome::Unmatched)?,
             Err(error) => {
-                self.provider_watch.note(stored.environment, name, &logs);
+                self.note_calls(stored.environment, name, &logs);
                 return Err(match error {
                     CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials => {
                         EventOutcome::Unmatched

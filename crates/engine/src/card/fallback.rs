@@ -90,6 +90,7 @@ impl Engine {
         let found = self.card_provider(view, &order.provider);
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
+        self.admit(view, &order.provider).map_err(PrepareError::CircuitOpen)?;
         // Nothing is promised to be payable for longer than the provider lets it be paid.
         let longest = provider.cards.max_lifetime(order.flow);
         let expires_at = longest.map_or(order.expires_at, |longest| {
@@ -100,7 +101,7 @@ impl Engine {
         let adapter = provider.provider.adapter.as_str().to_owned();
         let order = CardOrder { adapter, expires_at, account, ..order };
         let check = provider.cards.check_order(provider.provider, &order).await;
-        self.provider_watch.note(order.environment, &order.provider, &check.logs);
+        self.note_calls(order.environment, &order.provider, &check.logs);
         check.outcome.map_err(PrepareError::Unacceptable)?;
         Ok(Ready { provider, order })
     }
@@ -114,7 +115,7 @@ impl Engine {
     ) -> Result<CardPayment, PrepareError> {
         let at = self.clock.now();
         let from = &payment.order.provider;
-        self.provider_watch.note(order.environment, from, logs);
+        self.note_calls(order.environment, from, logs);
         let mut lines = timeline::calls(logs, from, at);
         for attempt in order.route.attempts.iter().skip(payment.order.route.attempts.len()) {
             let (outcome, reason) = (attempt.outcome.as_str(), &attempt.reason);
@@ -170,6 +171,7 @@ fn why(error: &PrepareError) -> String {
     match error {
         PrepareError::NotConfigured { missing, .. } => format!("not configured: {}", missing.join(", ")),
         PrepareError::Unacceptable(fault) => format!("would not take it: {} {}", fault.field, fault.message),
+        PrepareError::CircuitOpen(open) => open.reason.clone(),
         other => other.to_string(),
     }
 }

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     backoff::exponential_backoff,
+    circuits::CircuitOpen,
     engine::Engine,
     failpoint::failpoint,
     ports::{
@@ -104,6 +105,9 @@ pub enum PrepareError {
         /// When to try again.
         retry_after: Duration,
     },
+    /// The provider picked has failed lately and gets no new work now. Nothing was recorded.
+    #[error("{}", .0.reason)]
+    CircuitOpen(CircuitOpen),
     /// The provider made what was asked for, and that could not be recorded. Nobody can pay it; the resolver takes it back.
     #[error("the provider's response could not be recorded")]
     Unrecorded,
@@ -146,7 +150,9 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let key = request.idempotency_key.as_deref();
         let key = key.map(|key| self.preparation_key(view.environment.id, request.flow, key));
-        let Some(key) = key else { return self.prepare_new(view, request, None, request_id).await };
+        let Some(key) = key else {
+            return Box::pin(self.prepare_new(view, request, None, request_id)).await;
+        };
         let deadline = Instant::now() + QUEUE_TIMEOUT;
         let mut checks = 0;
         loop {
@@ -167,7 +173,7 @@ impl Engine {
                     Preparation::Preparing | Preparation::Withdrawn => {}
                 }
             } else {
-                match self.prepare_new(view, request.clone(), Some(key), request_id).await {
+                match Box::pin(self.prepare_new(view, request.clone(), Some(key), request_id)).await {
                     Err(PrepareError::UnderWay) => {}
                     other => return other,
                 }
@@ -267,7 +273,7 @@ impl Engine {
                     return Err(unusable(order));
                 }
                 let call = provider.cards.reopen(provider.provider, order, object).await;
-                self.provider_watch.note(order.environment, &order.provider, &call.logs);
+                self.note_calls(order.environment, &order.provider, &call.logs);
                 Some(call.outcome.map_err(|error| match error {
                     CallError::Rejected(_) => unusable(order),
                     CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),

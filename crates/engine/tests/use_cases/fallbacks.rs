@@ -22,11 +22,11 @@ use crate::support::{
     world::World,
 };
 
-const OTHER: &str = "other";
-const OTHER_BANK: &str = "other_bank";
+pub(crate) const OTHER: &str = "other";
+pub(crate) const OTHER_BANK: &str = "other_bank";
 
 /// Every route has a fallback, at another account and for ten cents less.
-fn document() -> Value {
+pub(crate) fn document() -> Value {
     let mut document = config::document();
     let address = document["providers"][INTENTS]["baseUrl"].clone();
     document["providers"][OTHER] = json!({
@@ -85,7 +85,7 @@ impl<const HOSTED: bool, const CASE: u8> UseCase for Prepare<HOSTED, CASE> {
     async fn given(world: &World) -> Self {
         let document = [document, document, to_register][usize::from(CASE)];
         world.configure(document()).await;
-        world.providers.records().unreachable = (CASE > 0).then_some('a');
+        world.providers.records().unreachable = (CASE > 0).then_some('a').into_iter().collect();
         Self
     }
 
@@ -165,7 +165,7 @@ impl<const OUTAGE: bool> UseCase for SendTransfer<OUTAGE> {
 
     async fn given(world: &World) -> Self {
         world.configure(document()).await;
-        world.providers.records().unreachable = OUTAGE.then_some('a');
+        world.providers.records().unreachable = OUTAGE.then_some('a').into_iter().collect();
         Self
     }
 

@@ -59,6 +59,7 @@ impl From<TransferError> for ApiError {
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }
+            TransferError::CircuitOpen(open) => Self::circuit_open(&open),
             TransferError::KeyReused(fields) => idempotency_key::conflict(fields),
             TransferError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
             TransferError::Insufficient { available } => Self::new(

@@ -300,6 +300,21 @@ fn settings() -> Value {
             "achCalendar": at("AchCalendar"),
             "checkProviderFunds": boolean(false),
             "feeRefund": {"type": "string", "enum": ["proportional", "full", "none"], "default": "proportional"},
+            "circuit": object(
+                &[],
+                json!({
+                    "enabled": boolean(true),
+                    "windowSeconds": integer(1, 86_400),
+                    "minimumCalls": integer(1, 1_000_000),
+                    "failurePercent": integer(1, 100),
+                    "openSeconds": integer(1, 86_400),
+                    "forced": {
+                        "type": "object",
+                        "description": "By provider: what an operator has decided about its circuit.",
+                        "additionalProperties": {"type": ["string", "null"], "enum": ["open", "closed", null]},
+                    },
+                }),
+            ),
             "fallbackMayCostMore": boolean(false),
             "rateLimitPerSecond": integer(1, 1_000_000),
             "surchargeWarningBps": integer(0, 10_000),

@@ -48,8 +48,10 @@ pub(crate) struct Records {
     pub(crate) amount_step: Option<u64>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
-    /// The account that no call reaches.
-    pub(crate) unreachable: Option<char>,
+    /// The accounts that no call reaches.
+    pub(crate) unreachable: Vec<char>,
+    /// The accounts whose answers are lost.
+    pub(crate) silent: Vec<char>,
     /// The names of the calls that arrived, in order.
     pub(crate) calls: Vec<&'static str>,
 }
@@ -198,10 +200,17 @@ impl Line {
         if self.life.is_over() {
             return self.life.die().await;
         }
-        let is_reached =
-            account_of(provider).is_none_or(|it| self.providers.records().unreachable != Some(it));
+        let is_in = |accounts: &[char]| account_of(provider).is_some_and(|it| accounts.contains(&it));
+        let (is_unreachable, is_silent) = {
+            let records = self.providers.records();
+            (is_in(&records.unreachable), is_in(&records.silent))
+        };
         let outcome = match self.faults.strike(name, kind) {
-            None if !is_reached => Err(CallError::Unsent(no_answer())),
+            None if is_unreachable => Err(CallError::Unsent(no_answer())),
+            None if is_silent => {
+                let _ = self.act(name, provider, act);
+                Err(CallError::Unknown(no_answer()))
+            }
             Some(Fault::ProviderUnsent) => Err(CallError::Unsent(no_answer())),
             Some(Fault::ProviderUnknown { done }) => {
                 if done {
