@@ -8,6 +8,8 @@
 mod adapter;
 mod browser_script;
 mod calendar;
+mod circuit;
+mod destination;
 mod diff;
 mod document;
 mod fees;
@@ -27,6 +29,7 @@ use tollgate_domain::{PaymentMethod, routing::RoutingTable};
 
 pub use adapter::Adapter;
 pub use calendar::AchCalendar;
+pub use circuit::{CircuitConfig, ForcedCircuit};
 pub use diff::{Change, Difference, diff};
 pub use document::{DocumentError, parse_document};
 pub use fees::Fees;
@@ -100,7 +103,7 @@ impl Configuration {
         let (web_card, ach) =
             routing.map(|node| routing::read_all(&node, &providers, errors)).unwrap_or_default();
         let fees = fees.map(|node| fees::read_all(&node, &providers, errors)).unwrap_or_default();
-        let settings = settings.map(|node| settings::read(&node, errors)).unwrap_or_default();
+        let settings = settings.map(|node| settings::read(&node, &providers, errors)).unwrap_or_default();
         Some(Self { providers, web_card, ach, fees, settings })
     }
 

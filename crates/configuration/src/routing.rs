@@ -4,11 +4,12 @@ use std::{collections::HashSet, sync::Arc};
 
 use serde_json::{Value, json};
 use tollgate_domain::{
-    Channel, PaymentMethod,
-    routing::{Condition, Field, RoutingTable, Rule, Target, Test},
+    PaymentMethod,
+    routing::{Condition, Field, RoutingTable, Rule, Test},
 };
 
 use crate::{
+    destination,
     provider::{Provider, Providers},
     reader::{Node, Object},
     validation_error::ValidationErrors,
@@ -49,7 +50,7 @@ fn read_table(
 
     let enabled = enabled.map_or(Some(true), |node| node.boolean(errors)).unwrap_or_default();
     let rules = rules.map(|node| read_rules(&node, method, providers, errors)).unwrap_or_default();
-    let default = default.and_then(|node| read_target(&node, method, providers, errors));
+    let default = default.and_then(|node| destination::read(&node, method, providers, errors));
     Some(RoutingTable::new(enabled, rules, default))
 }
 
@@ -81,7 +82,7 @@ fn read_rule<'a>(
     let id = id.and_then(|node| read_unique_id(&node, "rule", seen, errors));
     let enabled = enabled.map_or(Some(true), |node| node.boolean(errors)).unwrap_or_default();
     let conditions = conditions.map(|node| read_conditions(&node, errors)).unwrap_or_default();
-    let target = target.and_then(|node| read_target(&node, method, providers, errors));
+    let target = target.and_then(|node| destination::read(&node, method, providers, errors));
     Some(Rule { id: id?, enabled, conditions, target: target? })
 }
 
@@ -99,29 +100,6 @@ fn read_unique_id<'a>(
     Some(id.into())
 }
 
-fn read_target(
-    node: &Node<'_>,
-    method: PaymentMethod,
-    providers: &Providers,
-    errors: &mut ValidationErrors,
-) -> Option<Target> {
-    let mut object = node.object(errors)?;
-    let provider = object.required("provider", errors);
-    let channel = object.required("channel", errors);
-    object.finish(errors);
-
-    let provider = provider.and_then(|node| {
-        let provider = known_provider(&node, providers, errors)?;
-        if provider.adapter.method() != method {
-            node.fault(errors, format!("`{}` does not support {method} payments", provider.name));
-            return None;
-        }
-        Some(provider.name.clone())
-    });
-    let channel = channel.and_then(|node| read_channel(&node, method, errors));
-    Some(Target { provider: provider?, channel: channel? })
-}
-
 /// The provider a field names, which must be one of the same document.
 pub(crate) fn known_provider<'p>(
     node: &Node<'_>,
@@ -135,16 +113,6 @@ pub(crate) fn known_provider<'p>(
         node.fault(errors, format!("unknown provider; this document has: {}", known.join(", ")));
     }
     provider
-}
-
-fn read_channel(node: &Node<'_>, method: PaymentMethod, errors: &mut ValidationErrors) -> Option<Channel> {
-    let text = node.text(64, errors)?;
-    let read = Channel::parse(text).filter(|channel| method.channels().contains(channel));
-    if read.is_none() {
-        let known: Vec<_> = method.channels().iter().map(|channel| channel.as_str()).collect();
-        node.fault(errors, format!("must be one of: {}", known.join(", ")));
-    }
-    read
 }
 
 fn read_conditions(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<Condition> {
@@ -234,16 +202,12 @@ fn read_number(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<i128> {
 
 pub(crate) fn write(table: &RoutingTable) -> Value {
     let rules: Vec<_> = table.rules().iter().map(write_rule).collect();
-    json!({ "enabled": table.enabled(), "rules": rules, "default": table.default_target().map(write_target) })
+    json!({ "enabled": table.enabled(), "rules": rules, "default": table.default_destination().map(destination::write) })
 }
 
 fn write_rule(rule: &Rule) -> Value {
     let conditions: Vec<_> = rule.conditions.iter().map(write_condition).collect();
-    json!({ "id": &*rule.id, "enabled": rule.enabled, "conditions": conditions, "target": write_target(&rule.target) })
-}
-
-fn write_target(target: &Target) -> Value {
-    json!({ "provider": &*target.provider, "channel": target.channel.as_str() })
+    json!({ "id": &*rule.id, "enabled": rule.enabled, "conditions": conditions, "target": destination::write(&rule.target) })
 }
 
 fn write_condition(condition: &Condition) -> Value {

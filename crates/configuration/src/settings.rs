@@ -7,6 +7,8 @@ use tollgate_domain::{BasisPoints, refund::FeeRefund};
 
 use crate::{
     calendar::{self, AchCalendar},
+    circuit::{self, CircuitConfig},
+    provider::Providers,
     reader::Node,
     validation_error::ValidationErrors,
 };
@@ -44,6 +46,10 @@ pub struct EnvironmentSettings {
     pub fee_refund: FeeRefund,
     /// The bank network's cut-offs, limits and closed days; `None` is as published.
     pub ach_calendar: Option<AchCalendar>,
+    /// When a provider that fails gets no new work.
+    pub circuit: CircuitConfig,
+    /// Whether a payment may fall back to a provider at which it costs more than at the first.
+    pub fallback_may_cost_more: bool,
     /// How many requests each key may make per second; `None` is any number.
     pub rate_limit_per_second: Option<u64>,
     /// Card fees above this share of the principal are warned about; `None` is 400.
@@ -94,7 +100,11 @@ fn without_usual_port(origin: &str) -> &str {
     }
 }
 
-pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> EnvironmentSettings {
+pub(crate) fn read(
+    node: &Node<'_>,
+    providers: &Providers,
+    errors: &mut ValidationErrors,
+) -> EnvironmentSettings {
     let Some(mut object) = node.object(errors) else { return EnvironmentSettings::default() };
     let secret_key = object.optional("secretKeyForPreparation");
     let preparation = object.optional("preparationLifetimeSeconds");
@@ -105,6 +115,8 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
     let ach_calendar = object.optional("achCalendar");
     let provider_funds = object.optional("checkProviderFunds");
     let fee_refund = object.optional("feeRefund");
+    let circuit = object.optional("circuit");
+    let cost_more = object.optional("fallbackMayCostMore");
     let rate = object.optional("rateLimitPerSecond");
     let surcharge = object.optional("surchargeWarningBps");
     object.finish(errors);
@@ -130,6 +142,8 @@ pub(crate) fn read(node: &Node<'_>, errors: &mut ValidationErrors) -> Environmen
         return_origins: origins.map(|node| read_origins(&node, errors)),
         customer_token_lifetime_seconds: lifetime
             .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, errors)),
+        circuit: circuit.map(|node| circuit::read(&node, providers, errors)).unwrap_or_default(),
+        fallback_may_cost_more: cost_more.and_then(|node| node.boolean(errors)).unwrap_or_default(),
         rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, errors)),
         surcharge_warning_bps: surcharge
             .and_then(|node| node.integer(0, u64::from(BasisPoints::WHOLE), errors)),
@@ -176,6 +190,8 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "achCalendar": settings.ach_calendar.as_ref().map(calendar::write),
         "checkProviderFunds": settings.check_provider_funds,
         "feeRefund": settings.fee_refund.as_str(),
+        "circuit": circuit::write(&settings.circuit),
+        "fallbackMayCostMore": settings.fallback_may_cost_more,
         "rateLimitPerSecond": settings.rate_limit_per_second,
         "surchargeWarningBps": settings.surcharge_warning_bps,
     })

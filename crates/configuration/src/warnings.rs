@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use tollgate_domain::{
     Channel, Currency, PaymentMethod,
-    routing::{Condition, Field, RoutingTable, Target, Test},
+    routing::{Condition, Destination, Field, RoutingTable, Target, Test},
     tenant::{EnvironmentName, Mode},
 };
 
@@ -177,8 +177,25 @@ fn reachable(table: &RoutingTable) -> impl Iterator<Item = (String, &Target, &[C
     let rules = rules
         .filter(|(_, rule)| rule.enabled)
         .map(|(at, rule)| (format!("rules[{at}].target"), &rule.target, rule.conditions.as_slice()));
-    let default = table.default_target().filter(|_| catch_all.is_none());
-    rules.chain(default.map(|target| ("default".to_owned(), target, [].as_slice())))
+    let default = table.default_destination().filter(|_| catch_all.is_none());
+    let all = rules.chain(default.map(|target| ("default".to_owned(), target, [].as_slice())));
+    all.flat_map(|(place, destination, conditions)| {
+        targets(&place, destination).into_iter().map(move |(place, target)| (place, target, conditions))
+    })
+}
+
+/// Every target of a destination with its place.
+fn targets<'a>(place: &str, destination: &'a Destination) -> Vec<(String, &'a Target)> {
+    let mut targets: Vec<_> = match destination.shares() {
+        None => vec![(place.to_owned(), destination.target())],
+        Some(split) => {
+            let shares = split.iter().enumerate();
+            shares.map(|(at, share)| (format!("{place}.split[{at}]"), &share.target)).collect()
+        }
+    };
+    let fallbacks = destination.fallbacks().iter().enumerate();
+    targets.extend(fallbacks.map(|(at, target)| (format!("{place}.fallbacks[{at}]"), target)));
+    targets
 }
 
 /// Whether a rule's conditions leave room for a currency.

@@ -48,6 +48,7 @@ pub fn router(console: Console) -> Router {
         .route("/wallets/{currency}", get(wallets::show).post(wallets::post))
         .route("/providers", get(providers::list).post(providers::retry))
         .route("/providers/test", post(providers::test))
+        .route("/providers/circuit", post(providers::force_circuit))
         .route("/keys", get(keys::list).post(keys::change))
         .route("/events", get(events::list))
         .route("/events/{event}", get(events::show).post(events::resend))

@@ -14,7 +14,7 @@ use crate::{
     id::{EnvironmentId, TransferId},
     payment::Channel,
     provider_account::ProviderAccount,
-    routing::Matched,
+    routing::{Matched, RouteProgress},
     time::Timestamp,
 };
 
@@ -72,6 +72,8 @@ pub struct TransferOrder {
     pub rail: Option<TransferRail>,
     /// The rule that decided; `None` for the default target.
     pub matched: Option<Matched>,
+    /// What was tried before that provider, and what may be tried after it.
+    pub route: RouteProgress,
     /// The configuration that decided.
     pub config_version: u64,
     /// The currency of all amounts.

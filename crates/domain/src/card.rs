@@ -9,7 +9,7 @@ use crate::{
     id::{EnvironmentId, PaymentId},
     payment::{Channel, Flow},
     provider_account::ProviderAccount,
-    routing::Matched,
+    routing::{Matched, RouteProgress},
     time::Timestamp,
 };
 
@@ -55,7 +55,8 @@ impl Preparation {
     }
 }
 
-/// What was asked for and decided when a card payment was prepared. Never changes.
+/// What was asked for and decided when a card payment was prepared. Only a payment that nobody can pay yet moves on to the
+/// next target of its route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardOrder {
     pub environment: EnvironmentId,
@@ -73,6 +74,8 @@ pub struct CardOrder {
     pub channel: Channel,
     /// The rule that decided; `None` for the default target.
     pub matched: Option<Matched>,
+    /// What was tried before that provider, and what may be tried after it.
+    pub route: RouteProgress,
     /// The configuration that decided.
     pub config_version: u64,
     /// The currency of all amounts.
@@ -100,6 +103,16 @@ pub struct CardOrder {
     pub created_at: Timestamp,
     /// When it is taken back if nobody has paid.
     pub expires_at: Timestamp,
+}
+
+impl CardOrder {
+    /// What idempotency keys at the provider begin with: each provider of the route gets its own.
+    pub fn provider_key(&self) -> String {
+        match self.route.number() {
+            1 => self.id.to_string(),
+            number => format!("{}.{number}", self.id),
+        }
+    }
 }
 
 /// One try at charging a card for a prepared payment, for providers that charge on our word.

@@ -6,6 +6,7 @@
 pub mod ach;
 pub mod books;
 pub mod card;
+pub mod circuit;
 pub mod currency;
 pub mod customer;
 pub mod event;

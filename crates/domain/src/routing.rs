@@ -3,11 +3,13 @@
 //! [`RoutingTable::decide`] is what every payment goes through; [`RoutingTable::explain`] walks the same rules one
 //! by one and reports every verdict. Both always agree.
 
+mod attempt;
 mod axis;
 mod checks;
 mod condition;
 mod crowd;
 mod crowds;
+mod destination;
 mod explain;
 mod filing;
 mod index;
@@ -16,15 +18,12 @@ mod tree;
 
 use std::sync::Arc;
 
-use crate::{
-    currency::Currency,
-    metadata::Metadata,
-    money::Principal,
-    payment::{Channel, Flow},
-};
+use crate::{currency::Currency, metadata::Metadata, money::Principal, payment::Flow};
 use index::Index;
 
+pub use attempt::{RouteAttempt, RouteOutcome, RouteProgress};
 pub use condition::{Condition, Field, InvalidTest, Test};
+pub use destination::{Destination, Share, Split, Target};
 pub use explain::{ConditionResult, Explanation, RuleOutcome, RuleResult};
 
 /// The routing of one environment and payment method, ready to decide.
@@ -32,7 +31,7 @@ pub use explain::{ConditionResult, Explanation, RuleOutcome, RuleResult};
 pub struct RoutingTable {
     enabled: bool,
     rules: Vec<Rule>,
-    default_target: Option<Target>,
+    default: Option<Destination>,
     /// What a decision hands out, one for each rule, so that deciding clones two pointers and builds nothing.
     matched: Vec<Matched>,
     index: Index,
@@ -40,7 +39,7 @@ pub struct RoutingTable {
 
 impl RoutingTable {
     /// Prepares the rules once; the cost is that of sorting everything they mention.
-    pub fn new(enabled: bool, rules: Vec<Rule>, default: Option<Target>) -> Self {
+    pub fn new(enabled: bool, rules: Vec<Rule>, default: Option<Destination>) -> Self {
         let matched = rules
             .iter()
             .map(|rule| Matched {
@@ -49,7 +48,7 @@ impl RoutingTable {
             })
             .collect();
         let index = Index::new(&rules);
-        Self { enabled, rules, default_target: default, matched, index }
+        Self { enabled, rules, default, matched, index }
     }
 
     /// Whether the method routes at all.
@@ -63,8 +62,8 @@ impl RoutingTable {
     }
 
     /// Where a payment goes that no rule wants.
-    pub const fn default_target(&self) -> Option<&Target> {
-        self.default_target.as_ref()
+    pub const fn default_destination(&self) -> Option<&Destination> {
+        self.default.as_ref()
     }
 
     /// The first enabled rule whose conditions all hold, otherwise the default target. Hands out references: on the
@@ -75,10 +74,10 @@ impl RoutingTable {
         }
         let winner = self.index.first_match(facts);
         if let Some((rule, matched)) = winner.and_then(|at| self.rules.get(at).zip(self.matched.get(at))) {
-            return Ok(Route { target: &rule.target, matched: Some(matched) });
+            return Ok(Route::to(&rule.target, Some(matched)));
         }
-        let target = self.default_target.as_ref().ok_or(Unroutable::Incomplete)?;
-        Ok(Route { target, matched: None })
+        let default = self.default.as_ref().ok_or(Unroutable::Incomplete)?;
+        Ok(Route::to(default, None))
     }
 
     /// The same as a value to keep.
@@ -94,15 +93,6 @@ impl Default for RoutingTable {
     }
 }
 
-/// What a route leads to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// A provider of the same configuration.
-    pub provider: Arc<str>,
-    /// A channel of the payment method.
-    pub channel: Channel,
-}
-
 /// All conditions must hold; a rule without conditions holds always.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
@@ -113,7 +103,7 @@ pub struct Rule {
     /// In the order they are reported.
     pub conditions: Vec<Condition>,
     /// Where the payment goes when the rule wins.
-    pub target: Target,
+    pub target: Destination,
 }
 
 /// The facts of a payment that rules look at.
@@ -132,8 +122,7 @@ pub struct Facts<'a> {
 /// Where a payment goes, and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Provider and channel.
-    pub target: Target,
+    pub destination: Destination,
     /// The rule that won; `None` means the default target.
     pub matched: Option<Matched>,
 }
@@ -141,22 +130,35 @@ pub struct Decision {
 /// Where a payment goes, as the table that decided has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route<'a> {
-    /// Provider and channel.
+    /// Provider and channel: the heaviest target, until one is picked for a payment.
     pub target: &'a Target,
+    pub destination: &'a Destination,
     /// The rule that won; `None` means the default target.
     pub matched: Option<&'a Matched>,
 }
 
 impl From<Route<'_>> for Decision {
     fn from(route: Route<'_>) -> Self {
-        Self { target: route.target.clone(), matched: route.matched.cloned() }
+        Self { destination: route.destination.clone(), matched: route.matched.cloned() }
     }
 }
 
 impl Decision {
     /// The decision as a reference.
     pub fn as_route(&self) -> Route<'_> {
-        Route { target: &self.target, matched: self.matched.as_ref() }
+        Route::to(&self.destination, self.matched.as_ref())
+    }
+}
+
+impl<'a> Route<'a> {
+    const fn to(destination: &'a Destination, matched: Option<&'a Matched>) -> Self {
+        Self { target: destination.target(), destination, matched }
+    }
+
+    /// The same with the target of one payment.
+    #[must_use]
+    pub fn of_payment(self, reference: &[u8; 16], metadata: &Metadata) -> Self {
+        Self { target: self.destination.pick(reference, metadata), ..self }
     }
 }
 

@@ -17,7 +17,7 @@ fn rule(id: &str, conditions: &[(&str, Test)]) -> Rule {
         Condition::new(format!("{id}.{at}"), Field::parse(field).unwrap(), test.clone()).unwrap()
     };
     let conditions = conditions.iter().enumerate().map(condition).collect();
-    Rule { id: id.into(), enabled: true, conditions, target: target(id) }
+    Rule { id: id.into(), enabled: true, conditions, target: target(id).into() }
 }
 
 fn metadata() -> Metadata {
@@ -52,7 +52,7 @@ fn the_first_enabled_rule_in_order_wins() {
         let matched = decision.matched.unwrap();
         assert_eq!(&*matched.rule, winner);
         assert_eq!(matched.conditions.iter().map(|id| &**id).collect::<Vec<_>>(), conditions);
-        assert_eq!(decision.target, target(winner));
+        assert_eq!(*decision.destination.target(), target(winner));
     }
 }
 
@@ -66,11 +66,11 @@ fn without_a_rule_the_default_decides_or_nothing_does() {
         (false, Some(target("fallback")), Err(Unroutable::Disabled)),
     ] {
         let rules = vec![rule("large", &[("amountMinor", Test::Gt(1))])];
-        let table = RoutingTable::new(enabled, rules, default);
+        let table = RoutingTable::new(enabled, rules, default.map(Into::into));
         let decided = table.decide(&facts);
         assert_eq!(table.explain(&facts).decision, decided);
         assert!(decided.as_ref().is_ok_and(|decision| decision.matched.is_none()) || decided.is_err());
-        assert_eq!(decided.map(|decision| decision.target), expected);
+        assert_eq!(decided.map(|decision| decision.destination.target().clone()), expected);
     }
 }
 
@@ -119,13 +119,13 @@ fn ten_thousand_rules_that_crowd_together_still_find_the_right_one() {
         let region = ("metadata.region", Test::Ne(format!("region_{}", at % 7)));
         rule(&format!("rule_{at}"), &[gold(), amounts, region])
     });
-    let table = RoutingTable::new(true, crowd.collect(), Some(target("default")));
+    let table = RoutingTable::new(true, crowd.collect(), Some(target("default").into()));
     let metadata = metadata();
     for (amount, winner) in [(1, "rule_9999"), (5_000, "rule_5000"), (20_000, "rule_0")] {
         let decision = table.decide(&payment(amount, &metadata)).unwrap();
-        assert_eq!(decision.target, target(winner), "{amount}");
+        assert_eq!(*decision.destination.target(), target(winner), "{amount}");
         assert_eq!(table.explain(&payment(amount, &metadata)).decision, Ok(decision));
     }
     let without_tier = Metadata::default();
-    assert_eq!(table.decide(&payment(20_000, &without_tier)).unwrap().target, target("default"));
+    assert_eq!(table.decide(&payment(20_000, &without_tier)).unwrap().destination, target("default").into());
 }

@@ -8,6 +8,7 @@ mod charge;
 mod confirm;
 mod domain;
 mod event;
+mod fallback;
 mod follow_up;
 mod hold;
 mod hold_outcome;

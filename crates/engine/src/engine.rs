@@ -11,6 +11,7 @@ use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer};
 
 use crate::{
     ach::{account_keys::AccountKeys, rail::InstantRails},
+    circuits::Circuits,
     directory::Directory,
     host::Process,
     key_conflicts::KeyConflicts,
@@ -51,6 +52,7 @@ pub struct Engine {
     pub(crate) event_turns: Arc<Semaphore>,
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) instant_rails: InstantRails,
+    pub(crate) circuits: Arc<Circuits>,
     pub(crate) key_conflicts: KeyConflicts,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
@@ -133,6 +135,7 @@ impl Engine {
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             provider_watch: ProviderWatch::default(),
             instant_rails: InstantRails::default(),
+            circuits: Arc::default(),
             key_conflicts: KeyConflicts::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),

@@ -7,6 +7,7 @@ mod ach;
 mod backoff;
 mod books;
 mod card;
+mod circuits;
 mod clock;
 mod configure;
 mod directory;
@@ -28,6 +29,7 @@ mod rate_limiter;
 mod record;
 mod replay;
 mod resolver;
+mod route;
 mod search;
 mod sequence;
 mod sessions;
@@ -47,6 +49,7 @@ pub use card::{
     PrepareError, PrepareRequest, PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
     RegisterDomainError,
 };
+pub use circuits::{CircuitOpen, CircuitStatus, Circuits};
 pub use clock::SystemClock;
 pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
@@ -66,6 +69,7 @@ pub use provider_health::ProviderHealth;
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use rate_limiter::{AddressRateLimiter, RateLimitExceeded, RateLimiter};
 pub use replay::{MAX_REPLAYED, MovedMoney, Replay, ReplayExample, ReplayedMove};
+pub use route::ExplainedFallback;
 pub use search::{FoundPayment, PaymentSearch};
 pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, Snapshot};
 pub use tenants::TenantError;

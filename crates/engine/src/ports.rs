@@ -26,8 +26,8 @@ pub use outbox::{
 };
 pub use payments::{
     CardPayment, CardTransaction, Changed, Entry, Inserted, NewException, PaymentChange, PaymentFilter,
-    PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution,
-    SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
+    PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
+    Resolution, SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
 };
 pub use provider::{
     AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation,

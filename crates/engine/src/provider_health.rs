@@ -104,8 +104,12 @@ fn count(minutes: &mut VecDeque<Minute>, exchange: &Try) {
     if let Some(class) = minute.classes.get_mut(class) {
         *class = class.saturating_add(1);
     }
-    let is_failure = exchange.status.is_none_or(|status| status >= 500 || status == 429);
-    minute.failures = minute.failures.saturating_add(u64::from(is_failure));
+    minute.failures = minute.failures.saturating_add(u64::from(has_failed(exchange)));
+}
+
+/// Whether the provider did not answer, or answered with a fault of its own.
+pub(crate) fn has_failed(exchange: &Try) -> bool {
+    exchange.status.is_none_or(|status| status >= 500 || status == 429)
 }
 
 /// The bound of the class in which the given share (of 100) of all exchanges is reached.

@@ -61,16 +61,28 @@ pub fn quote<'a>(configuration: &'a Configuration, request: &QuoteRequest) -> Re
     Ok(Quote { route, fee: price(configuration, request, route.target) })
 }
 
+/// The same for one payment, whose reference decides where its route is split.
+pub(crate) fn quote_payment<'a>(
+    configuration: &'a Configuration,
+    request: &QuoteRequest,
+    reference: &[u8; 16],
+) -> Result<Quote<'a>, Unroutable> {
+    let route = configuration.routing(request.method).route(&request.facts())?;
+    let route = route.of_payment(reference, &request.metadata);
+    Ok(Quote { route, fee: price(configuration, request, route.target) })
+}
+
 /// The same, with its reasons.
 pub fn explain(configuration: &Configuration, request: &QuoteRequest) -> QuoteExplanation {
     let routing = configuration.routing(request.method).explain(&request.facts());
     let fee = match &routing.decision {
-        Ok(decision) => Ok(price(configuration, request, &decision.target)),
+        Ok(decision) => Ok(price(configuration, request, decision.destination.target())),
         Err(unroutable) => Err(*unroutable),
     };
     QuoteExplanation { routing, fee }
 }
 
-fn price(configuration: &Configuration, request: &QuoteRequest, target: &Target) -> FeeSnapshot {
+/// What a payment costs at a target.
+pub(crate) fn price(configuration: &Configuration, request: &QuoteRequest, target: &Target) -> FeeSnapshot {
     configuration.fees.entry(&target.provider, target.channel, request.currency).assess(request.principal)
 }

@@ -11,7 +11,7 @@ use crate::{
     engine::Engine,
     metadata_text::metadata_pairs,
     ports::{PastPayment, StoreError},
-    quote::{QuoteRequest, quote},
+    quote::{QuoteRequest, quote_payment},
 };
 
 /// Payments that differ, shown by name.
@@ -118,7 +118,7 @@ impl Replaying {
             metadata,
         };
         let before = (payment.provider.clone(), payment.channel, payment.fee.fee);
-        let quoted = quote(proposed, &request).ok();
+        let quoted = quote_payment(proposed, &request, &payment.reference.to_bytes()).ok();
         let after = quoted.map(|quote| {
             self.add_up(payment, &quote.fee);
             (quote.route.target.provider.to_string(), quote.route.target.channel, quote.fee.fee)

@@ -279,7 +279,7 @@ async fn prepare(
     if order.flow != Flow::HostedCheckout {
         return Err(not_offered("Component payments need no preparation at this provider."));
     }
-    let key = format!("{}-prepare", order.id);
+    let key = format!("{}-prepare", order.provider_key());
     let body = request::link(order, api.location()?, &key);
     let call = api.create("payment_links.create", "online-checkout/payment-links", &body, key)?;
     let link = calls.run(&call, interpret::<PaymentLinkBody>).await?.payment_link;
@@ -297,7 +297,7 @@ async fn pay(
     order: &CardOrder,
     charge: &Charge,
 ) -> Result<ProviderReport, CallError> {
-    let key = format!("{}-{}", order.id, charge.number);
+    let key = format!("{}-{}", order.provider_key(), charge.number);
     let body = request::payment(order, charge, api.location()?, &key);
     let call = api.create("payments.create", "payments", &body, key)?;
     let paid = calls.run(&call, interpret_charge::<PaymentBody>).await?;

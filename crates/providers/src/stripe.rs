@@ -357,7 +357,7 @@ async fn withdraw(
             return Ok(seen);
         }
     }
-    let key = format!("{}-withdraw", order.id);
+    let key = format!("{}-withdraw", order.provider_key());
     let rejection = match close(calls, api, id, Some(key)).await {
         Err(error) if is_about_state(&error) => error,
         other => return other,

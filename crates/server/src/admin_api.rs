@@ -2,6 +2,7 @@
 
 pub(crate) mod applications;
 pub(crate) mod audit;
+pub(crate) mod circuit;
 pub(crate) mod config;
 pub(crate) mod deliveries;
 pub(crate) mod doctor;

@@ -30,7 +30,11 @@ impl App {
                 BAD_CREDENTIALS_PER_SECOND,
                 BAD_CREDENTIALS_BURST,
             ),
-            metrics: Metrics::new(operations, Arc::clone(engine.delivery_tally())),
+            metrics: Metrics::new(
+                operations,
+                Arc::clone(engine.delivery_tally()),
+                Arc::clone(engine.circuits()),
+            ),
             readiness: Readiness::default(),
             reference: Reference::new(document, None),
             engine: Arc::new(engine),

@@ -9,9 +9,9 @@ use http::Method;
 
 use crate::{
     admin_api::{
-        applications, audit, config, deliveries, doctor, environments, event_endpoints, events, exceptions,
-        explain, holds as admin_holds, keys, organizations, payments as admin_payments, provider_check,
-        provider_domains, provider_events, providers, refunds as admin_refunds, statement,
+        applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events,
+        exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments,
+        provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, statement,
         transactions as admin_transactions, transfers as admin_transfers, wallets,
     },
     app::SharedApp,
@@ -129,6 +129,7 @@ operations! {
     "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list;
     "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
     "provider_test" POST "/admin/v1/environments/{environment}/providers/{provider}/test" post provider_check::run;
+    "provider_circuit_force" POST "/admin/v1/environments/{environment}/providers/{provider}/circuit" post circuit::force;
     "provider_domain_register" POST "/admin/v1/environments/{environment}/providers/{provider}/domains" post provider_domains::register;
 
     "openapi" GET "/openapi.json" get reference::openapi;

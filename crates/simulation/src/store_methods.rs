@@ -97,6 +97,7 @@ through! {
         Read transactions(
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
+        Write reroute_payment(environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute) -> Changed;
         Read timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
         Write receive_provider_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
         Claim claim_provider_events(now: Timestamp, until: Timestamp, limit: u32) -> Vec<StoredProviderEvent>;

@@ -92,7 +92,7 @@ macro_rules! conformance_suite {
                 a_payment_goes_round, a_changed_payment_goes_round, insertion_is_repeatable,
                 insertion_needs_its_environment, objects_lead_to_their_payment, the_timeline_is_oldest_first,
                 payments_are_listed_newest_first, an_operator_ties_a_payment_to_another_account,
-                a_key_belongs_to_one_payment_until_it_is_withdrawn;
+                a_key_belongs_to_one_payment_until_it_is_withdrawn, a_payment_goes_on_to_another_provider_once;
             holds: captures_and_voids_go_round, a_capture_belongs_to_one_payment, what_was_captured_is_counted;
             refunds:
                 refunds_go_round, the_events_of_refunds_show_them_as_they_were, a_refund_belongs_to_one_payment;

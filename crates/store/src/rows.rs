@@ -9,6 +9,7 @@ pub(crate) mod fee;
 pub(crate) mod hold;
 pub(crate) mod out_event;
 pub(crate) mod payment;
+pub(crate) mod route;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 

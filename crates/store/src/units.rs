@@ -20,6 +20,7 @@ pub(crate) mod payments;
 pub(crate) mod postings;
 pub(crate) mod provider_checks;
 pub(crate) mod records;
+pub(crate) mod reroute;
 pub(crate) mod resend;
 pub(crate) mod sealing_keys;
 pub(crate) mod sessions;

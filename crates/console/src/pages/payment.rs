@@ -6,7 +6,7 @@ use tollgate_domain::{
     fee::{Bound, FeeSnapshot, LayerFee},
     id::{EnvironmentId, PaymentId, TransferId},
     refund::{Refund, Refundable},
-    routing::Matched,
+    routing::{Matched, RouteProgress},
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
@@ -102,6 +102,7 @@ struct PaymentView<'a> {
     provider: &'a str,
     channel: Channel,
     matched: Option<&'a Matched>,
+    route: &'a RouteProgress,
     config_version: u64,
     currency: Currency,
     fee: &'a FeeSnapshot,
@@ -154,6 +155,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
         provider: &order.provider,
         channel: order.channel,
         matched: order.matched.as_ref(),
+        route: &order.route,
         config_version: order.config_version,
         currency: order.currency,
         fee: &order.fee,
@@ -235,6 +237,7 @@ async fn transfer(
         provider: &order.provider,
         channel: order.channel,
         matched: order.matched.as_ref(),
+        route: &order.route,
         config_version: order.config_version,
         currency: order.currency,
         fee: &order.fee,
@@ -259,6 +262,13 @@ async fn transfer(
     render(signed_in, environment, details).await
 }
 
+/// What was tried before the payment's provider, in a few words.
+fn tried_before(route: &RouteProgress) -> String {
+    let tried = route.attempts.iter();
+    let said = tried.map(|it| format!("; {} {}: {}", it.provider, it.outcome.as_str(), it.reason));
+    said.collect::<Vec<_>>().concat()
+}
+
 async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
     let frame = signed_in.frame(&details.reference.to_string(), "payments").await?;
@@ -276,6 +286,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     });
     let told = told(signed_in, environment, details.reference).await?;
     let decided = format!("{}, {}", details.provider, details.channel.as_str());
+    let tried = tried_before(details.route);
     let state = details.state;
     let mut facts = vec![("Created", moment(details.created_at)), ("Request", details.request.to_owned())];
     facts.extend(details.description.map(|text| ("Description", text.to_owned())));
@@ -335,8 +346,8 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         can_cancel: details.can_cancel,
         refunds: details.refunds.iter().map(|refund| RefundRow::of(refund, details.currency)).collect(),
         decision: match details.matched {
-            Some(matched) => format!("{decided} (rule {})", matched.rule),
-            None => format!("{decided}, default: no rule matched"),
+            Some(matched) => format!("{decided} (rule {}){tried}", matched.rule),
+            None => format!("{decided}, default: no rule matched{tried}"),
         },
         config_version: details.config_version,
         rules,

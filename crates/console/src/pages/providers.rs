@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
+use tollgate_configuration::ForcedCircuit;
 use tollgate_engine::ports::{ProviderCheck, ProviderCheckRecord, ProviderEventState, StoredProviderEvent};
 
 use crate::{
@@ -23,6 +24,9 @@ struct Provider {
     is_ready: bool,
     missing: Vec<String>,
     webhook_url: String,
+    circuit: &'static str,
+    circuit_tone: &'static str,
+    circuit_since: Option<String>,
     exchanges: String,
     error_rate: String,
     median: String,
@@ -87,6 +91,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let view = signed_in.view(environment)?;
     let tests = engine.provider_checks(environment).await?;
     let providers = view.configuration.providers.iter().map(|provider| {
+        let circuit = engine.circuit_status(&view, &provider.name);
         let health = engine.provider_health(environment, &provider.name);
         let millis =
             |millis: Option<u64>| millis.map_or_else(|| "–".to_owned(), |millis| format!("≤ {millis} ms"));
@@ -98,6 +103,9 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
             is_ready: provider.missing_to_pay().is_empty(),
             missing: provider.missing(),
             webhook_url: engine.webhook_url(environment, &provider.name),
+            circuit: circuit.as_str(),
+            circuit_tone: if matches!(circuit.as_str(), "closed" | "forced_closed") { "good" } else { "bad" },
+            circuit_since: circuit.since().map(second),
             exchanges: count(health.exchanges),
             error_rate: permille
                 .map_or_else(|| "–".to_owned(), |rate| format!("{}.{} %", rate / 10, rate % 10)),
@@ -128,6 +136,22 @@ pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
     let (provider, event) = (form.field("provider"), form.field("event"));
     signed_in.console.engine.retry_provider_event(environment, provider, event).await?;
     Ok(signed_in.back(&format!("/console/{environment}/providers"), "Event queued for retry."))
+}
+
+/// Decides whether a provider gets new work.
+pub(crate) async fn force_circuit(form: Submitted) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let provider = form.field("provider");
+    let (state, said) = match form.field("state") {
+        "open" => (Some(ForcedCircuit::Open), "gets no new work"),
+        "closed" => (Some(ForcedCircuit::Closed), "gets new work, however it answers"),
+        "automatic" => (None, "gets new work by how it answers"),
+        _ => return Err(PageError::Missing),
+    };
+    let engine = &signed_in.console.engine;
+    engine.force_circuit(environment, provider, state, signed_in.origin()).await?;
+    Ok(signed_in.back(&format!("/console/{environment}/providers"), &format!("{provider} {said}.")))
 }
 
 /// Asks a provider whether its configuration is right, and shows what it said.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tollgate_configuration::ConfigWarning;
 use tollgate_domain::{
     Currency,
-    routing::{Rule, RuleOutcome, RuleResult, Test},
+    routing::{Destination, Rule, RuleOutcome, RuleResult, Target, Test},
 };
 
 use crate::{
@@ -56,7 +56,7 @@ impl RuleView {
                 id: verdict.id.to_string(),
                 outcome,
                 tone,
-                target: format!("{}, {}", rule.target.provider, rule.target.channel.as_str()),
+                target: destination_text(&rule.target),
                 conditions: conditions.collect(),
             }
         };
@@ -153,8 +153,47 @@ fn rule_row(rule: &Value) -> RuleRow {
     }
 }
 
+/// As [`destination_text`], of a document.
 fn target_text(target: &Value) -> String {
-    format!("{}, {}", text(target, "provider"), text(target, "channel"))
+    let one = |target: &Value| format!("{}, {}", text(target, "provider"), text(target, "channel"));
+    let list = |name: &str| target.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let shares = list("split");
+    let said = if shares.is_empty() {
+        one(target)
+    } else {
+        let shares = shares.iter().map(|share| (one(share), share.get("weight").and_then(Value::as_u64)));
+        shares_text(shares.map(|(target, weight)| (target, weight.unwrap_or(0))), &text(target, "splitBy"))
+    };
+    with_fallbacks(said, list("fallbacks").iter().map(one))
+}
+
+/// Where a rule sends payments.
+pub(crate) fn destination_text(destination: &Destination) -> String {
+    let one = |target: &Target| format!("{}, {}", target.provider, target.channel.as_str());
+    let said = match destination.shares() {
+        None => one(destination.target()),
+        Some(split) => {
+            let by = split.by().map(|key| format!("metadata.{key}")).unwrap_or_default();
+            shares_text(split.iter().map(|share| (one(&share.target), share.weight.into())), &by)
+        }
+    };
+    with_fallbacks(said, destination.fallbacks().iter().map(one))
+}
+
+fn with_fallbacks(said: String, fallbacks: impl Iterator<Item = String>) -> String {
+    fallbacks.fold(said, |said, fallback| format!("{said}, else {fallback}"))
+}
+
+/// The shares of a split in percent.
+fn shares_text(shares: impl Iterator<Item = (String, u64)>, by: &str) -> String {
+    let shares: Vec<_> = shares.collect();
+    let total = shares.iter().fold(0_u64, |sum, (_, weight)| sum.saturating_add(*weight)).max(1);
+    let share = |(target, weight): &(String, u64)| {
+        let tenths = weight.saturating_mul(1_000).saturating_add(total / 2) / total;
+        format!("{}.{} % {target}", tenths / 10, tenths % 10)
+    };
+    let said = shares.iter().map(share).collect::<Vec<_>>().join("; ");
+    if by.is_empty() { said } else { format!("{said} (by {by})") }
 }
 
 fn fee_name(entry: &Value) -> String {
@@ -365,6 +404,23 @@ pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_split_is_shown_in_percent() {
+        let target = json!({"split": [
+            {"provider": "a", "channel": "web_card", "weight": 2}, {"provider": "b", "channel": "web_card", "weight": 1}
+        ], "splitBy": "metadata.customer", "fallbacks": [{"provider": "c", "channel": "web_card"}]});
+        let expected = "66.7 % a, web_card; 33.3 % b, web_card (by metadata.customer), else c, web_card";
+        assert_eq!(target_text(&target), expected);
+        let share = |provider: &str, weight| tollgate_domain::routing::Share {
+            target: Target { provider: provider.into(), channel: tollgate_domain::Channel::WebCard },
+            weight,
+        };
+        let split = Destination::split(vec![share("a", 2), share("b", 1)], Some("customer".into())).unwrap();
+        let split = split.with_fallbacks(vec![share("c", 1).target]);
+        assert_eq!(destination_text(&split), expected);
+        assert_eq!(target_text(&json!({"provider": "a", "channel": "web_card"})), "a, web_card");
+    }
 
     #[test]
     fn percentages_are_exact() {

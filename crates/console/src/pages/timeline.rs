@@ -132,6 +132,10 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             let said = format!("{} was shown the corrected account number.", text(detail, "actor"));
             ("", "Corrected account revealed".to_owned(), vec![said])
         }
+        "route" => {
+            let said = format!("{}.", capitalized(&text(detail, "reason")));
+            ("warn", format!("{} {}", text(detail, "provider"), text(detail, "outcome")), vec![said])
+        }
         "trouble" => ("warn", "Problem".to_owned(), vec![format!("{}.", text(detail, "reason"))]),
         "notification_of_change" => {
             let mut said = corrections(detail);

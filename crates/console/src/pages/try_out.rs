@@ -12,7 +12,7 @@ use crate::{
     },
     pages::{
         payment::{Layer, layer},
-        routing::RuleView,
+        routing::{RuleView, destination_text},
     },
     request::signed_in::SignedIn,
 };
@@ -49,6 +49,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let mut errors = Vec::new();
     let request = read(&amount, &currency, &method, &flow, &metadata, &mut errors);
     let view = signed_in.view(environment)?;
+    let engine = &signed_in.console.engine;
     let answer = request.map(|request| {
         let configuration = &view.configuration;
         let explained = explain(configuration, &request);
@@ -62,8 +63,21 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
                     || "default: no rule matched".to_owned(),
                     |matched| format!("by rule {}", matched.rule),
                 );
+                let split = quote.route.destination.shares().map_or_else(String::new, |_| {
+                    format!("; priced as the heaviest of: {}", destination_text(quote.route.destination))
+                });
+                let fallbacks = engine.explain_fallbacks(&view, &request, &explained).map(|fallback| {
+                    let why = fallback.skipped.map(|why| format!(" (skipped: {why})")).unwrap_or_default();
+                    let total = minor(fallback.fee.total_debit, request.currency);
+                    format!("; else {} for {total}{why}", fallback.target.provider)
+                });
+                let fallbacks = fallbacks.collect::<Vec<_>>().concat();
                 Answer {
-                    decision: format!("{}, {}, {by}", target.provider, target.channel.as_str()),
+                    decision: format!(
+                        "{}, {}, {by}{split}{fallbacks}",
+                        target.provider,
+                        target.channel.as_str()
+                    ),
                     rules,
                     layers: vec![
                         layer("Platform", &quote.fee.platform, request.currency),

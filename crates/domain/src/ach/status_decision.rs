@@ -222,6 +222,7 @@ mod tests {
             channel: Channel::StandardAch,
             rail: None,
             matched: None,
+            route: crate::routing::RouteProgress::default(),
             config_version: 1,
             currency: Currency::USD,
             fee: FeeEntry::default().assess(Principal::new(1_000).unwrap()),

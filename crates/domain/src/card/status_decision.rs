@@ -318,6 +318,7 @@ mod tests {
             account: None,
             channel: Channel::WebCard,
             matched: None,
+            route: crate::routing::RouteProgress::default(),
             config_version: 1,
             currency: Currency::USD,
             fee: FeeEntry::default().assess(Principal::new(1_000).unwrap()),

@@ -79,14 +79,14 @@ impl RoutingTable {
     }
 
     fn conclude(&self, winner: Option<&Rule>) -> Result<Decision, Unroutable> {
-        match (self.enabled(), winner, self.default_target()) {
+        match (self.enabled(), winner, self.default_destination()) {
             (false, _, _) => Err(Unroutable::Disabled),
             (true, Some(rule), _) => {
                 let conditions = rule.conditions.iter().map(|condition| Arc::clone(condition.id())).collect();
                 let matched = Matched { rule: Arc::clone(&rule.id), conditions };
-                Ok(Decision { target: rule.target.clone(), matched: Some(matched) })
+                Ok(Decision { destination: rule.target.clone(), matched: Some(matched) })
             }
-            (true, None, Some(default)) => Ok(Decision { target: default.clone(), matched: None }),
+            (true, None, Some(default)) => Ok(Decision { destination: default.clone(), matched: None }),
             (true, None, None) => Err(Unroutable::Incomplete),
         }
     }

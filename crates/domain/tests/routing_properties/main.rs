@@ -79,10 +79,10 @@ fn is_as_expected(decided: &Result<Decision, Unroutable>, naive: &NaiveTable, ou
             matched.is_some_and(|matched| *matched.rule == rule.id)
                 && conditions
                     == Some(rule.conditions.iter().map(|condition| condition.id.clone()).collect::<Vec<_>>())
-                && *decision.target.provider == rule.provider
+                && *decision.destination.target().provider == rule.provider
         }
         (Ok(decision), Outcome::Default) => {
-            decision.matched.is_none() && &*decision.target.provider == "default"
+            decision.matched.is_none() && &*decision.destination.target().provider == "default"
         }
         (Err(Unroutable::Incomplete), Outcome::Incomplete)
         | (Err(Unroutable::Disabled), Outcome::Disabled) => true,

@@ -131,9 +131,9 @@ impl NaiveTable {
             id: rule.id.as_str().into(),
             enabled: rule.enabled,
             conditions: rule.conditions.iter().map(NaiveCondition::build).collect(),
-            target: target(&rule.provider),
+            target: target(&rule.provider).into(),
         });
-        RoutingTable::new(self.enabled, rules.collect(), self.has_default.then(|| target("default")))
+        RoutingTable::new(self.enabled, rules.collect(), self.has_default.then(|| target("default").into()))
     }
 }
 

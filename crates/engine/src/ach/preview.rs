@@ -1,22 +1,36 @@
 //! What a transfer would cost and which way it would go, if it were made now.
 
-use tollgate_domain::{Channel, ach::TransferRail, fee::FeeSnapshot, routing::Decision};
+use tollgate_domain::{
+    Channel,
+    ach::TransferRail,
+    fee::FeeSnapshot,
+    routing::{Decision, RouteAttempt, RouteProgress, Target},
+};
 
-use super::request::TransferError;
+use super::{AchProvider, request::TransferError};
 use crate::{
+    circuits::CircuitOpen,
     engine::Engine,
-    quote::{QuoteRequest, quote},
+    quote::{Quote, QuoteRequest, quote},
+    route::{FallbackRules, beginning, next_target, skipped},
     snapshot::EnvironmentView,
 };
 
 /// A transfer that was not made.
 #[derive(Debug)]
 pub struct Preview {
-    /// Where it would go.
+    /// What decided it.
     pub decision: Decision,
+    /// Where it would go.
+    pub target: Target,
+    /// What was passed over.
+    pub route: RouteProgress,
     /// What it would cost.
     pub fee: FeeSnapshot,
 }
+
+/// [`Engine::admit`], or [`Engine::would_admit`] where nothing is sent yet.
+type Admit = fn(&Engine, &EnvironmentView, &str) -> Result<(), CircuitOpen>;
 
 impl Engine {
     /// Routes and prices a transfer, and checks that its provider is ready. Touches no database and asks nobody.
@@ -26,19 +40,70 @@ impl Engine {
         request: &QuoteRequest,
     ) -> Result<Preview, TransferError> {
         let quoted = quote(&view.configuration, request)?;
-        let decision = Decision::from(quoted.route);
-        let name = &decision.target.provider;
-        let not_configured =
-            |missing: Vec<String>| TransferError::NotConfigured { provider: name.to_string(), missing };
-        let found = self.ach_provider(view, name).map_err(not_configured)?;
-        if decision.target.channel == Channel::Instant {
-            // What every instant rail needs; which one it is depends on the receiving bank.
+        let rules = FallbackRules::of(view, &quoted);
+        let ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;
+        let (target, fee, route) = (ready.target, ready.fee, ready.route);
+        Ok(Preview { decision: Decision::from(quoted.route), target, route, fee })
+    }
+
+    /// The first target of a route that is ready, after those that were tried. None of them is asked anything.
+    pub(super) fn ready_transfer<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        request: &QuoteRequest,
+        quoted: &Quote<'_>,
+        rules: FallbackRules,
+        tried: &[RouteAttempt],
+        admit: Admit,
+    ) -> Result<ReadyTransfer<'a>, TransferError> {
+        let mut route = beginning(quoted);
+        route.attempts.extend_from_slice(tried);
+        let (mut target, mut fee) = (quoted.route.target.clone(), quoted.fee);
+        let mut first_error = None;
+        loop {
+            let name = target.provider.to_string();
+            if !route.has_tried(&name) {
+                let error = match self.ach_provider_for(view, &name, target.channel) {
+                    Ok(provider) => match admit(self, view, &name) {
+                        Ok(()) => return Ok(ReadyTransfer { provider, target, fee, route }),
+                        Err(open) => TransferError::CircuitOpen(open),
+                    },
+                    Err(missing) => TransferError::NotConfigured { provider: name.clone(), missing },
+                };
+                route.attempts.push(skipped(&name, error.to_string()));
+                first_error.get_or_insert(error);
+            }
+            let Some(next) = next_target(&mut route, view, request, rules) else {
+                let missing = Vec::new();
+                return Err(first_error.unwrap_or(TransferError::NotConfigured { provider: name, missing }));
+            };
+            (target, fee) = next;
+        }
+    }
+
+    /// A provider that is ready for this channel. What every instant rail needs has to be there; which rail it is depends on
+    /// the receiving bank.
+    fn ach_provider_for<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        name: &str,
+        channel: Channel,
+    ) -> Result<AchProvider<'a>, Vec<String>> {
+        let found = self.ach_provider(view, name)?;
+        if channel == Channel::Instant {
             let missing = found.provider.missing_for(TransferRail::RealTimePayments);
             if !missing.is_empty() {
-                let paths = missing.into_iter().map(|path| format!("providers.{name}.{path}"));
-                return Err(not_configured(paths.collect()));
+                return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
             }
         }
-        Ok(Preview { fee: quoted.fee, decision })
+        Ok(found)
     }
+}
+
+/// A target that is ready to take a transfer, and what it costs there.
+pub(super) struct ReadyTransfer<'a> {
+    pub(super) provider: AchProvider<'a>,
+    pub(super) target: Target,
+    pub(super) fee: FeeSnapshot,
+    pub(super) route: RouteProgress,
 }

@@ -13,6 +13,7 @@ use tollgate_vault::{RandomnessUnavailable, SealError};
 
 use super::tokens::{CustomerToken, TokenError};
 use crate::{
+    circuits::CircuitOpen,
     ports::{BankAccount, OrderFault, StoreError, Transfer},
     quote::QuoteRequest,
     rate_limiter::RateLimitExceeded,
@@ -110,6 +111,9 @@ pub enum TransferError {
     /// The rail it would take cannot carry part of it.
     #[error("{}: {}", .0.field, .0.message)]
     Unacceptable(OrderFault),
+    /// The provider picked has failed lately and gets no new work now.
+    #[error("{}", .0.reason)]
+    CircuitOpen(CircuitOpen),
     /// The key was used for another request.
     #[error("the key was used for a request with different: {}", .0.join(", "))]
     KeyReused(Vec<String>),

@@ -94,7 +94,7 @@ impl Engine {
 
     /// Takes the reservation back of a transfer that the provider did not even look at: nothing is recorded against the
     /// caller's key.
-    async fn cancel_reservation(
+    pub(super) async fn cancel_reservation(
         &self,
         transfer: &Transfer,
         call: &Call<AchProviderReport>,
@@ -102,7 +102,7 @@ impl Engine {
     ) -> Result<Changed, StoreError> {
         let order = &transfer.order;
         let at = self.clock.now();
-        self.provider_watch.note(order.environment, &order.provider, &call.logs);
+        self.note_calls(order.environment, &order.provider, &call.logs);
         let mut lines = timeline::calls(&call.logs, &order.provider, at);
         lines.push((at, "not_sent", json!({ "provider": order.provider })));
         let cancel = ReservationCancel {

@@ -5,26 +5,42 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tollgate_domain::{
     Channel, Minor,
-    ach::TransferOrder,
+    ach::{AchProviderReport, TransferOrder},
     customer::Customer,
     id::{PostingId, TransactionId, TransferId},
+    routing::RouteAttempt,
     transaction::TransactionState,
 };
 
 use super::{
     AchProvider, MAX_ROUNDS,
+    preview::ReadyTransfer,
     replay::ReplayRequest,
     request::{TransferCreated, TransferError, TransferRequest},
 };
 use crate::{
     engine::Engine,
     failpoint::failpoint,
-    ports::{NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
+    ports::{Call, Changed, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
+    quote::quote_payment,
+    route::{FallbackRules, proven_nothing},
     snapshot::EnvironmentView,
 };
 
 /// How long a caller waits before the provider's funding account may hold more.
 const FUNDS_RETRY: Duration = Duration::from_mins(1);
+
+/// What a transfer is planned by, and how far that has come.
+struct Plan<'a> {
+    view: &'a EnvironmentView,
+    id: TransferId,
+    request: &'a TransferRequest,
+    request_id: &'a str,
+    /// Known once it is first planned.
+    rules: Option<FallbackRules>,
+    /// Targets that are proven to have nothing of it.
+    tried: Vec<RouteAttempt>,
+}
 
 impl Engine {
     /// The reference of a transfer: the same for the same organization, environment and key, on every node and after
@@ -54,8 +70,9 @@ impl Engine {
         let id = self.transfer_reference(view, &request.idempotency_key);
         let environment = view.environment.id;
         let repetition = ReplayRequest { environment, id, request: &request, request_id, deadline };
+        let mut plan = Plan { view, id, request: &request, request_id, rules: None, tried: Vec::new() };
         for _ in 0..MAX_ROUNDS {
-            let planned = self.plan(view, id, &request, request_id).await;
+            let planned = self.plan(&mut plan).await;
             let (provider, order) = match planned {
                 Ok(planned) => planned,
                 // What was made before is answered, whatever has changed since.
@@ -101,26 +118,58 @@ impl Engine {
             failpoint!("transfer.before_send");
             let call = self.send_transfer(&provider, &transfer.order, &request.bank.account).await;
             failpoint!("transfer.after_send");
+            if self.falls_back(&mut plan, &transfer, &call).await? {
+                continue;
+            }
             return Box::pin(self.answer_sending(transfer, call, request_id)).await;
         }
         Err(StoreError::Unavailable("too many concurrent requests with this key".to_owned()).into())
     }
 
+    /// Takes a reservation back whose provider is proven to have nothing of it, if there is another that is ready: the transfer
+    /// is reserved again there, with that provider's fee. Between the two, nothing is recorded against the caller's key.
+    async fn falls_back(
+        &self,
+        plan: &mut Plan<'_>,
+        transfer: &Transfer,
+        call: &Call<AchProviderReport>,
+    ) -> Result<bool, TransferError> {
+        let proof = call.outcome.as_ref().err();
+        let proof = proof.and_then(|error| proven_nothing(&transfer.order.provider, error));
+        let Some((attempt, rules)) = proof.zip(plan.rules).filter(|(_, rules)| rules.is_in_time()) else {
+            return Ok(false);
+        };
+        let mut tried = transfer.order.route.attempts.clone();
+        tried.push(attempt);
+        let (view, request) = (plan.view, &plan.request.quote);
+        let quoted = quote_payment(&view.configuration, request, &plan.id.to_bytes())?;
+        if self.ready_transfer(view, request, &quoted, rules, &tried, Self::would_admit).is_err() {
+            return Ok(false);
+        }
+        match self.cancel_reservation(transfer, call, plan.request_id).await {
+            Ok(Changed::Done | Changed::Missing) => {
+                plan.tried = tried;
+                Ok(true)
+            }
+            // Whether the reservation still stands is not known; a repetition finds out.
+            Err(error @ StoreError::Unknown(_)) => Err(error.into()),
+            // It was shown to somebody, or cannot be taken back now: it stays where it is.
+            Ok(Changed::Stale) | Err(_) => Ok(false),
+        }
+    }
+
     /// Routes, prices and checks readiness, before anything is reserved.
     async fn plan<'a>(
         &'a self,
-        view: &'a EnvironmentView,
-        id: TransferId,
-        request: &TransferRequest,
-        request_id: &str,
+        plan: &mut Plan<'a>,
     ) -> Result<(AchProvider<'a>, TransferOrder), TransferError> {
+        let Plan { view, id, request, request_id, .. } = *plan;
         let customer: &Customer = request.token.customer()?;
-        let preview = self.preview_transfer(view, &request.quote)?;
-        let name = preview.decision.target.provider.to_string();
-        let found = self.ach_provider(view, &name);
-        let provider =
-            found.map_err(|missing| TransferError::NotConfigured { provider: name.clone(), missing })?;
-        let channel = preview.decision.target.channel;
+        let quoted = quote_payment(&view.configuration, &request.quote, &id.to_bytes())?;
+        let rules = *plan.rules.get_or_insert_with(|| FallbackRules::of(view, &quoted));
+        let ready = self.ready_transfer(view, &request.quote, &quoted, rules, &plan.tried, Self::admit)?;
+        let ReadyTransfer { provider, target, fee, route } = ready;
+        let channel = target.channel;
         let checks_funds = view.configuration.settings.check_provider_funds;
         // A repeated request asks the provider nothing.
         let known = if checks_funds || channel == Channel::Instant {
@@ -148,13 +197,14 @@ impl Engine {
             id,
             adapter: provider.provider.adapter.as_str().to_owned(),
             account: Some(self.configured_account(view.environment.id, provider.provider)),
-            provider: name,
+            provider: target.provider.to_string(),
             channel,
             rail,
-            matched: preview.decision.matched,
+            matched: quoted.route.matched.cloned(),
+            route,
             config_version: view.config_version,
             currency: request.quote.currency,
-            fee: preview.fee,
+            fee,
             external_customer_id: customer.external_id.clone(),
             customer_name: format!("{} {}", customer.first_name, customer.last_name),
             customer_email: customer.email.clone(),

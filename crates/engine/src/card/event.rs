@@ -3,7 +3,7 @@
 use serde_json::json;
 use tollgate_domain::{
     Flow,
-    card::{ProviderReport, ProviderStatus, Trigger, discrepancies},
+    card::{Discrepancy, DiscrepancyKind, ProviderReport, ProviderStatus, Trigger, discrepancies},
     id::{EnvironmentId, PaymentId},
     transaction::Status,
 };
@@ -51,7 +51,7 @@ impl Engine {
             let Some(payment) = self.store.payment(environment, id).await? else {
                 return Ok(EventOutcome::Unmatched);
             };
-            if let Some(outcome) = self.apply_to(payment, stored, &notice, &logs).await? {
+            if let Some(outcome) = Box::pin(self.apply_to(payment, stored, &notice, &logs)).await? {
                 return Ok(outcome);
             }
         }
@@ -75,7 +75,7 @@ impl Engine {
             // The configuration may hold another account's key for a while.
             Ok(identified) => identified.ok_or(EventOutcome::Unmatched)?,
             Err(error) => {
-                self.provider_watch.note(stored.environment, name, &logs);
+                self.note_calls(stored.environment, name, &logs);
                 return Err(match error {
                     CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials => {
                         EventOutcome::Unmatched
@@ -108,6 +108,9 @@ impl Engine {
         logs: &[CallLog],
     ) -> Result<Option<EventOutcome>, StoreError> {
         let waiting = |why: String| Ok(Some(EventOutcome::Waiting(why)));
+        if payment.order.provider != stored.event.provider {
+            return self.apply_to_left(payment, stored, notice).await;
+        }
         let order = payment.order.clone();
         let mut update = PaymentUpdate::of(self, payment, Some(&stored.event.request));
         update.record_calls(logs);
@@ -189,7 +192,29 @@ impl Engine {
         let referred = notice.reference.as_deref().and_then(|reference| reference.parse().ok());
         let Some(id) = referred else { return Ok(None) };
         let payment = self.store.payment(environment, id).await?;
-        Ok(payment.filter(|payment| payment.order.provider == provider).map(|payment| payment.order.id))
+        let is_its = |payment: &CardPayment| {
+            payment.order.provider == provider || payment.order.route.has_tried(provider)
+        };
+        Ok(payment.filter(is_its).map(|payment| payment.order.id))
+    }
+
+    /// An event of a provider that the payment has left, which was proven to have nothing of it: an operator looks at what it
+    /// has after all.
+    async fn apply_to_left(
+        &self,
+        payment: CardPayment,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
+    ) -> Result<Option<EventOutcome>, StoreError> {
+        let object = notice.objects.first().cloned().unwrap_or_default();
+        let discrepancy = Discrepancy {
+            kind: DiscrepancyKind::Reference,
+            expected: format!("the payment at {} only", payment.order.provider),
+            found: format!("{} about {object} at {}", notice.kind, stored.event.provider),
+        };
+        let mut update = PaymentUpdate::of(self, payment, Some(&stored.event.request));
+        update.record_discrepancies(vec![discrepancy], &notice.event);
+        self.finish(update, stored, notice, "the payment is at another provider").await
     }
 
     async fn finish(

@@ -10,23 +10,29 @@ use tollgate_domain::{
     event::EventKind,
     hold::CaptureMode,
     id::{EnvironmentId, PaymentId},
-    routing::{Decision, Unroutable},
+    routing::Unroutable,
     transaction::Failure,
 };
 use tollgate_vault::RandomnessUnavailable;
 
-use super::{CardProvider, MAX_ROUNDS, update::PaymentUpdate};
+use super::{
+    CardProvider, MAX_ROUNDS,
+    fallback::{Fallback, Ready},
+    update::PaymentUpdate,
+};
 use crate::{
     backoff::exponential_backoff,
+    circuits::CircuitOpen,
     engine::Engine,
     failpoint::failpoint,
     ports::{
         Call, CallError, CardPayment, Component, Inserted, OrderFault, Prepared, Progress, RejectionKind,
         StoreError, TransientError,
     },
-    quote::{QuoteRequest, quote},
+    quote::{QuoteRequest, quote_payment},
     rate_limiter::RateLimitExceeded,
     record::RECORD_TIMEOUT,
+    route::{FallbackRules, beginning, proven_nothing},
     snapshot::EnvironmentView,
     timeline,
 };
@@ -99,6 +105,9 @@ pub enum PrepareError {
         /// When to try again.
         retry_after: Duration,
     },
+    /// The provider picked has failed lately and gets no new work now. Nothing was recorded.
+    #[error("{}", .0.reason)]
+    CircuitOpen(CircuitOpen),
     /// The provider made what was asked for, and that could not be recorded. Nobody can pay it; the resolver takes it back.
     #[error("the provider's response could not be recorded")]
     Unrecorded,
@@ -141,7 +150,9 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let key = request.idempotency_key.as_deref();
         let key = key.map(|key| self.preparation_key(view.environment.id, request.flow, key));
-        let Some(key) = key else { return self.prepare_new(view, request, None, request_id).await };
+        let Some(key) = key else {
+            return Box::pin(self.prepare_new(view, request, None, request_id)).await;
+        };
         let deadline = Instant::now() + QUEUE_TIMEOUT;
         let mut checks = 0;
         loop {
@@ -162,7 +173,7 @@ impl Engine {
                     Preparation::Preparing | Preparation::Withdrawn => {}
                 }
             } else {
-                match self.prepare_new(view, request.clone(), Some(key), request_id).await {
+                match Box::pin(self.prepare_new(view, request.clone(), Some(key), request_id)).await {
                     Err(PrepareError::UnderWay) => {}
                     other => return other,
                 }
@@ -199,26 +210,14 @@ impl Engine {
         key: Option<[u8; 32]>,
         request_id: &str,
     ) -> Result<PreparedPayment, PrepareError> {
-        let order = CardOrder { key, ..self.order(view, request, request_id)? };
-        let found = self.card_provider(view, &order.provider);
-        let provider = found
-            .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
-        // Nothing is promised to be payable for longer than the provider lets it be paid.
-        let longest = provider.cards.max_lifetime(order.flow);
-        let expires_at = longest.map_or(order.expires_at, |longest| {
-            order.expires_at.min(order.created_at.saturating_add(longest))
-        });
-        let adapter = provider.provider.adapter.as_str().to_owned();
-        let order = CardOrder { adapter, expires_at, ..order };
-        let check = provider.cards.check_order(provider.provider, &order).await;
-        self.provider_watch.note(order.environment, &order.provider, &check.logs);
-        check.outcome.map_err(PrepareError::Unacceptable)?;
-        if provider.cards.prepares_at_provider(order.flow) {
-            let account = Some(self.configured_account(order.environment, provider.provider));
-            let order = CardOrder { account, ..order };
-            self.prepare_at_provider(&provider, order).await
+        let quote_request = request.quote.clone();
+        let (order, rules) = self.order(view, request, request_id)?;
+        let fallback = Fallback { view, request: quote_request, rules };
+        let ready = self.at_first_ready(&fallback, CardOrder { key, ..order }).await?;
+        if ready.provider.cards.prepares_at_provider(ready.order.flow) {
+            self.prepare_at_provider(&fallback, ready).await
         } else {
-            self.prepare_here(&provider, order).await
+            self.prepare_here(&ready.provider, ready.order).await
         }
     }
 
@@ -274,7 +273,7 @@ impl Engine {
                     return Err(unusable(order));
                 }
                 let call = provider.cards.reopen(provider.provider, order, object).await;
-                self.provider_watch.note(order.environment, &order.provider, &call.logs);
+                self.note_calls(order.environment, &order.provider, &call.logs);
                 Some(call.outcome.map_err(|error| match error {
                     CallError::Rejected(_) => unusable(order),
                     CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),
@@ -310,22 +309,24 @@ impl Engine {
         view: &EnvironmentView,
         request: PrepareRequest,
         request_id: &str,
-    ) -> Result<CardOrder, PrepareError> {
-        let quoted = quote(&view.configuration, &request.quote)?;
-        let decision = Decision::from(quoted.route);
+    ) -> Result<(CardOrder, FallbackRules), PrepareError> {
         let created_at = self.clock.now();
         let (environment, id) = (view.environment.id, self.new_id(PaymentId::new)?);
+        let quoted = quote_payment(&view.configuration, &request.quote, &id.to_bytes())?;
+        let route = quoted.route;
         let is_hosted = request.flow == Flow::HostedCheckout;
         let receipt = is_hosted.then(|| self.receipt_url(environment, id));
-        Ok(CardOrder {
+        let rules = FallbackRules::of(view, &quoted);
+        let order = CardOrder {
             environment,
             id,
             flow: request.flow,
-            provider: decision.target.provider.to_string(),
+            provider: route.target.provider.to_string(),
             adapter: String::new(),
             account: None,
-            channel: decision.target.channel,
-            matched: decision.matched,
+            channel: route.target.channel,
+            matched: route.matched.cloned(),
+            route: beginning(&quoted),
             config_version: view.config_version,
             currency: request.quote.currency,
             fee: quoted.fee,
@@ -340,7 +341,8 @@ impl Engine {
             request: request_id.to_owned(),
             created_at,
             expires_at: created_at.saturating_add(view.configuration.settings.preparation_lifetime()),
-        })
+        };
+        Ok((order, rules))
     }
 
     /// Where the provider hears of the payment only when a card is charged.
@@ -361,27 +363,58 @@ impl Engine {
         Ok(PreparedPayment { replayed: false, payment, component: Some(component) })
     }
 
-    async fn prepare_at_provider(
-        &self,
-        provider: &CardProvider<'_>,
-        order: CardOrder,
+    async fn prepare_at_provider<'a>(
+        &'a self,
+        fallback: &Fallback<'a>,
+        ready: Ready<'a>,
     ) -> Result<PreparedPayment, PrepareError> {
-        let due = order.created_at.saturating_add(self.options.resolver.lease);
-        let payment = self.insert(order, Progress { due: Some(due), ..untouched() }).await?;
+        let due = ready.order.created_at.saturating_add(self.options.resolver.lease);
+        let payment = self.insert(ready.order, Progress { due: Some(due), ..untouched() }).await?;
         let reference = payment.order.id;
-        let prepared = self.prepare_recorded(provider, payment).await;
+        let prepared = self.prepare_recorded(fallback, ready.provider, payment).await;
         prepared.map_err(|error| PrepareError::Recorded { reference, error: Box::new(error) })
     }
 
-    /// Asks the provider for a payment that is recorded.
-    async fn prepare_recorded(
+    /// Asks the provider for a payment that is recorded, and those it can fall back to.
+    async fn prepare_recorded<'a>(
+        &'a self,
+        fallback: &Fallback<'a>,
+        provider: CardProvider<'a>,
+        payment: CardPayment,
+    ) -> Result<PreparedPayment, PrepareError> {
+        let (mut provider, mut payment) = (provider, payment);
+        loop {
+            failpoint!("payment.before_prepare");
+            let call = provider.cards.prepare(provider.provider, &payment.order).await;
+            failpoint!("payment.after_prepare");
+            let proof = call.outcome.as_ref().err();
+            let proof = proof.and_then(|error| proven_nothing(&payment.order.provider, error));
+            let next = match proof.filter(|_| fallback.rules.is_in_time()) {
+                Some(attempt) => self.at_next_ready(fallback, &payment.order, attempt).await,
+                None => None,
+            };
+            let Some(next) = next else { return self.record_and_answer(&provider, payment, call).await };
+            let order = payment.order.clone();
+            let rerouted = self.reroute(payment, next.order, &call.logs).await;
+            // Where that could not be recorded, the answer is what is known: the first provider has nothing.
+            payment = rerouted.map_err(|error| match (error, call.outcome) {
+                (PrepareError::Store(_), Err(failed)) => failure_of(&order, failed),
+                (error, _) => error,
+            })?;
+            provider = next.provider;
+            if !provider.cards.prepares_at_provider(payment.order.flow) {
+                return self.prepare_rerouted_here(&provider, payment).await;
+            }
+        }
+    }
+
+    /// Records what the provider said, and answers it.
+    async fn record_and_answer(
         &self,
         provider: &CardProvider<'_>,
         payment: CardPayment,
+        call: Call<Prepared>,
     ) -> Result<PreparedPayment, PrepareError> {
-        failpoint!("payment.before_prepare");
-        let call = provider.cards.prepare(provider.provider, &payment.order).await;
-        failpoint!("payment.after_prepare");
         let recording = timeout(RECORD_TIMEOUT, self.record_preparation(payment.clone(), &call)).await;
         let payment = match recording {
             Ok(Ok(recorded)) => recorded,
@@ -390,16 +423,7 @@ impl Engine {
             Ok(Err(PrepareError::Store(_))) | Err(_) => return Err(PrepareError::Unrecorded),
             Ok(Err(error)) => return Err(error),
         };
-        let prepared = match call.outcome {
-            Ok(prepared) => prepared,
-            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-                return Err(unusable(&payment.order));
-            }
-            Err(CallError::Rejected(rejection)) => return Err(PrepareError::Rejected(rejection.failure)),
-            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-                return Err(unavailable(&transient));
-            }
-        };
+        let prepared = call.outcome.map_err(|error| failure_of(&payment.order, error))?;
         let component = match payment.order.flow {
             Flow::HostedCheckout => None,
             Flow::PaymentComponent => {
@@ -463,7 +487,16 @@ impl Engine {
             let again = self.store.payment(environment, id).await?;
             seen = again.ok_or_else(|| StoreError::Broken("payment not found".to_owned()))?;
         }
-        Err(PrepareError::Unavailable { retry_after: DEFAULT_RETRY_AFTER })
+        Err(unavailable_now())
+    }
+}
+
+/// What a failed call means to the caller.
+fn failure_of(order: &CardOrder, error: CallError) -> PrepareError {
+    match error {
+        CallError::Rejected(rejection) if rejection.kind == RejectionKind::Credentials => unusable(order),
+        CallError::Rejected(rejection) => PrepareError::Rejected(rejection.failure),
+        CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),
     }
 }
 
@@ -504,7 +537,7 @@ fn without_query(url: &str) -> &str {
 }
 
 /// As every payment begins.
-fn untouched() -> Progress {
+pub(super) fn untouched() -> Progress {
     Progress {
         preparation: Preparation::Preparing,
         object: None,
@@ -518,10 +551,14 @@ fn untouched() -> Progress {
     }
 }
 
-fn unusable(order: &CardOrder) -> PrepareError {
+pub(super) fn unusable(order: &CardOrder) -> PrepareError {
     PrepareError::NotConfigured { provider: order.provider.clone(), missing: Vec::new() }
 }
 
 fn unavailable(transient: &TransientError) -> PrepareError {
     PrepareError::Unavailable { retry_after: transient.retry_after.unwrap_or(DEFAULT_RETRY_AFTER) }
+}
+
+pub(super) fn unavailable_now() -> PrepareError {
+    PrepareError::Unavailable { retry_after: DEFAULT_RETRY_AFTER }
 }

@@ -99,6 +99,14 @@ impl Engine {
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let mut payment = payment;
+        if !provider.cards.prepares_at_provider(payment.order.flow) {
+            // It came here from another provider, which has nothing of it; this one was never asked.
+            let mut update = PaymentUpdate::of(self, payment, None);
+            update.preparation(Preparation::Withdrawn, None);
+            update.schedule_next_check();
+            update.commit().await?;
+            return Ok(());
+        }
         if payment.progress.object.is_none() {
             if !check.is_same(|| provider.cards.can_access_account(provider.provider)).await {
                 return self.hold_payment(payment, check, &[]).await;

@@ -187,6 +187,7 @@ mod tests {
             account: None,
             channel: Channel::WebCard,
             matched: None,
+            route: tollgate_domain::routing::RouteProgress::default(),
             config_version: 1,
             currency: Currency::USD,
             fee: FeeEntry::default().assess(Principal::new(1_000).unwrap()),

@@ -125,7 +125,7 @@ impl<'e> PaymentUpdate<'e> {
     /// What was asked of the provider.
     pub(super) fn record_calls(&mut self, logs: &[CallLog]) {
         let order = &self.payment.order;
-        self.engine.provider_watch.note(order.environment, &order.provider, logs);
+        self.engine.note_calls(order.environment, &order.provider, logs);
         self.lines.extend(timeline::calls(logs, &order.provider, self.at));
     }
 

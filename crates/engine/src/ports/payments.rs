@@ -142,6 +142,20 @@ pub struct PaymentChange {
     pub new_events: Vec<NewEvent>,
 }
 
+/// A payment that goes on to the next target of its route: everything in it, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentReroute {
+    /// Made twice, it is made once.
+    pub id: ChangeId,
+    /// The revision it was decided on.
+    pub from_revision: u64,
+    /// The order at its new provider.
+    pub order: CardOrder,
+    pub progress: Progress,
+    /// Lines to add to the timeline.
+    pub entries: Vec<Entry>,
+}
+
 /// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changed {
@@ -365,6 +379,15 @@ pub trait PaymentStore: Send + Sync + 'static {
         environment: EnvironmentId,
         id: PaymentId,
         change: &PaymentChange,
+    ) -> Result<Changed, StoreError>;
+
+    /// Moves a payment to another provider, if it is still as it was seen and its provider has made nothing: neither an object
+    /// nor a transaction is on record.
+    async fn reroute_payment(
+        &self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        reroute: &PaymentReroute,
     ) -> Result<Changed, StoreError>;
 
     /// Payments by id, newest first, below `before` if given.

@@ -156,6 +156,7 @@ mod tests {
             channel,
             rail: None,
             matched: None,
+            route: tollgate_domain::routing::RouteProgress::default(),
             config_version: 1,
             currency: Currency::USD,
             fee: FeeEntry::default().assess(Principal::new(amount).unwrap()),

@@ -34,7 +34,7 @@ impl ApiClient<'_> {
         form: Form,
         order: &CardOrder,
     ) -> Result<ApiCall, CallError> {
-        let call = self.post(operation, path, form, Some(format!("{}-prepare", order.id)))?;
+        let call = self.post(operation, path, form, Some(format!("{}-prepare", order.provider_key())))?;
         Ok(ApiCall { makes: true, ..call })
     }
 

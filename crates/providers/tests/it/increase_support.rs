@@ -84,6 +84,7 @@ pub(crate) fn order_over(channel: Channel, amount: u64) -> TransferOrder {
         channel,
         rail: None,
         matched: None,
+        route: tollgate_domain::routing::RouteProgress::default(),
         config_version: 1,
         currency: Currency::USD,
         fee: FeeEntry::default().assess(Principal::new(amount).unwrap()),

@@ -139,6 +139,7 @@ pub(crate) fn order(flow: Flow) -> CardOrder {
         account: None,
         channel: Channel::WebCard,
         matched: None,
+        route: tollgate_domain::routing::RouteProgress::default(),
         config_version: 1,
         currency: Currency::USD,
         fee: FeeEntry::default().assess(Principal::new(2_000).unwrap()),

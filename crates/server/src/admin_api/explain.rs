@@ -8,7 +8,7 @@ use tollgate_domain::{
     fee::{Bound, LayerFee},
     routing::{ConditionResult, RuleOutcome, RuleResult},
 };
-use tollgate_engine::{Quote, QuoteRequest};
+use tollgate_engine::{ExplainedFallback, Quote, QuoteRequest};
 use utoipa::ToSchema;
 
 use crate::{
@@ -34,7 +34,25 @@ pub(crate) struct ExplainResponse<'a> {
     #[schema(required)]
     unavailable: Option<String>,
     rules: Vec<RuleResponse<'a>>,
+    /// The targets that are tried, in order, where the first cannot take a payment.
+    fallbacks: Vec<FallbackResponse>,
     fee_steps: Vec<FeeStepsResponse>,
+}
+
+/// A target that is tried where the one before cannot take a payment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ExplainedFallback)]
+pub(crate) struct FallbackResponse {
+    provider: String,
+    #[schema(value_type = words::Channel)]
+    channel: &'static str,
+    #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
+    total_debit_minor: Minor,
+    /// Why it would be passed over; null if it would be tried.
+    #[schema(required)]
+    skipped: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -99,6 +117,12 @@ pub(crate) async fn handle(operator: Operator, body: Body) -> ApiResult {
         quote: written,
         unavailable,
         rules: explanation.routing.rules.iter().map(rule).collect(),
+        fallbacks: operator
+            .app
+            .engine
+            .explain_fallbacks(view, &request, &explanation)
+            .map(fallback)
+            .collect(),
         fee_steps: explanation.fee.map_or_else(
             |_| Vec::new(),
             |fee| vec![fee_steps("platform", &fee.platform), fee_steps("organization", &fee.organization)],
@@ -110,6 +134,15 @@ fn written(request: &QuoteRequest, quote: &Quote<'_>) -> Result<Box<RawValue>, A
     let mut bytes = Vec::new();
     quote::write(&mut bytes, request, quote);
     serde_json::from_slice(&bytes).map_err(|error| ApiError::internal(error.to_string()))
+}
+
+fn fallback(explained: ExplainedFallback<'_>) -> FallbackResponse {
+    FallbackResponse {
+        provider: explained.target.provider.to_string(),
+        channel: explained.target.channel.as_str(),
+        total_debit_minor: explained.fee.total_debit,
+        skipped: explained.skipped,
+    }
 }
 
 pub(crate) fn rule(verdict: &RuleResult) -> RuleResponse<'_> {

@@ -175,6 +175,7 @@ impl From<PrepareError> for ApiError {
                 Self::provider_rejected(format!("The provider rejected the payment: {}", failure.message))
             }
             PrepareError::Unavailable { retry_after } => Self::provider_unavailable(retry_after),
+            PrepareError::CircuitOpen(open) => Self::circuit_open(&open),
             PrepareError::Unrecorded => Self::outcome_unknown(
                 "The payment could not be recorded after the provider prepared it. It is being canceled; prepare it \
                  again.",

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tollgate_domain::{
     Flow, PaymentMethod,
     fee::{BREAKDOWN_VERSION, LayerFee},
-    routing::Route,
+    routing::{Route, Share},
 };
 use tollgate_engine::{Quote, QuoteRequest};
 use utoipa::ToSchema;
@@ -225,4 +225,46 @@ fn write_route(it: &mut ObjectWriter<'_>, route: &Route<'_>) {
     let conditions = route.matched.into_iter().flat_map(|matched| matched.conditions.iter());
     it.texts(field!("matchedConditionIds"), conditions.map(|id| &**id));
     it.boolean(field!("fallback"), route.matched.is_none());
+    if let Some(split) = route.destination.shares() {
+        it.list(field!("split"), split.iter(), write_share);
+    }
+}
+
+fn write_share(bytes: &mut Vec<u8>, Share { target, weight }: &Share) {
+    json_writer::object(bytes, |it| {
+        it.text(field!("provider"), &target.provider);
+        it.word(field!("channel"), target.channel.as_str());
+        it.number(field!("weight"), *weight);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tollgate_configuration::Configuration;
+
+    use super::*;
+
+    #[test]
+    fn a_split_lists_every_target_and_prices_the_heaviest() {
+        let document = json!({
+            "providers": {
+                "a": {"adapter": "stripe", "credentials": {}},
+                "b": {"adapter": "square", "credentials": {}, "environment": "sandbox"},
+            },
+            "routing": {"web_card": {"default": {"split": [
+                {"provider": "a", "channel": "web_card", "weight": 30},
+                {"provider": "b", "channel": "web_card", "weight": 70},
+            ]}}},
+        });
+        let configuration = Configuration::read(&document, &Configuration::default()).unwrap();
+        let request = read(br#"{"amountMinor":"100","currency":"USD"}"#).unwrap();
+        let mut bytes = Vec::new();
+        write(&mut bytes, &request, &tollgate_engine::quote(&configuration, &request).unwrap());
+        let quote: Value = serde_json::from_slice(&bytes).unwrap();
+        let split = document.pointer("/routing/web_card/default/split");
+        assert_eq!(quote.pointer("/routing/split"), split);
+        assert_eq!(quote.pointer("/routing/provider"), Some(&json!("b")));
+        assert_eq!(quote.pointer("/breakdown/provider"), Some(&json!("b")));
+    }
 }

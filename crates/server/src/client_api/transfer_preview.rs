@@ -10,7 +10,10 @@ use crate::{
     json::minor::digits,
     reference::{scalars, words},
     request::body,
-    response::respond::{self, ApiResult},
+    response::{
+        payment::{AttemptResponse, ShareResponse},
+        respond::{self, ApiResult},
+    },
 };
 
 #[derive(Serialize, ToSchema)]
@@ -41,6 +44,14 @@ pub(crate) struct RoutingResponse {
     matched_rule_id: Option<String>,
     matched_condition_ids: Vec<String>,
     fallback: bool,
+    /// Every target, where the route is split; the first-named provider is the heaviest one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    split: Option<Vec<ShareResponse>>,
+    /// Where targets were passed over: each of them in order, the selected one last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    attempts: Option<Vec<AttemptResponse>>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -64,18 +75,20 @@ pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> ApiResult {
     let request = transfer_body::read_preview(&body)?;
     let preview = caller.app.engine.preview_transfer(&caller.view, &request)?;
     let (decision, fee) = (&preview.decision, &preview.fee);
-    let matched = decision.matched.as_ref();
+    let (matched, target) = (decision.matched.as_ref(), &preview.target);
     let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
     respond::ok(&PreviewResponse {
         amount_minor: fee.principal.into(),
         currency: request.currency.to_string(),
         routing: RoutingResponse {
-            provider: decision.target.provider.to_string(),
-            channel: decision.target.channel.as_str(),
-            channel_label: decision.target.channel.label(),
+            provider: target.provider.to_string(),
+            channel: target.channel.as_str(),
+            channel_label: target.channel.label(),
             matched_rule_id: matched.map(|matched| matched.rule.to_string()),
             matched_condition_ids: conditions.map(ToString::to_string).collect(),
             fallback: matched.is_none(),
+            split: decision.destination.shares().map(ShareResponse::all),
+            attempts: AttemptResponse::all(&preview.route, &target.provider),
         },
         fee: FeeResponse {
             platform_fee_minor: fee.platform.fee,

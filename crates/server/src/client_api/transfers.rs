@@ -74,6 +74,7 @@ impl From<TransferError> for ApiError {
             TransferError::Unacceptable(OrderFault { field, message }) => {
                 Self::invalid(vec![Detail { field: field.into(), message: message.into() }])
             }
+            TransferError::CircuitOpen(open) => Self::circuit_open(&open),
             TransferError::KeyReused(fields) => idempotency_key::conflict(fields),
             TransferError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
             TransferError::Insufficient { available } => Self::new(

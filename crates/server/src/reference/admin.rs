@@ -8,6 +8,7 @@ use crate::{
     admin_api::{
         applications::ApplicationResponse,
         audit::AuditResponse,
+        circuit::{CircuitBody, ForcedResponse},
         config::{CheckedResponse, ReplacedResponse, VersionResponse},
         deliveries::DeliveryResponse,
         doctor::DoctorResponse,
@@ -122,7 +123,7 @@ fn keys(schemas: &mut Schemas) -> [Described; 4] {
     ]
 }
 
-fn configuration(schemas: &mut Schemas) -> [Described; 9] {
+fn configuration(schemas: &mut Schemas) -> [Described; 10] {
     [
         operation("config_read", CONFIGURATION, AdminToken, "Read the configuration")
             .says("Secrets are masked; sending back a masked secret keeps the stored value.")
@@ -165,6 +166,14 @@ fn configuration(schemas: &mut Schemas) -> [Described; 9] {
             .with_actor()
             .may_take::<TestBody<'_>>(schemas, json!({"registerWebhook": false}))
             .answers::<TestResponse>(schemas, StatusCode::OK),
+        operation("provider_circuit_force", CONFIGURATION, AdminToken, "Force a provider's circuit")
+            .says(
+                "Decides for every node whether a provider gets new work, or leaves it to how the provider answers again. A \
+                 new version of the configuration says so. Payments that have begun go on in any case.",
+            )
+            .with_actor()
+            .takes::<CircuitBody<'_>>(schemas, json!({"state": "open"}))
+            .answers::<ForcedResponse>(schemas, StatusCode::OK),
         operation("provider_domain_register", CONFIGURATION, AdminToken, "Register a domain for wallets")
             .says(
                 "Registers a page's domain with the provider, so that its component shows Apple Pay, Google Pay and the \

@@ -32,6 +32,7 @@ impl ToSchema for Configuration {
         put("RoutingRule", rule());
         put("RoutingCondition", condition());
         put("RoutingTarget", target());
+        put("ConfiguredShare", share());
         put("ConfiguredFee", fee());
         put("ConfiguredFeeLayer", fee_layer());
         put("EnvironmentSettings", settings());
@@ -205,14 +206,45 @@ fn condition() -> Value {
     )
 }
 
+/// One provider and channel, or a split among several, and the fallbacks of either.
 fn target() -> Value {
-    object(
-        &["provider", "channel"],
+    let fallbacks = json!({
+        "type": "array", "maxItems": 10,
+        "items": object(&["provider", "channel"], one_target()),
+        "description": "Tried in order where the provider before is not ready or is proven to have made nothing.",
+    });
+    let split = object(
+        &["split"],
         json!({
-            "provider": name(),
-            "channel": {"type": "string", "enum": ["web_card", "standard_ach", "same_day_ach", "instant"]},
+            "split": {"type": "array", "minItems": 1, "maxItems": 20, "items": at("ConfiguredShare")},
+            "splitBy": {
+                "type": "string", "maxLength": 500, "pattern": "^metadata\\..+$",
+                "description": "The metadata value that decides, so that one customer stays with one provider; without \
+                                it, or in a payment that does not have it, the payment's reference decides.",
+            },
+            "fallbacks": fallbacks,
         }),
-    )
+    );
+    let mut one = one_target();
+    if let Some(fields) = one.as_object_mut() {
+        fields.insert("fallbacks".to_owned(), fallbacks);
+    }
+    json!({"oneOf": [object(&["provider", "channel"], one), split]})
+}
+
+fn one_target() -> Value {
+    json!({
+        "provider": name(),
+        "channel": {"type": "string", "enum": ["web_card", "standard_ach", "same_day_ach", "instant"]},
+    })
+}
+
+fn share() -> Value {
+    let mut share = one_target();
+    if let Some(fields) = share.as_object_mut() {
+        fields.insert("weight".to_owned(), integer(1, 1_000_000));
+    }
+    object(&["provider", "channel", "weight"], share)
 }
 
 fn fee() -> Value {
@@ -268,6 +300,22 @@ fn settings() -> Value {
             "achCalendar": at("AchCalendar"),
             "checkProviderFunds": boolean(false),
             "feeRefund": {"type": "string", "enum": ["proportional", "full", "none"], "default": "proportional"},
+            "circuit": object(
+                &[],
+                json!({
+                    "enabled": boolean(true),
+                    "windowSeconds": integer(1, 86_400),
+                    "minimumCalls": integer(1, 1_000_000),
+                    "failurePercent": integer(1, 100),
+                    "openSeconds": integer(1, 86_400),
+                    "forced": {
+                        "type": "object",
+                        "description": "By provider: what an operator has decided about its circuit.",
+                        "additionalProperties": {"type": ["string", "null"], "enum": ["open", "closed", null]},
+                    },
+                }),
+            ),
+            "fallbackMayCostMore": boolean(false),
             "rateLimitPerSecond": integer(1, 1_000_000),
             "surchargeWarningBps": integer(0, 10_000),
         }),

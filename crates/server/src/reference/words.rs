@@ -106,6 +106,14 @@ words! {
     CardAccount = domain::books::Amounts::default().accounts().map(|(name, _)| name);
     /// The outcome of a rule.
     RuleOutcome = ["disabled", "matched", "failed", "not_tried"];
+    /// What became of a target of a route; `selected` is the one the payment is at.
+    RouteOutcome = domain::routing::RouteOutcome::ALL.map(domain::routing::RouteOutcome::as_str)
+        .into_iter()
+        .chain(["selected"]);
+    /// Whether a provider gets new work on this node.
+    CircuitStatus = tollgate_engine::CircuitStatus::ALL;
+    /// What an operator decides about a circuit.
+    CircuitDecision = ["open", "closed", "automatic"];
     /// How a condition compares.
     ConditionOp = ["eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists", "startsWith"];
     /// Whose layer of the fee.

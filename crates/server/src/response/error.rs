@@ -9,7 +9,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use tollgate_domain::{id::RequestId, routing::Unroutable};
-use tollgate_engine::{ReadError, ports::StoreError};
+use tollgate_engine::{CircuitOpen, ReadError, ports::StoreError};
 
 use crate::response::error_code::ErrorCode;
 
@@ -154,6 +154,15 @@ impl ApiError {
     /// The provider's own validation said no.
     pub(crate) fn provider_rejected(message: String) -> Self {
         Self::new(ErrorCode::ProviderRejected, message)
+    }
+
+    /// The provider gets no new work now, and nothing was recorded.
+    pub(crate) fn circuit_open(open: &CircuitOpen) -> Self {
+        let message = format!(
+            "The provider is not taking new payments ({}); nothing was created. Try again later.",
+            open.reason
+        );
+        Self::new(ErrorCode::ProviderUnavailable, message).retry_after(open.retry_after)
     }
 
     /// The provider lacks something, or does not accept what it was given.

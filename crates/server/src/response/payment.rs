@@ -2,7 +2,12 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tollgate_domain::{Channel, ServiceReference, ach::TransferOrder, card::CardOrder, routing::Matched};
+use tollgate_domain::{
+    Channel, ServiceReference,
+    ach::TransferOrder,
+    card::CardOrder,
+    routing::{Matched, RouteProgress, Share, Split},
+};
 use tollgate_engine::{
     PreparedPayment,
     ports::{CardPayment, Component},
@@ -27,18 +32,76 @@ pub(crate) struct RoutingResponse {
     matched_rule_id: Option<String>,
     matched_condition_ids: Vec<String>,
     fallback: bool,
+    /// On a quote whose route is split: every target. The quote is that of the heaviest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    split: Option<Vec<ShareResponse>>,
+    /// Where more than one target was tried: each of them in order, the payment's own provider last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    attempts: Option<Vec<AttemptResponse>>,
+}
+
+/// A target of a route that was tried.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RoutingAttempt)]
+pub(crate) struct AttemptResponse {
+    provider: String,
+    #[schema(value_type = words::RouteOutcome)]
+    outcome: &'static str,
+    /// Why the payment is not there; null for the one that is selected.
+    #[schema(required)]
+    reason: Option<String>,
+}
+
+impl AttemptResponse {
+    /// `None` where the first target got the payment.
+    pub(crate) fn all(route: &RouteProgress, selected: &str) -> Option<Vec<Self>> {
+        if route.attempts.is_empty() {
+            return None;
+        }
+        let tried = route.attempts.iter().map(|attempt| Self {
+            provider: attempt.provider.clone(),
+            outcome: attempt.outcome.as_str(),
+            reason: Some(attempt.reason.clone()),
+        });
+        let selected = Self { provider: selected.to_owned(), outcome: "selected", reason: None };
+        Some(tried.chain([selected]).collect())
+    }
+}
+
+/// One target of a split.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RoutingShare)]
+pub(crate) struct ShareResponse {
+    provider: String,
+    #[schema(value_type = words::Channel)]
+    channel: &'static str,
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    weight: u32,
+}
+
+impl ShareResponse {
+    pub(crate) fn all(split: &Split) -> Vec<Self> {
+        let share = |Share { target, weight }: &Share| Self {
+            provider: target.provider.to_string(),
+            channel: target.channel.as_str(),
+            weight: *weight,
+        };
+        split.iter().map(share).collect()
+    }
 }
 
 impl RoutingResponse {
     pub(crate) fn of(order: &CardOrder) -> Self {
-        Self::decided(&order.provider, order.channel, order.matched.as_ref())
+        Self::decided(&order.provider, order.channel, order.matched.as_ref(), &order.route)
     }
 
     pub(crate) fn of_transfer(order: &TransferOrder) -> Self {
-        Self::decided(&order.provider, order.channel, order.matched.as_ref())
+        Self::decided(&order.provider, order.channel, order.matched.as_ref(), &order.route)
     }
 
-    fn decided(provider: &str, channel: Channel, matched: Option<&Matched>) -> Self {
+    fn decided(provider: &str, channel: Channel, matched: Option<&Matched>, route: &RouteProgress) -> Self {
         let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
         Self {
             provider: provider.to_owned(),
@@ -46,6 +109,8 @@ impl RoutingResponse {
             matched_rule_id: matched.map(|matched| matched.rule.to_string()),
             matched_condition_ids: conditions.map(ToString::to_string).collect(),
             fallback: matched.is_none(),
+            split: None,
+            attempts: AttemptResponse::all(route, provider),
         }
     }
 }
@@ -202,5 +267,30 @@ fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> Componen
                 currency: order.currency.to_string(),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tollgate_domain::routing::{RouteAttempt, RouteOutcome};
+
+    use super::*;
+
+    #[test]
+    fn attempts_are_shown_only_where_there_was_more_than_one() {
+        let mut route = RouteProgress::default();
+        let shown = |route: &RouteProgress| {
+            serde_json::to_value(RoutingResponse::decided("b", Channel::WebCard, None, route)).unwrap()
+        };
+        assert_eq!(shown(&route).get("attempts"), None);
+        let reason = "connection refused".to_owned();
+        let outcome = RouteOutcome::Unavailable;
+        route.attempts.push(RouteAttempt { provider: "a".to_owned(), outcome, reason });
+        let expected = json!([
+            {"provider": "a", "outcome": "unavailable", "reason": "connection refused"},
+            {"provider": "b", "outcome": "selected", "reason": null},
+        ]);
+        assert_eq!(shown(&route).get("attempts"), Some(&expected));
     }
 }

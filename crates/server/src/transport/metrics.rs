@@ -17,7 +17,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::Counter, gauge::Gauge},
     registry::{Registry, Unit},
 };
-use tollgate_engine::{DeliveryOutcome, DeliveryTally};
+use tollgate_engine::{Circuits, DeliveryOutcome, DeliveryTally};
 
 /// Upper bounds in nanoseconds; from well under a quote to well over a slow store. What is slower is counted too.
 const LATENCY_BOUNDS_NANOS: [u64; 14] = [
@@ -55,11 +55,13 @@ impl Metrics {
     pub(crate) fn new(
         operations: impl Iterator<Item = &'static str>,
         deliveries: Arc<DeliveryTally>,
+        circuits: Arc<Circuits>,
     ) -> Self {
         let mut registry = Registry::with_prefix("tollgate");
         let requests = Arc::new(Requests::new(operations));
         registry.register_collector(Box::new(Arc::clone(&requests)));
         registry.register_collector(Box::new(Deliveries(deliveries)));
+        registry.register_collector(Box::new(OpenCircuits(circuits)));
         let connections = Gauge::default();
         registry.register("http_connections", "Open connections", connections.clone());
         let connections_dropped = Counter::default();
@@ -192,6 +194,19 @@ impl Collector for Deliveries {
     }
 }
 
+/// Providers that get no new work from this node, or only probes.
+#[derive(Debug)]
+struct OpenCircuits(Arc<Circuits>);
+
+impl Collector for OpenCircuits {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Circuits of providers that are open or probing on this node";
+        let count = i64::try_from(self.0.open_count()).unwrap_or(i64::MAX);
+        let mut open = encoder.encode_descriptor("provider_circuits_open", help, None, MetricType::Gauge)?;
+        open.encode_gauge(&count)
+    }
+}
+
 type NoLabels = [(&'static str, &'static str); 0];
 
 fn seconds(nanos: u64) -> f64 {
@@ -213,7 +228,7 @@ mod tests {
 
     #[test]
     fn counts_of_all_threads_add_up() {
-        let metrics = Arc::new(Metrics::new(["a", "b"].into_iter(), Arc::default()));
+        let metrics = Arc::new(Metrics::new(["a", "b"].into_iter(), Arc::default(), Arc::default()));
         let threads: Vec<_> = (0..20)
             .map(|_| {
                 let metrics = Arc::clone(&metrics);
@@ -234,6 +249,7 @@ mod tests {
             "tollgate_http_requests_total{operation=\"b\",status=\"200\"} 2000",
             "tollgate_http_requests_total{operation=\"b\",status=\"404\"} 2000",
             "tollgate_http_request_duration_seconds_count{operation=\"b\"} 4000",
+            "tollgate_provider_circuits_open 0",
             "tollgate_event_deliveries_total{outcome=\"delivered\"} 0",
             "tollgate_http_request_duration_seconds_bucket{le=\"0.00005\",operation=\"b\"} 0",
             "tollgate_http_request_duration_seconds_bucket{le=\"0.0001\",operation=\"b\"} 2000",

@@ -68,7 +68,12 @@ pub(super) async fn ask<T: Send + 'static>(
     life.note(format_args!("{wire} {operation} {word}"));
     let took = Duration::from_millis(world.elapsed() - began);
     let at = world.clock(0);
-    let tries = vec![Try { at, took, status: None, provider_request: None, outcome: word.to_owned() }];
+    let status = match &outcome {
+        Ok(_) => Some(200),
+        Err(CallError::Rejected(_)) => Some(400),
+        Err(CallError::Unsent(_) | CallError::Unknown(_)) => None,
+    };
+    let tries = vec![Try { at, took, status, provider_request: None, outcome: word.to_owned() }];
     Call { outcome, logs: vec![CallLog { operation, idempotency_key: None, tries }] }
 }
 

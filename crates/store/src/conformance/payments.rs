@@ -2,10 +2,14 @@
 
 use rand::RngExt as _;
 use tollgate_domain::{
+    Channel,
     card::{Attempt, AttemptState, CardOrder, Preparation},
     id::{EnvironmentId, PaymentId},
+    routing::{RouteAttempt, RouteOutcome, RouteProgress, Target},
 };
-use tollgate_engine::ports::{CardPayment, Entry, Inserted, PaymentFilter, Progress};
+use tollgate_engine::ports::{
+    CardPayment, Changed, Entry, Inserted, PaymentFilter, PaymentReroute, Progress,
+};
 
 use super::{
     ALL, Nodes, at, random,
@@ -293,4 +297,52 @@ pub async fn payments_are_listed_newest_first(nodes: &Nodes) {
     let first = PaymentId::from_bytes([0; 16]);
     let below = nodes.two.payments(environment, PaymentFilter::default(), Some(first), ALL).await.unwrap();
     assert!(below.is_empty(), "nothing is below the first id");
+}
+
+pub async fn a_payment_goes_on_to_another_provider_once(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let first = nodes.new_order(environment);
+    let id = nodes.payment_with(&first, &preparing()).await;
+    let full = nodes.new_full_order(environment);
+    let next = CardOrder {
+        provider: "another".to_owned(),
+        adapter: "square".to_owned(),
+        account: full.account,
+        fee: tollgate_domain::fee::FeeEntry::default().assess(first.fee.principal),
+        route: RouteProgress {
+            attempts: RouteOutcome::ALL
+                .map(|outcome| RouteAttempt {
+                    provider: first.provider.clone(),
+                    outcome,
+                    reason: LETTERS.to_owned(),
+                })
+                .into(),
+            next: vec![Target { provider: LETTERS.into(), channel: Channel::WebCard }],
+        },
+        expires_at: at(5),
+        ..first.clone()
+    };
+    let progress = Progress { due: Some(at(7)), ..preparing() };
+    let entries = vec![nodes.new_entry("route")];
+    let change = nodes.change_to(0, preparing());
+    let reroute = PaymentReroute { id: change.id, from_revision: 0, order: next.clone(), progress, entries };
+    let elsewhere = nodes.environment().await.id;
+    let moving = nodes.one.reroute_payment(elsewhere, id, &reroute).await.unwrap();
+    assert_eq!(moving, Changed::Missing);
+    for _ in 0..2 {
+        let moving = nodes.one.reroute_payment(environment, id, &reroute).await.unwrap();
+        assert_eq!(moving, Changed::Done, "twice is once");
+    }
+    let read = nodes.two.payment(environment, id).await.unwrap().unwrap();
+    assert_eq!((read.revision, &read.order, &read.progress), (1, &next, &reroute.progress));
+    assert_eq!(nodes.two.timeline(environment, card(id)).await.unwrap(), reroute.entries);
+    // What is out of date, or may have been paid, stays where it is.
+    let stale = PaymentReroute { id: nodes.change_to(0, preparing()).id, ..reroute.clone() };
+    assert_eq!(nodes.one.reroute_payment(environment, id, &stale).await.unwrap(), Changed::Stale);
+    let mut paid = nodes.change_to(1, preparing());
+    let state = super::samples::in_status(tollgate_domain::transaction::Status::Pending);
+    paid.transaction = Some((nodes.new_transaction_id(), state));
+    nodes.change(environment, id, &paid).await;
+    let late = PaymentReroute { id: nodes.change_to(0, preparing()).id, from_revision: 2, ..reroute };
+    assert_eq!(nodes.one.reroute_payment(environment, id, &late).await.unwrap(), Changed::Stale);
 }

@@ -138,6 +138,7 @@ impl Nodes {
             account: None,
             channel: Channel::WebCard,
             matched: None,
+            route: tollgate_domain::routing::RouteProgress::default(),
             config_version: 1,
             currency: Currency::USD,
             fee: plain_fee(10_000),

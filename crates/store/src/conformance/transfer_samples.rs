@@ -106,6 +106,7 @@ impl Nodes {
                 channel: Channel::StandardAch,
                 rail: None,
                 matched: None,
+                route: tollgate_domain::routing::RouteProgress::default(),
                 config_version: 1,
                 currency: Currency::USD,
                 fee: fees(1_000, 25, 10),

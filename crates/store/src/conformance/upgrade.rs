@@ -22,12 +22,14 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE sealing_keys;
+pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN route;
+     ALTER TABLE transfers DROP COLUMN route;
      ALTER TABLE transfers DROP COLUMN recipient_kind;
      ALTER TABLE transfers DROP COLUMN purpose;
      ALTER TABLE transfers DROP COLUMN statement_descriptor;
      ALTER TABLE transfers DROP COLUMN cancel_requested_at;
      ALTER TABLE transfers DROP COLUMN rail;
+     DROP TABLE sealing_keys;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;
      DROP TABLE admin_changes;

@@ -15,7 +15,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Entry, PaymentFilter, Progress};
 
-use super::{account, fee, version};
+use super::{account, fee, route, version};
 use crate::prelude::*;
 
 table! {
@@ -48,6 +48,7 @@ table! {
         account: Text = order.account.as_ref().map(account::write),
         key_digest: Bytes = order.key,
         capture: Text = order.capture.as_str(),
+        route: Text = route::write(&order.route),
         preparation: Text = progress.preparation.as_str(),
         object: Text = &progress.object,
         checkout_url: Text = &progress.checkout_url,
@@ -179,6 +180,7 @@ pub(crate) fn read_order(cells: &mut Cells<'_>) -> Result<CardOrder, Fault> {
         account: account::read_or_none(cells)?,
         key: cells.digest_or_none()?,
         capture: cells.word("capture", CaptureMode::parse)?,
+        route: route::read(cells)?,
     })
 }
 

@@ -12,6 +12,7 @@ use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferPro
 use super::{
     account, fee,
     payment::{matched, read_matched},
+    route,
     transaction::read_if_any,
     version,
 };
@@ -27,8 +28,9 @@ macro_rules! transfer_columns {
          t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
          t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.recipient_kind,
-         f.purpose, f.statement_descriptor, f.rail, f.request, t.created_at, f.account, f.fingerprints, f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting,
-         f.cancel_requested_at, t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
+         f.purpose, f.statement_descriptor, f.rail, f.request, t.created_at, f.account, f.route, f.fingerprints,
+         f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting, f.cancel_requested_at,
+         t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
          t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
          t.dispute_respond_by, t.hold"
     };
@@ -92,6 +94,7 @@ table! {
         waiting: Text = &new.progress.waiting,
         cancel_requested_at: Number = new.progress.cancel_requested_at,
         account: Text = new.order.account.as_ref().map(account::write),
+        route: Text = route::write(&new.order.route),
         revision: Number = 0_u32,
     }
 }
@@ -138,6 +141,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         request: cells.text()?,
         created_at: cells.moment()?,
         account: account::read_or_none(cells)?,
+        route: route::read(cells)?,
     };
     let fingerprints = cells.text()?;
     let progress = TransferProgress {

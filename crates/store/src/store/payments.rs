@@ -8,15 +8,15 @@ use tollgate_domain::{
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter, PaymentStore, Progress,
-    ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution, SettledProviderEvent,
-    StoreError, StoredException, StoredProviderEvent, TransactionFilter,
+    CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter, PaymentReroute,
+    PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution,
+    SettledProviderEvent, StoreError, StoredException, StoredProviderEvent, TransactionFilter,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, Effect, Mode, run},
-    units::{accounts, events, exceptions, payment_change, payments, timeline, transactions},
+    units::{accounts, events, exceptions, payment_change, payments, reroute, timeline, transactions},
 };
 
 port! {
@@ -36,6 +36,9 @@ port! {
         Read payments::objects => objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
         WriteOnce payment_change::change => change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
+        ) -> Changed;
+        Write reroute::reroute => reroute_payment(
+            environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute
         ) -> Changed;
         Read payments::list => payments(
             environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32

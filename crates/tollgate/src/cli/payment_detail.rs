@@ -186,6 +186,9 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         "waiting" => {
             return (style.paint(Paint::Notice, detail.text("reason")), String::new());
         }
+        "route" => {
+            format!("{} {}: {}", detail.text("provider"), detail.text("outcome"), detail.text("reason"))
+        }
         "refused" => format!("refused by the provider: {}", detail.text("/failure/message")),
         "account_revealed" => format!("corrected account number shown to {}", detail.text("actor")),
         "notification_of_change" => {

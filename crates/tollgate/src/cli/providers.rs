@@ -31,6 +31,14 @@ enum Action {
         #[arg(long)]
         register_webhook: bool,
     },
+    /// Decide whether a provider gets new work.
+    Circuit {
+        /// The provider's name in the configuration.
+        name: String,
+        /// open: no new work; closed: new work, however it answers; automatic: by how it answers.
+        #[arg(value_parser = ["open", "closed", "automatic"])]
+        state: String,
+    },
     /// List events received from providers, newest first.
     Events {
         /// Only events in this state: waiting, applied, ignored or parked.
@@ -66,6 +74,19 @@ pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Fa
             let tested = provider_test::run(&session, &name, register_webhook).await?;
             session.output.show(&tested, |style| provider_test::render(&tested, style))?;
             provider_test::verdict(&[(name, tested)])
+        }
+        Some(Action::Circuit { name, state }) => {
+            let path = session.path(&format!("/providers/{}/circuit", segment(&name))).await?;
+            let forced = session.client.post(&path, &serde_json::json!({ "state": state })).await;
+            let forced = forced.map_err(|failure| {
+                failure.if_missing(|| {
+                    format!("no provider {name} is configured; `tollgate providers` lists them")
+                })
+            })?;
+            session.output.show(&forced, |_| {
+                let version = forced.number("configVersion");
+                format!("The circuit of {name} is {state} (configuration version {version}).")
+            })
         }
         Some(Action::Events { state, limit, before }) => {
             let query = query(&[("limit", Some(limit.to_string())), ("state", state), ("before", before)]);
@@ -128,7 +149,8 @@ pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Fa
 async fn list(session: &Session) -> Result<(), Failure> {
     let list = session.client.get(&session.path("/providers").await?).await?;
     session.output.show(&list, |style| {
-        let mut table = Table::new(&["NAME", "ADAPTER", "METHOD", "READY", "MISSING", "WEBHOOK URL"]);
+        let mut table =
+            Table::new(&["NAME", "ADAPTER", "METHOD", "READY", "CIRCUIT", "MISSING", "WEBHOOK URL"]);
         for provider in list.list("items") {
             let ready = if provider.flag("ready") { "yes" } else { "no" };
             let missing = provider.joined("missing");
@@ -137,6 +159,7 @@ async fn list(session: &Session) -> Result<(), Failure> {
                 provider.word("adapter").into(),
                 provider.word("paymentMethod").into(),
                 Cell::painted(ready, paint_of(ready)),
+                provider.word("circuit").into(),
                 if missing.is_empty() { "-".into() } else { missing.into() },
                 provider.word("webhookUrl").into(),
             ]);

@@ -97,7 +97,17 @@ pub(crate) async fn explain(session: Session, payment: Payment) -> Result<(), Fa
             let why = format!("No route: {}", explained.text("unavailable"));
             return text + &style.paint(Paint::Bad, &why);
         };
-        text.extend([format!("{}\n\n", route(quote.field("routing").unwrap_or(&Value::Null)))]);
+        text.extend([format!("{}\n", route(quote.field("routing").unwrap_or(&Value::Null)))]);
+        for fallback in explained.list("fallbacks") {
+            let total = major(fallback.text("totalDebitMinor"), &currency);
+            let skipped = fallback.optional_text("skipped").map(|why| format!(" (skipped: {why})"));
+            text.extend([format!(
+                "   else {} for {total}{}\n",
+                fallback.text("provider"),
+                skipped.unwrap_or_default()
+            )]);
+        }
+        text.push('\n');
         text.extend([format!("{}\n", style.strong("Fees"))]);
         text.push_str(&fee_steps(explained.list("feeSteps"), &currency, style));
         text.extend([format!("\n{}", amounts(quote, style))]);
@@ -115,7 +125,19 @@ pub(crate) fn route(routing: &Value) -> String {
         Some(rule) => format!("rule {rule} matched"),
         None => "no rule matched; default".to_owned(),
     };
-    format!("-> {} over {} ({why})", routing.text("provider"), routing.text("channel"))
+    let mut said = format!("-> {} over {} ({why})", routing.text("provider"), routing.text("channel"));
+    let shares = routing.list("split");
+    let total = shares.iter().fold(0_u64, |sum, share| sum.saturating_add(share.number("weight"))).max(1);
+    for share in shares {
+        let tenths = share.number("weight").saturating_mul(1_000).saturating_add(total / 2) / total;
+        said.extend([format!("\n   {}.{} % {}", tenths / 10, tenths % 10, share.text("provider"))]);
+    }
+    let attempts = routing.list("attempts").iter().filter(|attempt| attempt.text("outcome") != "selected");
+    for attempt in attempts {
+        let (provider, outcome) = (attempt.text("provider"), attempt.text("outcome"));
+        said.extend([format!("\n   {provider} {outcome}: {}", attempt.text("reason"))]);
+    }
+    said
 }
 
 fn amounts(quote: &Value, style: Style) -> String {

@@ -33,6 +33,7 @@ const PAUSES: [u64; 17] =
 impl World {
     /// Runs resolver and delivery until there is nothing left to do.
     pub(crate) async fn settle(&self) {
+        self.providers.records().unreachable.clear();
         let mut unsettled = Vec::new();
         for pause in PAUSES {
             sleep(Duration::from_secs(pause)).await;

@@ -51,6 +51,10 @@ pub(crate) struct Records {
     pub(crate) amount_step: Option<u64>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
+    /// The accounts that no call reaches.
+    pub(crate) unreachable: Vec<char>,
+    /// The accounts whose answers are lost.
+    pub(crate) silent: Vec<char>,
     /// The names of the calls that arrived, in order.
     pub(crate) calls: Vec<&'static str>,
 }
@@ -200,7 +204,17 @@ impl Line {
         if self.life.is_over() {
             return self.life.die().await;
         }
+        let is_in = |accounts: &[char]| account_of(provider).is_some_and(|it| accounts.contains(&it));
+        let (is_unreachable, is_silent) = {
+            let records = self.providers.records();
+            (is_in(&records.unreachable), is_in(&records.silent))
+        };
         let outcome = match self.faults.strike(name, kind) {
+            None if is_unreachable => Err(CallError::Unsent(no_answer())),
+            None if is_silent => {
+                let _ = self.act(name, provider, act);
+                Err(CallError::Unknown(no_answer()))
+            }
             Some(Fault::ProviderUnsent) => Err(CallError::Unsent(no_answer())),
             Some(Fault::ProviderUnknown { done }) => {
                 if done {
@@ -233,7 +247,12 @@ impl Line {
             Err(CallError::Unsent(_) | CallError::Unknown(_)) => "timed out",
         };
         let (at, took) = (self.clock.time(), Duration::from_millis(20));
-        let tries = vec![Try { at, took, status: None, provider_request: None, outcome: word.to_owned() }];
+        let status = match &outcome {
+            Ok(_) => Some(200),
+            Err(CallError::Rejected(_)) => Some(400),
+            Err(CallError::Unsent(_) | CallError::Unknown(_)) => None,
+        };
+        let tries = vec![Try { at, took, status, provider_request: None, outcome: word.to_owned() }];
         Call { outcome, logs: vec![CallLog { operation: name, idempotency_key: None, tries }] }
     }
 
@@ -245,11 +264,15 @@ impl Line {
     ) -> Result<T, CallError> {
         let mut records = self.providers.records();
         records.calls.push(name);
-        let secret = provider.api_secret().map(tollgate_vault::Secret::expose).unwrap_or_default();
-        let account = secret.strip_prefix("key of account ").and_then(|text| text.chars().next());
-        let account = account.ok_or_else(|| rejected(RejectionKind::Credentials))?;
+        let account = account_of(provider).ok_or_else(|| rejected(RejectionKind::Credentials))?;
         act(&mut records, account)
     }
+}
+
+/// The account that a provider's credential opens.
+fn account_of(provider: &Provider) -> Option<char> {
+    let secret = provider.api_secret().map(tollgate_vault::Secret::expose).unwrap_or_default();
+    secret.strip_prefix("key of account ").and_then(|text| text.chars().next())
 }
 
 fn no_answer() -> TransientError {

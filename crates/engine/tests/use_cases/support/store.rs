@@ -131,6 +131,9 @@ through! {
             environment: EnvironmentId, action: HoldActionId
         ) -> Option<PaymentId>;
         StoreRead objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
+        StoreWrite reroute_payment(
+            environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute
+        ) -> Changed;
         StoreWrite change_payment(
             environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         ) -> Changed;

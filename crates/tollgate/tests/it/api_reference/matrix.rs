@@ -76,6 +76,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("quote_explain", AdminToken, 200, ""),
     ("provider_list", AdminToken, 200, ""),
     ("provider_test", AdminToken, 200, ""),
+    ("provider_circuit_force", AdminToken, 200, ""),
     ("provider_domain_register", AdminToken, 200, ""),
     ("wallet_list", AdminToken, 200, ""),
     ("wallet_read", AdminToken, 200, ""),
