@@ -24,6 +24,7 @@ mod follow_up;
 mod forgotten_keys;
 mod hold;
 mod keys;
+mod people;
 mod prepare;
 mod provider_check;
 mod provider_funds;

@@ -22,7 +22,9 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE sealing_keys;
+pub const UNDO: &str = "DROP TABLE user_tokens;
+     DROP TABLE users;
+     DROP TABLE sealing_keys;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;
      DROP TABLE admin_changes;

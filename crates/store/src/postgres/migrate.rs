@@ -27,6 +27,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     22 "0022" customer_tokens,
     23 "0023" security,
     24 "0024" fingerprints,
+    25 "0025" people,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -25,6 +25,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     22 "0022" customer_tokens,
     23 "0023" security,
     24 "0024" fingerprints,
+    25 "0025" people,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
