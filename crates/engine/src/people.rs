@@ -68,7 +68,11 @@ pub enum CredentialError {
 
 impl Engine {
     /// Whose credential this is: the server's admin token or somebody's personal one. Asks no database.
-    pub fn identify(&self, admin_token: &AdminToken, presented: &str) -> Result<Identity, CredentialError> {
+    pub fn identify_operator(
+        &self,
+        admin_token: &AdminToken,
+        presented: &str,
+    ) -> Result<Identity, CredentialError> {
         let Some(is_whole) = shape_of_personal_token(presented) else {
             return Ok(admin_token.verify(presented).map(|()| Identity::Bootstrap)?);
         };

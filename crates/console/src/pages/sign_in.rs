@@ -58,7 +58,7 @@ pub(crate) async fn sign_in(
     let next = own_path(&field("next"));
     let address = peer.map(|Extension(address)| address);
     // Only wrong tokens are counted: whoever guesses must not lock out those who know, behind one proxy least of all.
-    let identity = match console.engine.identify(&console.admin_token, &field("token")) {
+    let identity = match console.engine.identify_operator(&console.admin_token, &field("token")) {
         Ok(identity) => identity,
         Err(fault) => {
             warn!(peer = ?address, "console sign-in failed");

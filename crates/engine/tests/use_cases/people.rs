@@ -37,7 +37,7 @@ async fn user_with_token(world: &World) -> NewUserToken {
 }
 
 fn identify(world: &World, token: &NewUserToken) -> Result<Identity, CredentialError> {
-    world.engine().identify(&admin_token(), token.token.expose())
+    world.engine().identify_operator(&admin_token(), token.token.expose())
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +80,7 @@ async fn a_token_ends_by_itself() {
 #[tokio::test(start_paused = true)]
 async fn credentials_of_nobody_say_what_is_wrong() {
     let world = World::new().await;
-    let identify = |text: &str| world.engine().identify(&admin_token(), text);
+    let identify = |text: &str| world.engine().identify_operator(&admin_token(), text);
     assert_eq!(identify("a long admin token of a test"), Ok(Identity::Bootstrap));
     assert_eq!(identify("pat_short"), Err(CredentialError::MistypedToken));
     let unknown = tollgate_vault::issue_personal_token().unwrap();

@@ -84,7 +84,7 @@ pub(crate) fn identify_operator(
             "No credential was sent. Send your personal token or the admin token as `Authorization: Bearer …`.",
         ));
     };
-    let identified = app.engine.identify(&app.admin_token, text);
+    let identified = app.engine.identify_operator(&app.admin_token, text);
     identified.map_err(|fault| refuse(app, context, format!("{}.", capitalized(&fault.to_string()))))
 }
 
