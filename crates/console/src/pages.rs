@@ -22,5 +22,6 @@ pub(crate) mod sign_in;
 pub(crate) mod statement;
 pub(crate) mod timeline;
 pub(crate) mod try_out;
+pub(crate) mod users;
 pub(crate) mod waiting;
 pub(crate) mod wallets;

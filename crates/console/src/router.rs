@@ -3,72 +3,102 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Request, State},
+    handler::Handler as _,
     middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
     routing::{get, post},
 };
 use http::{HeaderValue, header};
+use tollgate_domain::people::Permission;
 
 use crate::{
     layout::assets,
     pages::{
-        cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys,
-        not_found, overview, payment, payments, providers, refund, routing, sign_in, statement, try_out,
-        waiting, wallets,
+        cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys, not_found,
+        overview, payment, payments, providers, refund, routing, sign_in, statement, try_out, users, waiting,
+        wallets,
     },
     request::signed_in::session_of,
     state::{Console, SharedConsole},
 };
 
+/// Routes of pages for those who are signed in. Each names the permission it needs, which [`SignedIn`] checks.
+///
+/// [`SignedIn`]: crate::request::signed_in::SignedIn
+macro_rules! pages {
+    ($($permission:ident $verb:ident $path:literal $page:path;)*) => {
+        Router::new()$(.route($path, $verb($page).layer(Extension(Permission::$permission))))*
+    };
+}
+
 /// Every page, below `/console`. Whoever serves them puts the address a request comes from into it, as an `IpAddr`.
 pub fn router(console: Console) -> Router {
-    let environment = Router::new()
-        .route("/", get(overview::show))
-        .route("/payments", get(payments::list))
-        .route("/payments.csv", get(payments::export))
-        .route("/payments/{reference}", get(payment::show))
-        .route("/payments/{reference}/capture", get(hold::show_capture).post(hold::capture))
-        .route("/payments/{reference}/void", get(hold::show_void).post(hold::void))
-        .route("/payments/{reference}/cancel", get(cancel::show).post(cancel::post))
-        .route("/payments/{reference}/refund", get(refund::show).post(refund::post))
-        .route("/payments/{reference}/corrected-account", post(payment::reveal))
-        .route("/routing", get(routing::show))
-        .route("/fees/edit", get(routing::edit_fee).post(routing::review_fee))
-        .route("/rules/switch", post(routing::switch_rule))
-        .route("/try", get(try_out::show))
-        .route("/config", get(config::edit))
-        .route("/config.json", get(config::export))
-        .route("/config/review", post(config::review))
-        .route("/config/save", post(config::save))
-        .route("/config/history", get(config::history))
-        .route("/config/history/{version}", get(config::version).post(config::restore))
-        .route("/wallets", get(wallets::list))
-        .route("/wallets/{currency}", get(wallets::show).post(wallets::post))
-        .route("/providers", get(providers::list).post(providers::retry))
-        .route("/providers/test", post(providers::test))
-        .route("/providers/circuit", post(providers::force_circuit))
-        .route("/keys", get(keys::list).post(keys::change))
-        .route("/events", get(events::list))
-        .route("/events/{event}", get(events::show).post(events::resend))
-        .route("/endpoints", get(endpoints::list).post(endpoints::change))
-        .route("/deliveries", get(deliveries::list).post(deliveries::resend))
-        .route("/exceptions", get(exceptions::list).post(exceptions::resolve))
-        .route("/disputes", get(disputes::list))
-        .route("/statement", get(statement::show))
-        .route("/statement.csv", get(statement::export))
-        .route("/waiting", get(waiting::list));
-    let pages = Router::new()
-        .route("/console", get(environments::enter))
-        .route("/console/", get(environments::enter))
-        .route("/console/environments", get(environments::list).post(environments::create))
+    let environment = pages! {
+        Read get "/" overview::show;
+        Read get "/payments" payments::list;
+        Read get "/payments.csv" payments::export;
+        Read get "/payments/{reference}" payment::show;
+        ManagePayments get "/payments/{reference}/capture" hold::show_capture;
+        ManagePayments post "/payments/{reference}/capture" hold::capture;
+        ManagePayments get "/payments/{reference}/void" hold::show_void;
+        ManagePayments post "/payments/{reference}/void" hold::void;
+        ManagePayments get "/payments/{reference}/cancel" cancel::show;
+        ManagePayments post "/payments/{reference}/cancel" cancel::post;
+        Refund get "/payments/{reference}/refund" refund::show;
+        Refund post "/payments/{reference}/refund" refund::post;
+        ManagePayments post "/payments/{reference}/corrected-account" payment::reveal;
+        Read get "/routing" routing::show;
+        Configure get "/fees/edit" routing::edit_fee;
+        Configure post "/fees/edit" routing::review_fee;
+        Configure post "/rules/switch" routing::switch_rule;
+        Read get "/try" try_out::show;
+        Configure get "/config" config::edit;
+        Read get "/config.json" config::export;
+        Configure post "/config/review" config::review;
+        Configure post "/config/save" config::save;
+        Read get "/config/history" config::history;
+        Read get "/config/history/{version}" config::version;
+        Configure post "/config/history/{version}" config::restore;
+        Read get "/wallets" wallets::list;
+        Read get "/wallets/{currency}" wallets::show;
+        MoveFunds post "/wallets/{currency}" wallets::post;
+        Read get "/providers" providers::list;
+        Resend post "/providers" providers::retry;
+        Configure post "/providers/test" providers::test;
+        Configure post "/providers/circuit" providers::force_circuit;
+        Read get "/keys" keys::list;
+        ManageKeys post "/keys" keys::change;
+        Read get "/events" events::list;
+        Read get "/events/{event}" events::show;
+        Resend post "/events/{event}" events::resend;
+        Read get "/endpoints" endpoints::list;
+        Configure post "/endpoints" endpoints::change;
+        Read get "/deliveries" deliveries::list;
+        Resend post "/deliveries" deliveries::resend;
+        Read get "/exceptions" exceptions::list;
+        ManagePayments post "/exceptions" exceptions::resolve;
+        Read get "/disputes" disputes::list;
+        Read get "/statement" statement::show;
+        Read get "/statement.csv" statement::export;
+        Read get "/waiting" waiting::list;
+    };
+    let signed_in = pages! {
+        Read get "/console" environments::enter;
+        Read get "/console/" environments::enter;
+        Read get "/console/environments" environments::list;
+        Configure post "/console/environments" environments::create;
+        ManageUsers get "/console/users" users::list;
+        ManageUsers post "/console/users" users::change;
+        Read post "/console/sign-out" sign_in::sign_out;
+        Read get "/console/{environment}/" overview::show;
+    };
+    let pages = signed_in
         .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
-        .route("/console/sign-out", post(sign_in::sign_out))
         .route("/console/assets/{name}", get(assets::serve))
-        .route("/console/{environment}/", get(overview::show))
         .nest("/console/{environment}", environment)
-        .fallback(not_found::not_found_here);
+        .fallback(not_found::not_found_here.layer(Extension(Permission::Read)));
     let console = Arc::new(console);
     pages
         .layer(from_fn_with_state(Arc::clone(&console), renew_session))

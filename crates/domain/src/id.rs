@@ -126,6 +126,10 @@ id!(/// The scope of keys, configuration, wallets, payments and references.
     EnvironmentId, "env");
 id!(/// An API key's public name; it reveals nothing of the key.
     KeyId, "key");
+id!(/// A person who operates the service.
+    UserId, "usr");
+id!(/// A personal token's public name; it reveals nothing of the token.
+    TokenId, "tok");
 id!(/// One stored change, so that making it twice makes it once.
     ChangeId, "chg");
 id!(/// One balanced posting of the ledger.

@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod metadata;
 pub mod money;
 pub mod payment;
+pub mod people;
 pub mod provider_account;
 pub mod public_address;
 pub mod reference;

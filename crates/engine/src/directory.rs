@@ -106,7 +106,7 @@ impl Directory {
                 let known = before.environment(state.environment.id);
                 next = with_keys(next, known, state, has_gone_back, &mut waiting);
             }
-            (next.at(delta.version), waiting)
+            (next.with_users(delta.users).at(delta.version), waiting)
         });
         let (next, waiting) = building.await.map_err(|error| StoreError::Broken(error.to_string()))?;
         *pending = waiting;

@@ -20,6 +20,7 @@ mod keys;
 mod metadata_text;
 mod options;
 mod outbox;
+mod people;
 pub mod ports;
 mod provider_account;
 mod provider_check;
@@ -63,6 +64,7 @@ pub use outbox::{
     CreatedEndpoint, DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError,
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
+pub use people::{CredentialError, NewUser, NewUserToken, UserError};
 pub use provider_account::UseAccountError;
 pub use provider_check::{CheckedProvider, ProviderCheckError};
 pub use provider_health::ProviderHealth;
@@ -71,7 +73,7 @@ pub use rate_limiter::{AddressRateLimiter, RateLimitExceeded, RateLimiter};
 pub use replay::{MAX_REPLAYED, MovedMoney, Replay, ReplayExample, ReplayedMove};
 pub use route::ExplainedFallback;
 pub use search::{FoundPayment, PaymentSearch};
-pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, Snapshot};
+pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, LiveToken, Snapshot};
 pub use tenants::TenantError;
 pub use wallet::{MoveError, MoveOrder};
 pub use webhook::WebhookError;

@@ -6,6 +6,7 @@ mod host;
 mod inspection;
 mod outbox;
 mod payments;
+mod people;
 mod provider;
 mod provider_check;
 mod reporting;
@@ -29,6 +30,7 @@ pub use payments::{
     PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
     Resolution, SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
 };
+pub use people::{AccessEnded, PeopleStore, TokenIssued, UserCreated, UserState};
 pub use provider::{
     AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation,
     DomainWallet, Identified, InboundWebhook, OrderFault, Prepared, RegisteredDomain, Rejection,

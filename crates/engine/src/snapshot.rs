@@ -1,16 +1,23 @@
 //! What a node keeps in memory of organizations, keys and configurations: immutable, replaced whole.
 
+mod people;
+
 use std::{collections::HashMap, sync::Arc};
 
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     Timestamp,
-    id::{EnvironmentId, KeyId},
+    id::{EnvironmentId, KeyId, TokenId},
     tenant::{Environment, KeyKind, KeyRecord},
 };
 use tollgate_vault::Digest;
 
-use crate::{ports::DirectoryVersion, rate_limiter::RateLimiter};
+use crate::{
+    ports::{DirectoryVersion, UserState},
+    rate_limiter::RateLimiter,
+};
+pub use people::LiveToken;
+use people::People;
 
 /// One environment with the current configuration.
 #[derive(Debug)]
@@ -61,6 +68,7 @@ pub struct Snapshot {
     environments: HashMap<EnvironmentId, Held>,
     /// By the digest's first eight bytes; the whole digest is then compared in constant time.
     keys: HashMap<u64, Vec<LiveKey>>,
+    people: Arc<People>,
 }
 
 impl Snapshot {
@@ -89,6 +97,25 @@ impl Snapshot {
             return Err(KeyRejection::Expired);
         }
         Ok(key)
+    }
+
+    /// The personal token whose digest an operator's credential has, if it is valid at this moment.
+    pub fn personal_token(&self, presented: Digest, now: Timestamp) -> Result<&LiveToken, KeyRejection> {
+        self.people.token(presented, now)
+    }
+
+    /// The personal token of this id, if it is valid at this moment.
+    pub fn personal_token_of_id(&self, id: TokenId, now: Timestamp) -> Option<&LiveToken> {
+        self.people.token_of_id(id, now)
+    }
+
+    /// The same directory with these users and their tokens replaced.
+    #[must_use]
+    pub(crate) fn with_users(mut self, users: Vec<UserState>) -> Self {
+        if !users.is_empty() {
+            self.people = Arc::new(People::clone(&self.people).with(users));
+        }
+        self
     }
 
     /// The same directory, known to be this version.

@@ -75,9 +75,9 @@ impl Engine {
         self.settle(self.store.create_environment(environment).await?).await
     }
 
-    /// Organizations by id.
-    pub async fn organizations(&self, page: Page<OrganizationId>) -> Result<Vec<Organization>, StoreError> {
-        self.store.organizations(page).await
+    /// The application, if there is one.
+    pub async fn application(&self, id: ApplicationId) -> Result<Option<Application>, StoreError> {
+        self.store.application(id).await
     }
 
     /// An organization's applications by id.

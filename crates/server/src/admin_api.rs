@@ -26,4 +26,5 @@ pub(crate) mod statement;
 mod timeline;
 pub(crate) mod transactions;
 pub(crate) mod transfers;
+pub(crate) mod users;
 pub(crate) mod wallets;

@@ -11,6 +11,7 @@ mod failures;
 mod operation;
 pub(crate) mod page;
 mod parameters;
+mod people;
 pub(crate) mod scalars;
 mod schemas;
 pub(crate) mod serve;

@@ -6,13 +6,14 @@ use axum::{
     routing::{MethodRouter, delete, get, patch, post, put},
 };
 use http::Method;
+use tollgate_domain::people::Permission::{
+    self, Configure, CreateOrganizations, Inspect, ManageKeys, ManagePayments, ManageUsers, MoveFunds, Read,
+    Refund, Resend,
+};
 
 use crate::{
     admin_api::{
-        applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events,
-        exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments,
-        provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, statement,
-        transactions as admin_transactions, transfers as admin_transfers, wallets,
+        applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events, exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments, provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, statement, transactions as admin_transactions, transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
     checkout_pages,
@@ -30,6 +31,8 @@ pub(crate) struct Operation {
     pub(crate) name: &'static str,
     pub(crate) method: Method,
     pub(crate) path: &'static str,
+    /// What an operator needs; `None` where callers are no operators.
+    pub(crate) permission: Option<Permission>,
     handler: fn() -> MethodRouter<SharedApp>,
 }
 
@@ -39,105 +42,116 @@ const CONSOLE: &str = "console";
 const UNKNOWN: &str = "unknown";
 
 macro_rules! operations {
-    ($($name:literal $method:ident $path:literal $verb:ident $handler:path;)*) => {
+    ($($name:literal $method:ident $path:literal $verb:ident $handler:path, $permission:expr;)*) => {
         /// Every operation.
         pub(crate) const OPERATIONS: &[Operation] = &[
-            $(Operation { name: $name, method: Method::$method, path: $path, handler: || $verb($handler) },)*
-            Operation { name: CONSOLE, method: Method::GET, path: "", handler: MethodRouter::new },
-            Operation { name: UNKNOWN, method: Method::GET, path: "", handler: MethodRouter::new },
+            $(Operation {
+                name: $name,
+                method: Method::$method,
+                path: $path,
+                permission: $permission,
+                handler: || $verb($handler),
+            },)*
+            Operation { name: CONSOLE, method: Method::GET, path: "", permission: None, handler: MethodRouter::new },
+            Operation { name: UNKNOWN, method: Method::GET, path: "", permission: None, handler: MethodRouter::new },
         ];
     };
 }
 
 operations! {
-    "fee_quote" POST "/client/v1/fees/quote" post quote::handle;
+    "fee_quote" POST "/client/v1/fees/quote" post quote::handle, None;
 
-    "payment_prepare" POST "/client/v1/payments" post payments::prepare;
-    "payment_read" GET "/client/v1/payments/{reference}" get payments::read;
-    "component_prepare" POST "/client/v1/payments/component" post component::prepare;
-    "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle;
-    "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue;
-    "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfer_preview::handle;
-    "transfer_make" POST "/client/v1/ach/transfers" post transfers::make;
-    "transfer_cancel" POST "/client/v1/ach/transfers/{reference}/cancel" post transfer_cancel::cancel;
-    "client_wallet" GET "/client/v1/wallet" get wallet::read;
-    "transaction_list" GET "/client/v1/transactions" get transactions::list;
-    "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read;
+    "payment_prepare" POST "/client/v1/payments" post payments::prepare, None;
+    "payment_read" GET "/client/v1/payments/{reference}" get payments::read, None;
+    "component_prepare" POST "/client/v1/payments/component" post component::prepare, None;
+    "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle, None;
+    "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue, None;
+    "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfer_preview::handle, None;
+    "transfer_make" POST "/client/v1/ach/transfers" post transfers::make, None;
+    "transfer_cancel" POST "/client/v1/ach/transfers/{reference}/cancel" post transfer_cancel::cancel, None;
+    "client_wallet" GET "/client/v1/wallet" get wallet::read, None;
+    "transaction_list" GET "/client/v1/transactions" get transactions::list, None;
+    "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read, None;
 
-    "payment_capture" POST "/client/v1/transactions/{reference}/capture" post holds::capture;
-    "payment_void" POST "/client/v1/transactions/{reference}/void" post holds::void;
-    "refund_create" POST "/client/v1/transactions/{reference}/refunds" post refunds::create;
-    "refund_list" GET "/client/v1/transactions/{reference}/refunds" get refunds::list;
-    "refund_read" GET "/client/v1/refunds/{refund}" get refunds::read;
+    "payment_capture" POST "/client/v1/transactions/{reference}/capture" post holds::capture, None;
+    "payment_void" POST "/client/v1/transactions/{reference}/void" post holds::void, None;
+    "refund_create" POST "/client/v1/transactions/{reference}/refunds" post refunds::create, None;
+    "refund_list" GET "/client/v1/transactions/{reference}/refunds" get refunds::list, None;
+    "refund_read" GET "/client/v1/refunds/{refund}" get refunds::read, None;
 
-    "webhook" POST "/webhooks/v1/{environment}/{provider}" post provider_webhooks::handle;
-    "checkout_paid" GET "/checkout/paid" get checkout_pages::paid;
-    "checkout_canceled" GET "/checkout/canceled" get checkout_pages::canceled;
+    "webhook" POST "/webhooks/v1/{environment}/{provider}" post provider_webhooks::handle, None;
+    "checkout_paid" GET "/checkout/paid" get checkout_pages::paid, None;
+    "checkout_canceled" GET "/checkout/canceled" get checkout_pages::canceled, None;
 
-    "organization_create" POST "/admin/v1/organizations" post organizations::create;
-    "organization_list" GET "/admin/v1/organizations" get organizations::list;
-    "application_create" POST "/admin/v1/organizations/{organization}/applications" post applications::create;
-    "application_list" GET "/admin/v1/organizations/{organization}/applications" get applications::list;
-    "statement_read" GET "/admin/v1/organizations/{organization}/statement" get statement::read;
-    "statement_export" GET "/admin/v1/organizations/{organization}/statement.csv" get statement::export;
-    "environment_create" POST "/admin/v1/applications/{application}/environments" post environments::create;
-    "environment_list" GET "/admin/v1/applications/{application}/environments" get environments::list;
-    "environment_read" GET "/admin/v1/environments/{environment}" get environments::read;
-    "key_issue" POST "/admin/v1/environments/{environment}/keys" post keys::issue;
-    "key_list" GET "/admin/v1/environments/{environment}/keys" get keys::list;
-    "key_rotate" POST "/admin/v1/environments/{environment}/keys/{key}/rotate" post keys::rotate;
-    "key_revoke" DELETE "/admin/v1/environments/{environment}/keys/{key}" delete keys::revoke;
-    "config_read" GET "/admin/v1/environments/{environment}/config" get config::read;
-    "config_replace" PUT "/admin/v1/environments/{environment}/config" put config::replace;
-    "config_validate" POST "/admin/v1/environments/{environment}/config/validate" post config::validate;
-    "config_history" GET "/admin/v1/environments/{environment}/config/versions" get config::history;
-    "config_version_read" GET "/admin/v1/environments/{environment}/config/versions/{version}" get config::read_version;
-    "quote_explain" POST "/admin/v1/environments/{environment}/explain" post explain::handle;
-    "wallet_list" GET "/admin/v1/environments/{environment}/wallets" get wallets::list;
-    "wallet_read" GET "/admin/v1/environments/{environment}/wallets/{currency}" get wallets::read;
-    "wallet_fund" POST "/admin/v1/environments/{environment}/wallets/{currency}/fund" post wallets::fund;
-    "wallet_withdraw" POST "/admin/v1/environments/{environment}/wallets/{currency}/withdraw" post wallets::withdraw;
-    "wallet_ledger" GET "/admin/v1/environments/{environment}/wallets/{currency}/ledger" get wallets::ledger;
+    "organization_create" POST "/admin/v1/organizations" post organizations::create, Some(CreateOrganizations);
+    "organization_list" GET "/admin/v1/organizations" get organizations::list, Some(Read);
+    "application_create" POST "/admin/v1/organizations/{organization}/applications" post applications::create, Some(Configure);
+    "application_list" GET "/admin/v1/organizations/{organization}/applications" get applications::list, Some(Read);
+    "statement_read" GET "/admin/v1/organizations/{organization}/statement" get statement::read, Some(Read);
+    "statement_export" GET "/admin/v1/organizations/{organization}/statement.csv" get statement::export, Some(Read);
+    "environment_create" POST "/admin/v1/applications/{application}/environments" post environments::create, Some(Configure);
+    "environment_list" GET "/admin/v1/applications/{application}/environments" get environments::list, Some(Read);
+    "environment_read" GET "/admin/v1/environments/{environment}" get environments::read, Some(Read);
+    "key_issue" POST "/admin/v1/environments/{environment}/keys" post keys::issue, Some(ManageKeys);
+    "key_list" GET "/admin/v1/environments/{environment}/keys" get keys::list, Some(Read);
+    "key_rotate" POST "/admin/v1/environments/{environment}/keys/{key}/rotate" post keys::rotate, Some(ManageKeys);
+    "key_revoke" DELETE "/admin/v1/environments/{environment}/keys/{key}" delete keys::revoke, Some(ManageKeys);
+    "config_read" GET "/admin/v1/environments/{environment}/config" get config::read, Some(Read);
+    "config_replace" PUT "/admin/v1/environments/{environment}/config" put config::replace, Some(Configure);
+    "config_validate" POST "/admin/v1/environments/{environment}/config/validate" post config::validate, Some(Read);
+    "config_history" GET "/admin/v1/environments/{environment}/config/versions" get config::history, Some(Read);
+    "config_version_read" GET "/admin/v1/environments/{environment}/config/versions/{version}" get config::read_version, Some(Read);
+    "quote_explain" POST "/admin/v1/environments/{environment}/explain" post explain::handle, Some(Read);
+    "wallet_list" GET "/admin/v1/environments/{environment}/wallets" get wallets::list, Some(Read);
+    "wallet_read" GET "/admin/v1/environments/{environment}/wallets/{currency}" get wallets::read, Some(Read);
+    "wallet_fund" POST "/admin/v1/environments/{environment}/wallets/{currency}/fund" post wallets::fund, Some(MoveFunds);
+    "wallet_withdraw" POST "/admin/v1/environments/{environment}/wallets/{currency}/withdraw" post wallets::withdraw, Some(MoveFunds);
+    "wallet_ledger" GET "/admin/v1/environments/{environment}/wallets/{currency}/ledger" get wallets::ledger, Some(Read);
 
-    "admin_transaction_list" GET "/admin/v1/environments/{environment}/transactions" get admin_transactions::list;
-    "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read;
-    "admin_payment_capture" POST "/admin/v1/environments/{environment}/transactions/{reference}/capture" post admin_holds::capture;
-    "admin_payment_void" POST "/admin/v1/environments/{environment}/transactions/{reference}/void" post admin_holds::void;
-    "admin_transfer_cancel" POST "/admin/v1/environments/{environment}/transactions/{reference}/cancel" post admin_transfers::cancel;
-    "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create;
-    "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list;
-    "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read;
-    "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account;
-    "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account;
-    "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting;
-    "audit" GET "/admin/v1/audit" get audit::run;
-    "doctor" GET "/admin/v1/doctor" get doctor::examine;
-    "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list;
-    "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve;
-    "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list;
-    "provider_event_retry" POST "/admin/v1/environments/{environment}/provider-events/{provider}/{event}/retry" post provider_events::retry;
-    "event_endpoint_create" POST "/admin/v1/environments/{environment}/event-endpoints" post event_endpoints::create;
-    "event_endpoint_list" GET "/admin/v1/environments/{environment}/event-endpoints" get event_endpoints::list;
-    "event_endpoint_read" GET "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" get event_endpoints::read;
-    "event_endpoint_change" PATCH "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" patch event_endpoints::change;
-    "event_endpoint_remove" DELETE "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" delete event_endpoints::remove;
-    "event_endpoint_rotate" POST "/admin/v1/environments/{environment}/event-endpoints/{endpoint}/rotate-secret" post event_endpoints::rotate;
-    "event_list" GET "/admin/v1/environments/{environment}/events" get events::list;
-    "event_resend_range" POST "/admin/v1/environments/{environment}/events/resend" post events::resend_range;
-    "event_read" GET "/admin/v1/environments/{environment}/events/{event}" get events::read;
-    "event_resend" POST "/admin/v1/environments/{environment}/events/{event}/resend" post events::resend;
-    "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list;
-    "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list;
-    "provider_test" POST "/admin/v1/environments/{environment}/providers/{provider}/test" post provider_check::run;
-    "provider_circuit_force" POST "/admin/v1/environments/{environment}/providers/{provider}/circuit" post circuit::force;
-    "provider_domain_register" POST "/admin/v1/environments/{environment}/providers/{provider}/domains" post provider_domains::register;
+    "admin_transaction_list" GET "/admin/v1/environments/{environment}/transactions" get admin_transactions::list, Some(Read);
+    "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read, Some(Read);
+    "admin_payment_capture" POST "/admin/v1/environments/{environment}/transactions/{reference}/capture" post admin_holds::capture, Some(ManagePayments);
+    "admin_payment_void" POST "/admin/v1/environments/{environment}/transactions/{reference}/void" post admin_holds::void, Some(ManagePayments);
+    "admin_transfer_cancel" POST "/admin/v1/environments/{environment}/transactions/{reference}/cancel" post admin_transfers::cancel, Some(ManagePayments);
+    "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create, Some(Refund);
+    "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list, Some(Read);
+    "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read, Some(Read);
+    "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account, Some(ManagePayments);
+    "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account, Some(ManagePayments);
+    "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting, Some(Read);
+    "audit" GET "/admin/v1/audit" get audit::run, Some(Inspect);
+    "user_create" POST "/admin/v1/users" post users::create, Some(ManageUsers);
+    "user_list" GET "/admin/v1/users" get users::list, Some(ManageUsers);
+    "user_remove" DELETE "/admin/v1/users/{user}" delete users::remove, Some(ManageUsers);
+    "user_token_issue" POST "/admin/v1/users/{user}/tokens" post users::issue_token, Some(ManageUsers);
+    "user_token_revoke" DELETE "/admin/v1/users/{user}/tokens/{token}" delete users::revoke_token, Some(ManageUsers);
+    "doctor" GET "/admin/v1/doctor" get doctor::examine, Some(Inspect);
+    "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list, Some(Read);
+    "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve, Some(ManagePayments);
+    "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list, Some(Read);
+    "provider_event_retry" POST "/admin/v1/environments/{environment}/provider-events/{provider}/{event}/retry" post provider_events::retry, Some(Resend);
+    "event_endpoint_create" POST "/admin/v1/environments/{environment}/event-endpoints" post event_endpoints::create, Some(Configure);
+    "event_endpoint_list" GET "/admin/v1/environments/{environment}/event-endpoints" get event_endpoints::list, Some(Read);
+    "event_endpoint_read" GET "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" get event_endpoints::read, Some(Read);
+    "event_endpoint_change" PATCH "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" patch event_endpoints::change, Some(Configure);
+    "event_endpoint_remove" DELETE "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" delete event_endpoints::remove, Some(Configure);
+    "event_endpoint_rotate" POST "/admin/v1/environments/{environment}/event-endpoints/{endpoint}/rotate-secret" post event_endpoints::rotate, Some(Configure);
+    "event_list" GET "/admin/v1/environments/{environment}/events" get events::list, Some(Read);
+    "event_resend_range" POST "/admin/v1/environments/{environment}/events/resend" post events::resend_range, Some(Resend);
+    "event_read" GET "/admin/v1/environments/{environment}/events/{event}" get events::read, Some(Read);
+    "event_resend" POST "/admin/v1/environments/{environment}/events/{event}/resend" post events::resend, Some(Resend);
+    "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list, Some(Read);
+    "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list, Some(Read);
+    "provider_test" POST "/admin/v1/environments/{environment}/providers/{provider}/test" post provider_check::run, Some(Configure);
+    "provider_circuit_force" POST "/admin/v1/environments/{environment}/providers/{provider}/circuit" post circuit::force, Some(Configure);
+    "provider_domain_register" POST "/admin/v1/environments/{environment}/providers/{provider}/domains" post provider_domains::register, Some(Configure);
 
-    "openapi" GET "/openapi.json" get reference::openapi;
-    "docs" GET "/docs" get reference::docs;
-    "docs_script" GET "/docs/reference.js" get reference::docs_script;
-    "health" GET "/healthz" get operations::health;
-    "ready" GET "/readyz" get operations::ready;
-    "metrics" GET "/metrics" get operations::metrics;
+    "openapi" GET "/openapi.json" get reference::openapi, None;
+    "docs" GET "/docs" get reference::docs, None;
+    "docs_script" GET "/docs/reference.js" get reference::docs_script, None;
+    "health" GET "/healthz" get operations::health, None;
+    "ready" GET "/readyz" get operations::ready, None;
+    "metrics" GET "/metrics" get operations::metrics, None;
 }
 
 /// The routes, with answers in the envelope for whatever they do not know.
@@ -198,6 +212,11 @@ impl OperationTable {
         operation == self.quote
     }
 
+    /// What an operator needs for an operation.
+    pub(crate) fn permission(&self, operation: usize) -> Option<Permission> {
+        OPERATIONS.get(operation).and_then(|operation| operation.permission)
+    }
+
     /// The operation's place in [`OPERATIONS`].
     pub(crate) fn find(&self, method: &Method, path: &str) -> usize {
         self.of_path(path)
@@ -231,6 +250,19 @@ mod tests {
         assert_eq!(name(Method::DELETE, "/client/v1/fees/quote"), "unknown");
         assert_eq!(name(Method::GET, "/nowhere"), "unknown");
         assert_eq!(table.methods("/admin/v1/environments/env_1/config"), "GET, PUT");
+    }
+
+    #[test]
+    fn operators_need_a_permission_for_everything_that_is_theirs() {
+        for operation in OPERATIONS {
+            let is_admin = operation.path.starts_with("/admin/");
+            assert_eq!(operation.permission.is_some(), is_admin, "{}", operation.name);
+            let is_read = matches!(operation.permission, Some(Read | Inspect));
+            let changes_nothing = ["config_validate", "quote_explain"].contains(&operation.name);
+            if is_read && !changes_nothing {
+                assert_eq!(operation.method, Method::GET, "{} changes something", operation.name);
+            }
+        }
     }
 
     #[test]

@@ -10,9 +10,10 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
+        PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
     },
     ledger::{Balances, Movement},
+    people::{User, UserToken},
     statement::StatementLine,
     tenant::{Application, Environment, KeyRecord, Organization},
     transaction::{Dispute, Transaction},
@@ -304,5 +305,16 @@ through! {
         Write end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
         Read is_session_ended(session: &[u8; 16]) -> bool;
         Read key_changes(environment: EnvironmentId, first: KeyId, last: KeyId) -> Vec<KeyChange>;
+    }
+}
+
+through! {
+    PeopleStore {
+        Write create_user(user: &User) -> UserCreated;
+        Write remove_user(user: UserId, at: Timestamp) -> AccessEnded;
+        Write issue_user_token(token: &UserToken, most: u32) -> TokenIssued;
+        Write revoke_user_token(user: UserId, token: TokenId, at: Timestamp) -> AccessEnded;
+        Read users(page: Page<UserId>) -> Vec<UserState>;
+        Read user(id: UserId) -> Option<UserState>;
     }
 }

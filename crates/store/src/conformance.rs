@@ -31,6 +31,7 @@ pub mod inspection;
 pub mod keys;
 pub mod outbox_samples;
 pub mod payments;
+pub mod people;
 pub mod records;
 pub mod refunds;
 pub mod resending;
@@ -166,6 +167,9 @@ macro_rules! conformance_suite {
             security:
                 every_change_of_a_key_says_whose_it_was, a_sealing_key_is_destroyed_once_nothing_needs_it,
                 an_ended_session_stays_ended;
+            people:
+                a_user_goes_round, an_address_belongs_to_one_user, tokens_come_and_go, access_ends_everywhere,
+                there_are_never_too_many_tokens;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,

@@ -4,6 +4,7 @@ mod books;
 mod inspection;
 mod outbox;
 mod payments;
+mod people;
 mod records;
 mod security;
 mod transfers;
@@ -121,7 +122,7 @@ port! {
             // Every node asks this all the time, and most of the time nothing has changed.
             let version = run!(self.driver, Read, directory::version()).await?;
             if version == since {
-                return Ok(Delta { version, environments: Vec::new() });
+                return Ok(Delta { version, environments: Vec::new(), users: Vec::new() });
             }
             run!(self.driver, Snapshot, directory::since(since)).await
         }

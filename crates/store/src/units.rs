@@ -17,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod out_events;
 pub(crate) mod payment_change;
 pub(crate) mod payments;
+pub(crate) mod people;
 pub(crate) mod postings;
 pub(crate) mod provider_checks;
 pub(crate) mod records;

@@ -33,6 +33,7 @@ pub(crate) mod statement;
 mod table;
 pub(crate) mod tenants;
 pub(crate) mod trigger;
+pub(crate) mod users;
 pub(crate) mod wallet;
 
 use clap::Args;

@@ -17,7 +17,7 @@ use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
     CommandArgs, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys,
-    payments, providers, quote, statement, tenants, trigger, wallet,
+    payments, providers, quote, statement, tenants, trigger, users, wallet,
 };
 use failure::Failure;
 
@@ -72,6 +72,8 @@ enum Command {
     Environments(CommandArgs<tenants::Environments>),
     /// List, issue, rotate and revoke keys.
     Keys(CommandArgs<keys::Keys>),
+    /// List, add and remove users, issue and revoke their personal tokens.
+    Users(CommandArgs<users::Users>),
     /// List payments and show one in detail.
     Payments(CommandArgs<payments::Payments>),
     /// Quote the route and fees of a payment.
@@ -134,6 +136,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Applications(asked) => within_runtime(asked.run(tenants::applications)),
         Command::Environments(asked) => within_runtime(asked.run(tenants::environments)),
         Command::Keys(asked) => within_runtime(asked.run(keys::run)),
+        Command::Users(asked) => within_runtime(asked.run(users::run)),
         Command::Payments(asked) => within_runtime(asked.run(payments::run)),
         Command::Quote(asked) => within_runtime(asked.run(quote::quote)),
         Command::Explain(asked) => within_runtime(asked.run(quote::explain)),

@@ -8,7 +8,7 @@ use axum::{
 use http::{HeaderValue, StatusCode, header};
 use tollgate_engine::{
     ConfigureError, EndpointError, KeyError, MoveError, ProviderCheckError, ReadError, ResendError,
-    TenantError, ports::StoreError,
+    TenantError, UserError, ports::StoreError,
 };
 use tracing::error;
 
@@ -23,6 +23,9 @@ pub(crate) enum PageError {
     /// There is nothing at this address, or it belongs elsewhere.
     #[error("Not found; it may belong to another environment.")]
     Missing,
+    /// The role does not include it.
+    #[error("Your role does not allow this. Ask somebody whose role does, or an admin for another role.")]
+    Forbidden,
     /// What was sent cannot be done, and why.
     #[error("{0}")]
     Refused(String),
@@ -63,6 +66,7 @@ impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (status, title) = match &self {
             Self::Missing => (StatusCode::NOT_FOUND, "Not found"),
+            Self::Forbidden => (StatusCode::FORBIDDEN, "Not allowed"),
             Self::Refused(_) => (StatusCode::BAD_REQUEST, "Not changed"),
             Self::Unavailable(reason) => {
                 error!(reason, "page not rendered: store unavailable");
@@ -80,6 +84,7 @@ impl IntoResponse for PageError {
             place: String::new(),
             csrf: String::new(),
             actor: String::new(),
+            identity: None,
             said: None,
         };
         let text =
@@ -136,6 +141,17 @@ impl From<KeyError> for PageError {
             ),
             KeyError::Store(error) => error.into(),
             KeyError::Randomness(error) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<UserError> for PageError {
+    fn from(error: UserError) -> Self {
+        match error {
+            UserError::Missing => Self::Missing,
+            UserError::Store(error) => error.into(),
+            UserError::Randomness(error) => Self::Unavailable(error.to_string()),
+            other => Self::Refused(format!("Nothing changed: {other}.")),
         }
     }
 }

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use tollgate_domain::{
     id::{ApplicationId, OrganizationId},
+    people::{Permission, Place},
     tenant::EnvironmentName,
 };
 use tollgate_engine::ports::Page as Slice;
@@ -61,7 +62,8 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
 async fn organizations(signed_in: &SignedIn) -> Result<Vec<OrganizationView>, PageError> {
     let engine = &signed_in.console.engine;
     let mut views = Vec::new();
-    for organization in engine.organizations(Slice { after: None, limit: MOST }).await? {
+    let all = Slice { after: None, limit: MOST };
+    for organization in engine.organizations_seen_by(&signed_in.identity, all).await? {
         let mut applications = Vec::new();
         for application in engine.applications(organization.id, Slice { after: None, limit: MOST }).await? {
             let environments =
@@ -91,14 +93,21 @@ pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
         return Err(PageError::Refused("Enter a name of 1 to 120 characters.".to_owned()));
     }
     let parent = form.field("parent");
+    let require = |permission, place| form.signed_in.require(permission, place);
     let said = match form.field("what") {
-        "organization" => format!("{} created.", engine.create_organization(name).await?.name),
+        "organization" => {
+            require(Permission::CreateOrganizations, Place::Service)?;
+            format!("{} created.", engine.create_organization(name).await?.name)
+        }
         "application" => {
             let parent: OrganizationId = parent.parse().map_err(|_| PageError::Missing)?;
+            require(Permission::Configure, Place::Organization(parent))?;
             format!("{} created.", engine.create_application(parent, name).await?.name)
         }
         "environment" => {
             let parent: ApplicationId = parent.parse().map_err(|_| PageError::Missing)?;
+            let known = engine.application(parent).await?.ok_or(PageError::Missing)?;
+            require(Permission::Configure, Place::Organization(known.organization))?;
             let name = EnvironmentName::parse(&name).ok_or_else(|| {
                 PageError::Refused(
                     "An environment's name is 1 to 32 lower-case letters and digits, such as test or live."

@@ -1,4 +1,4 @@
-//! Signing in with the admin token, and out again.
+//! Signing in with a personal token or the admin token, and out again.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -10,12 +10,14 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use tollgate_domain::people::Identity;
 use tollgate_engine::RateLimitExceeded;
 use tracing::{info, warn};
 
 use crate::{
     layout::page::{self, Page, PageError},
     request::{
+        session::SignedInWith,
         signed_in::SignedIn,
         submitted::{self, Submitted},
     },
@@ -56,21 +58,28 @@ pub(crate) async fn sign_in(
     let next = own_path(&field("next"));
     let address = peer.map(|Extension(address)| address);
     // Only wrong tokens are counted: whoever guesses must not lock out those who know, behind one proxy least of all.
-    if let Err(fault) = console.admin_token.verify(&field("token")) {
-        warn!(peer = ?address, "console sign-in failed");
-        if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
-            return too_many(next, retry_after);
+    let identity = match console.engine.identify_operator(&console.admin_token, &field("token")) {
+        Ok(identity) => identity,
+        Err(fault) => {
+            warn!(peer = ?address, "console sign-in failed");
+            if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
+                return too_many(next, retry_after);
+            }
+            let fault = format!("Not signed in: {fault}.");
+            let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
+            *response.status_mut() = StatusCode::UNAUTHORIZED;
+            return Ok(response);
         }
-        let fault = format!("Not signed in: {fault}.");
-        let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
-        *response.status_mut() = StatusCode::UNAUTHORIZED;
-        return Ok(response);
-    }
+    };
     let name: String = field("name").chars().filter(|c| !c.is_control()).take(MAX_NAME_LENGTH).collect();
-    info!(peer = ?address, actor = name, "console sign-in");
+    info!(peer = ?address, actor = identity.actor(Some(&name)), "console sign-in");
+    let with = match identity {
+        Identity::Bootstrap => SignedInWith::AdminToken { name },
+        Identity::User { token, .. } => SignedInWith::PersonalToken(token),
+    };
     let now = console.engine.clock().now();
     let cookie =
-        console.sessions.begin(&name, now).map_err(|error| PageError::Unavailable(error.to_string()))?;
+        console.sessions.begin(&with, now).map_err(|error| PageError::Unavailable(error.to_string()))?;
     Ok(with_cookie(&cookie, if next.is_empty() { "/console" } else { &next }))
 }
 
@@ -87,7 +96,7 @@ fn too_many(next: String, retry_after: Duration) -> Page {
 pub(crate) async fn sign_out(form: Submitted) -> Result<Response, PageError> {
     let SignedIn { console, session, .. } = &form.signed_in;
     console.engine.end_session(&session.id, session.until).await?;
-    info!(actor = session.actor, "console sign-out");
+    info!(actor = form.signed_in.actor(), "console sign-out");
     Ok(with_cookie(&console.sessions.end(), "/console/sign-in"))
 }
 

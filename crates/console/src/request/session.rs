@@ -1,13 +1,14 @@
 //! Sessions of the operator: a cookie that says until when, by whom, and proves that this service wrote it.
 //!
 //! Any node recognises it, because only its end is kept in the store: signing out ends it everywhere. It also ends with its
-//! time, when nothing is asked for a while, and for all when the admin token is changed, which is part of what is proved.
+//! time, when nothing is asked for a while, with the personal token that opened it, and for all when the admin token is
+//! changed, which is part of what is proved.
 
 use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
 use subtle::ConstantTimeEq as _;
-use tollgate_domain::Timestamp;
+use tollgate_domain::{Timestamp, id::TokenId};
 use tollgate_vault::{AdminToken, Digester, RandomnessUnavailable, random_bytes};
 
 /// A working day.
@@ -25,6 +26,34 @@ pub(crate) struct Sessions {
     is_secure: bool,
 }
 
+/// What somebody signed in with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SignedInWith {
+    /// The admin token, and the name they gave.
+    AdminToken {
+        name: String,
+    },
+    PersonalToken(TokenId),
+}
+
+impl SignedInWith {
+    fn to_claim(&self) -> String {
+        match self {
+            Self::AdminToken { name } => format!("admin:{name}"),
+            Self::PersonalToken(id) => format!("token:{id}"),
+        }
+    }
+
+    fn from_claim(claim: &str) -> Option<Self> {
+        let (kind, rest) = claim.split_once(':')?;
+        match kind {
+            "admin" => Some(Self::AdminToken { name: rest.to_owned() }),
+            "token" => rest.parse().ok().map(Self::PersonalToken),
+            _ => None,
+        }
+    }
+}
+
 /// Somebody who is signed in.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
@@ -32,8 +61,7 @@ pub(crate) struct Session {
     pub(crate) id: [u8; 16],
     /// When it ends at the latest.
     pub(crate) until: Timestamp,
-    /// The name they gave.
-    pub(crate) actor: String,
+    pub(crate) with: SignedInWith,
     /// What their forms have to carry.
     pub(crate) csrf: String,
     seen: Timestamp,
@@ -46,14 +74,14 @@ impl Sessions {
     }
 
     /// The `Set-Cookie` of a new session.
-    pub(crate) fn begin(&self, actor: &str, now: Timestamp) -> Result<String, RandomnessUnavailable> {
-        Ok(self.written(&random_bytes()?, now.saturating_add(LIFETIME), actor, now))
+    pub(crate) fn begin(&self, with: &SignedInWith, now: Timestamp) -> Result<String, RandomnessUnavailable> {
+        Ok(self.written(&random_bytes()?, now.saturating_add(LIFETIME), with, now))
     }
 
     /// The `Set-Cookie` that says that something was asked for now, if it is time to say so.
     pub(crate) fn renewed(&self, session: &Session, now: Timestamp) -> Option<String> {
         let is_due = now >= session.seen.saturating_add(SEEN_LAG);
-        is_due.then(|| self.written(&session.id, session.until, &session.actor, now))
+        is_due.then(|| self.written(&session.id, session.until, &session.with, now))
     }
 
     /// The `Set-Cookie` that ends it in this browser.
@@ -61,8 +89,8 @@ impl Sessions {
         self.cookie("", 0)
     }
 
-    fn written(&self, id: &[u8; 16], until: Timestamp, actor: &str, seen: Timestamp) -> String {
-        let lasting = lasting(id, until, actor);
+    fn written(&self, id: &[u8; 16], until: Timestamp, with: &SignedInWith, seen: Timestamp) -> String {
+        let lasting = lasting(id, until, with);
         let claims = format!("{}.{lasting}", seen.unix_millis());
         let proof = self.proof("session", &claims);
         let left = until.unix_millis().saturating_sub(seen.unix_millis()) / 1_000;
@@ -90,17 +118,17 @@ impl Sessions {
         }
         let (seen, lasting) = claims.split_once('.')?;
         let parts: Vec<&str> = lasting.split('.').collect();
-        let [until, id, actor] = parts.as_slice() else { return None };
+        let [until, id, with] = parts.as_slice() else { return None };
         let moment = |text: &str| text.parse().ok().map(Timestamp::from_unix_millis);
         let (seen, until) = (moment(seen)?, moment(until)?);
         if now >= until || now >= seen.saturating_add(IDLE) {
             return None;
         }
-        let actor = BASE64URL_NOPAD.decode(actor.as_bytes()).ok()?;
+        let with = String::from_utf8(BASE64URL_NOPAD.decode(with.as_bytes()).ok()?).ok()?;
         let id = BASE64URL_NOPAD.decode(id.as_bytes()).ok()?.try_into().ok()?;
         // The same on every page of the session, whenever that was asked for.
         let csrf = self.proof("form", lasting);
-        Some(Session { id, until, actor: String::from_utf8(actor).ok()?, csrf, seen })
+        Some(Session { id, until, with: SignedInWith::from_claim(&with)?, csrf, seen })
     }
 
     /// Proves that a message is the console's own.
@@ -119,9 +147,9 @@ impl Sessions {
     }
 }
 
-fn lasting(id: &[u8; 16], until: Timestamp, actor: &str) -> String {
-    let (id, actor) = (BASE64URL_NOPAD.encode(id), BASE64URL_NOPAD.encode(actor.as_bytes()));
-    format!("{}.{id}.{actor}", until.unix_millis())
+fn lasting(id: &[u8; 16], until: Timestamp, with: &SignedInWith) -> String {
+    let (id, with) = (BASE64URL_NOPAD.encode(id), BASE64URL_NOPAD.encode(with.to_claim().as_bytes()));
+    format!("{}.{id}.{with}", until.unix_millis())
 }
 
 /// Whether a form carries what its session's forms carry.
@@ -146,15 +174,19 @@ mod tests {
         Timestamp::from_unix_millis(millis)
     }
 
+    fn named(name: &str) -> SignedInWith {
+        SignedInWith::AdminToken { name: name.to_owned() }
+    }
+
     #[test]
     fn a_session_is_recognised_until_its_end() {
         let sessions = sessions("a long admin token");
-        let cookie = sessions.begin("Ada; name", at(0)).unwrap();
+        let cookie = sessions.begin(&named("Ada; name"), at(0)).unwrap();
         assert!(cookie.contains("HttpOnly; SameSite=Strict") && cookie.ends_with("; Secure"), "{cookie}");
         let sent = cookie.split(';').next().unwrap();
         let read = |line: &str, now| sessions.read([line].into_iter(), at(now));
         let session = read(&format!("other=1; {sent}"), 1_000).unwrap();
-        assert_eq!(session.actor, "Ada; name");
+        assert_eq!(session.with, named("Ada; name"));
         assert!(is_own_form(&session, &session.csrf.clone()) && !is_own_form(&session, ""));
         let half_an_hour = 30 * 60_000;
         assert!(read(sent, half_an_hour - 1).is_some(), "idle for less than half an hour");
@@ -168,9 +200,21 @@ mod tests {
     }
 
     #[test]
+    fn a_session_says_which_token_opened_it() {
+        let sessions = sessions("a long admin token");
+        let with = SignedInWith::PersonalToken(TokenId::from_bytes([5; 16]));
+        // Nobody becomes a user by choosing a name.
+        for with in [with.clone(), named(&with.to_claim())] {
+            let cookie = sessions.begin(&with, at(0)).unwrap();
+            let session = sessions.read([cookie.split(';').next().unwrap()].into_iter(), at(1)).unwrap();
+            assert_eq!(session.with, with);
+        }
+    }
+
+    #[test]
     fn a_session_in_use_lasts_for_half_a_day() {
         let sessions = sessions("a long admin token");
-        let mut cookie = sessions.begin("Ada", at(0)).unwrap();
+        let mut cookie = sessions.begin(&named("Ada"), at(0)).unwrap();
         let read =
             |cookie: &str, now| sessions.read([cookie.split(';').next().unwrap()].into_iter(), at(now));
         let first = read(&cookie, 0).unwrap();
@@ -189,7 +233,7 @@ mod tests {
     fn a_message_is_proved_for_one_session() {
         let sessions = sessions("a long admin token");
         let session = |actor: &str| {
-            let cookie = sessions.begin(actor, at(0)).unwrap();
+            let cookie = sessions.begin(&named(actor), at(0)).unwrap();
             sessions.read([cookie.split(';').next().unwrap()].into_iter(), at(1)).unwrap()
         };
         let (one, other) = (session("one"), session("other"));
@@ -202,7 +246,7 @@ mod tests {
 
     #[test]
     fn another_token_ends_all_sessions() {
-        let cookie = sessions("a long admin token").begin("x", at(0)).unwrap();
+        let cookie = sessions("a long admin token").begin(&named("x"), at(0)).unwrap();
         let sent = cookie.split(';').next().unwrap();
         assert!(sessions("another admin token").read([sent].into_iter(), at(1)).is_none());
     }

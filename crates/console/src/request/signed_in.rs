@@ -7,12 +7,15 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, header, request::Parts};
-use tollgate_domain::id::{EnvironmentId, RequestId};
+use tollgate_domain::{
+    id::{EnvironmentId, RequestId},
+    people::{Denied, Identity, Permission, Place},
+};
 use tollgate_engine::{EnvironmentView, Origin};
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
-    request::session::Session,
+    request::session::{Session, SignedInWith},
     state::SharedConsole,
 };
 
@@ -20,23 +23,26 @@ use crate::{
 pub(crate) struct SignedIn {
     pub(crate) console: SharedConsole,
     pub(crate) session: Session,
+    pub(crate) identity: Identity,
+    /// What the page asks for.
+    permission: Permission,
     request: String,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
 }
 
-/// The session is missing or over: what is shown instead.
+/// Somebody who is not let in, and what they see instead.
 pub(crate) enum Anonymous {
     SignIn(String),
-    /// Whether the session was ended could not be found out.
-    Unknown(PageError),
+    /// Whether the session was ended could not be found out, or the role does not include the page.
+    Refused(PageError),
 }
 
 impl IntoResponse for Anonymous {
     fn into_response(self) -> Response {
         match self {
             Self::SignIn(to) => Redirect::to(&to).into_response(),
-            Self::Unknown(error) => error.into_response(),
+            Self::Refused(error) => error.into_response(),
         }
     }
 }
@@ -47,6 +53,14 @@ pub(crate) fn session_of(headers: &HeaderMap, console: &SharedConsole) -> Option
     console.sessions.read(cookies, console.engine.clock().now())
 }
 
+/// Who signed in, unless the token they did it with is no longer valid.
+fn identity_of(session: &Session, console: &SharedConsole) -> Option<Identity> {
+    match &session.with {
+        SignedInWith::AdminToken { .. } => Some(Identity::Bootstrap),
+        SignedInWith::PersonalToken(token) => console.engine.identify_token(*token),
+    }
+}
+
 impl FromRequestParts<SharedConsole> for SignedIn {
     type Rejection = Anonymous;
 
@@ -54,17 +68,23 @@ impl FromRequestParts<SharedConsole> for SignedIn {
         let mut session = session_of(&parts.headers, console);
         if let Some(known) = &session {
             let ended = console.engine.is_session_ended(&known.id).await;
-            if ended.map_err(|error| Anonymous::Unknown(error.into()))? {
+            if ended.map_err(|error| Anonymous::Refused(error.into()))? {
                 session = None;
             }
         }
-        let Some(session) = session else {
+        let known = session.and_then(|session| Some((identity_of(&session, console)?, session)));
+        let Some((identity, session)) = known else {
             let OriginalUri(uri) =
                 OriginalUri::from_request_parts(parts, console).await.unwrap_or_else(|never| match never {});
             let wanted = uri.path_and_query().map_or("/console", http::uri::PathAndQuery::as_str);
             let next: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
             return Err(Anonymous::SignIn(format!("/console/sign-in?next={next}")));
         };
+        // The router puts there what its table says of the page.
+        let permission = parts.extensions.get::<Permission>().copied();
+        let permission = permission
+            .ok_or_else(|| Anonymous::Refused(PageError::Broken("page without permission".to_owned())))?;
+        identity.check(permission, Place::Service).map_err(|_| Anonymous::Refused(PageError::Forbidden))?;
         let request =
             parts.extensions.get::<RequestId>().map_or_else(|| "console".to_owned(), ToString::to_string);
         let params = Path::<HashMap<String, String>>::from_request_parts(parts, console).await;
@@ -72,6 +92,8 @@ impl FromRequestParts<SharedConsole> for SignedIn {
         Ok(Self {
             console: console.clone(),
             session,
+            identity,
+            permission,
             request,
             params: params.map(|Path(params)| params).unwrap_or_default(),
             query: query.into_owned().collect(),
@@ -114,7 +136,17 @@ impl SignedIn {
     /// The environment with the current configuration.
     pub(crate) fn view(&self, id: EnvironmentId) -> Result<std::sync::Arc<EnvironmentView>, PageError> {
         let snapshot = self.console.engine.directory().snapshot();
-        snapshot.environment(id).cloned().ok_or(PageError::Missing)
+        let view = snapshot.environment(id).cloned().ok_or(PageError::Missing)?;
+        self.require(self.permission, Place::Organization(view.environment.organization))?;
+        Ok(view)
+    }
+
+    /// Whether this may be done there; what belongs to others does not exist.
+    pub(crate) fn require(&self, permission: Permission, place: Place) -> Result<(), PageError> {
+        self.identity.check(permission, place).map_err(|why| match why {
+            Denied::Hidden => PageError::Missing,
+            Denied::Role | Denied::Limited => PageError::Forbidden,
+        })
     }
 
     /// For the history: who, and in which request.
@@ -139,7 +171,12 @@ impl SignedIn {
 
     /// Who.
     pub(crate) fn actor(&self) -> String {
-        if self.session.actor.is_empty() { "console".to_owned() } else { self.session.actor.clone() }
+        let given = match &self.session.with {
+            SignedInWith::AdminToken { name } if name.is_empty() => "console",
+            SignedInWith::AdminToken { name } => name,
+            SignedInWith::PersonalToken(_) => "",
+        };
+        self.identity.actor(Some(given))
     }
 
     /// What stands around a page of an environment.
@@ -159,6 +196,7 @@ impl SignedIn {
             ),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
+            identity: Some(self.identity.clone()),
             said: self.said(),
         })
     }
@@ -172,6 +210,7 @@ impl SignedIn {
             place: String::new(),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
+            identity: Some(self.identity.clone()),
             said: self.said(),
         }
     }

@@ -12,8 +12,8 @@ use tollgate_domain::{
 };
 
 use super::{
-    BooksStore, ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, ReportingStore, SecurityStore,
-    TransferStore,
+    BooksStore, ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, PeopleStore, ReportingStore,
+    SecurityStore, TransferStore, UserState,
 };
 
 /// Why a unit of work did not respond.
@@ -32,7 +32,7 @@ pub enum StoreError {
     Broken(String),
 }
 
-/// Counts the changes of organizations, environments, keys and configurations, in the order they were committed.
+/// Counts the changes of organizations, environments, keys, configurations and users, in the order they were committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct DirectoryVersion(pub u64);
 
@@ -158,6 +158,8 @@ pub struct Delta {
     pub version: DirectoryVersion,
     /// Every environment touched since, whole.
     pub environments: Vec<EnvironmentState>,
+    /// Every user touched since, whole.
+    pub users: Vec<UserState>,
 }
 
 /// What became of a wallet movement.
@@ -221,7 +223,14 @@ pub trait ChangeSignal: Send {
 /// Durable memory. SQLite and PostgreSQL keep these promises alike; one suite checks both.
 #[async_trait]
 pub trait Store:
-    PaymentStore + TransferStore + OutboxStore + ReportingStore + InspectionStore + SecurityStore + BooksStore
+    PaymentStore
+    + TransferStore
+    + OutboxStore
+    + ReportingStore
+    + InspectionStore
+    + SecurityStore
+    + BooksStore
+    + PeopleStore
 {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
@@ -233,7 +242,7 @@ pub trait Store:
     /// Listens for changes of the directory, also those made by other nodes.
     async fn change_signal(&self) -> Result<Box<dyn ChangeSignal>, StoreError>;
 
-    /// Reads every environment touched after `since`, and the version to ask from next time.
+    /// Reads every environment and user touched after `since`, and the version to ask from next time.
     async fn directory_since(&self, since: DirectoryVersion) -> Result<Delta, StoreError>;
 
     /// Stores a new organization.

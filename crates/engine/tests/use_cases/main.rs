@@ -28,6 +28,7 @@ mod forgotten_keys;
 mod hold;
 mod instant;
 mod keys;
+mod people;
 mod prepare;
 mod provider_check;
 mod provider_funds;

@@ -61,7 +61,7 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (page, limit) = operator.page()?;
-    let organizations = operator.app.engine.organizations(page).await?;
+    let organizations = operator.app.engine.organizations_seen_by(&operator.identity, page).await?;
     respond::ok(&ListResponse::slice(organizations, limit, OrganizationResponse::from, |it| it.id))
 }
 

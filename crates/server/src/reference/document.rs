@@ -10,7 +10,7 @@ use crate::{
         admin, client,
         failures::{self, FailureResponses},
         operation::{Described, TAGS},
-        scalars,
+        people, scalars,
         schemas::Schemas,
         service, words,
     },
@@ -25,7 +25,7 @@ Every answer is an envelope: `{\"success\":true,\"data\":{…},\"message\":null}
 your own is recorded beside it. Amounts are whole numbers of minor units: strings of digits in answers, strings or \
 JSON integers in requests. Fields that a request does not know are ignored.
 
-The paths below `/client/v1` take an API key, those below `/admin/v1` the operator's token, both as \
+The paths below `/client/v1` take an API key, those below `/admin/v1` an operator's personal token or the admin token, both as \
 `Authorization: Bearer …`.";
 
 /// The document, made from the router and what is said of each of its operations.
@@ -94,6 +94,7 @@ pub(crate) fn collect_references(part: &Value, found: &mut BTreeSet<String>) {
 /// What is said of every operation.
 pub(crate) fn described(schemas: &mut Schemas) -> Vec<Described> {
     let mut described = client::operations(schemas);
+    described.extend(people::operations(schemas));
     described.extend(admin::operations(schemas));
     described.extend(service::operations(schemas));
     described
@@ -119,6 +120,6 @@ fn security_schemes() -> Value {
     json!({
         "secretKey": scheme("A secret key of an environment (`sk_…`). For backends only."),
         "publishableKey": scheme("A publishable key of an environment (`pk_…`): can only prepare card payments."),
-        "adminToken": scheme("The admin token."),
+        "adminToken": scheme("A personal token of a user (`pat_…`), or the admin token."),
     })
 }

@@ -17,6 +17,7 @@ pub(crate) const TAGS: &[(&str, &str)] = &[
     ("Bank transfers", "ACH: customer tokens, previews, transfers."),
     ("Transactions", "Transactions and wallet balances."),
     ("Tenants", "Organizations, applications, environments and their keys. For operators."),
+    ("People", "Users, their roles and personal tokens. For admins."),
     ("Configuration", "Providers, routing, fees and settings of an environment. For operators."),
     ("Wallets", "Funds of an environment and their ledger. For operators."),
     ("Events", "Webhook events, endpoints and deliveries. For operators."),
@@ -33,7 +34,7 @@ pub(crate) enum Credential {
     SecretKey,
     /// Either kind of key.
     AnyKey,
-    /// The operator's token.
+    /// An operator's personal token, or the admin token.
     AdminToken,
 }
 
@@ -53,7 +54,7 @@ impl Credential {
             Self::SecretKey | Self::AnyKey => {
                 &[ErrorCode::Unauthenticated, ErrorCode::SecretKeyRequired, ErrorCode::RateLimited]
             }
-            Self::AdminToken => &[ErrorCode::Unauthenticated, ErrorCode::RateLimited],
+            Self::AdminToken => &[ErrorCode::Unauthenticated, ErrorCode::Forbidden, ErrorCode::RateLimited],
         }
     }
 }

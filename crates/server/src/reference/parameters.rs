@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tollgate_domain::id::{
     ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-    PostingId, RefundId, TransactionId, TransferId,
+    PostingId, RefundId, TokenId, TransactionId, TransferId, UserId,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -27,6 +27,8 @@ fn path_parameter(name: &str) -> Value {
         "application" => ("The application's id.", id(&[ApplicationId::PREFIX])),
         "environment" => ("The environment's id.", id(&[EnvironmentId::PREFIX])),
         "key" => ("The key's id, not the key.", id(&[KeyId::PREFIX])),
+        "user" => ("The user's id.", id(&[UserId::PREFIX])),
+        "token" => ("The token's id, not the token.", id(&[TokenId::PREFIX])),
         "endpoint" => ("The event endpoint's id.", id(&[EndpointId::PREFIX])),
         "event" => ("The event's id.", id(&[EventId::PREFIX])),
         "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
@@ -200,6 +202,7 @@ pub(crate) fn if_match() -> Value {
 
 /// Who changes something.
 pub(crate) fn actor() -> Value {
-    let description = "Who makes the change, for the audit trail: at most 120 characters.";
+    let description = "Who makes the change, for the audit trail, where the admin token is used: at most 120 characters. \
+                       Ignored with a personal token, which says whose it is.";
     json!({"name": "Tollgate-Actor", "in": "header", "description": description, "schema": {"type": "string"}})
 }

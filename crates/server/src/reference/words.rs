@@ -41,6 +41,8 @@ words! {
     PaymentMethod = domain::PaymentMethod::ALL.map(domain::PaymentMethod::as_str);
     /// Which of the two card flows.
     Flow = domain::Flow::ALL.map(domain::Flow::as_str);
+    /// What a user may do.
+    Role = domain::people::Role::ALL.map(domain::people::Role::as_str);
     /// The rail a payment takes.
     Channel = domain::Channel::ALL.map(domain::Channel::as_str);
     /// The channel fees are configured by.

@@ -1,7 +1,7 @@
-//! Who is asking: API keys for the client API, the admin token for the operator's.
+//! Who is asking: API keys for the client API, personal tokens and the admin token for the operators'.
 
 use http::{HeaderMap, header};
-use tollgate_domain::tenant::KeyKind;
+use tollgate_domain::{people::Identity, tenant::KeyKind};
 use tollgate_engine::{KeyRejection, LiveKey, Snapshot};
 use tollgate_vault::{Digest, shape_of_key};
 
@@ -73,20 +73,19 @@ pub(crate) fn authenticate<'s>(
     Ok(key)
 }
 
-/// Lets the operator through.
-pub(crate) fn authenticate_admin(
+/// Who the operator is.
+pub(crate) fn identify_operator(
     app: &App,
     headers: &HeaderMap,
     context: &RequestContext,
-) -> Result<(), ApiError> {
+) -> Result<Identity, ApiError> {
     let Some(text) = bearer(headers).map_err(|message| refuse(app, context, message))? else {
         return Err(ApiError::unauthenticated(
-            "No credential was sent. Send the admin token as `Authorization: Bearer …`.",
+            "No credential was sent. Send your personal token or the admin token as `Authorization: Bearer …`.",
         ));
     };
-    app.admin_token
-        .verify(text)
-        .map_err(|fault| refuse(app, context, format!("{}.", capitalized(&fault.to_string()))))
+    let identified = app.engine.identify_operator(&app.admin_token, text);
+    identified.map_err(|fault| refuse(app, context, format!("{}.", capitalized(&fault.to_string()))))
 }
 
 /// A credential that opens nothing: 401, or 429 for whoever keeps sending them.

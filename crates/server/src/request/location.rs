@@ -32,6 +32,11 @@ impl Location {
         })
     }
 
+    /// Whether the path names one of these.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.params.iter().any(|(known, _)| known == name)
+    }
+
     /// A part of the path. What is not in the right form does not exist.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, ApiError> {
         let value = self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());

@@ -56,6 +56,9 @@ error_codes! {
         SecretKeyRequired "secret_key_required":
             "A publishable key was sent where a secret one is needed, or no credential at all to an ACH endpoint.",
             "Call the endpoint from your backend with a secret key (`sk_…`).";
+        Forbidden "forbidden":
+            "The operator's role does not include the operation, or it covers every organization and the role is limited to some.",
+            "Ask somebody whose role allows it, or an admin for another role.";
     }
     NOT_FOUND {
         NotFound "not_found":
@@ -109,6 +112,12 @@ error_codes! {
         NameTaken "name_taken":
             "The name is already taken.",
             "Choose another name.";
+        EmailTaken "email_taken":
+            "Another user has this email address.",
+            "Use the existing user, or remove it first.";
+        TooManyTokens "too_many_tokens":
+            "The user has as many valid personal tokens as one can have.",
+            "Revoke one first.";
         KeyNotLive "key_not_live":
             "The key is revoked, expired or already rotated.",
             "Issue a new key instead.";

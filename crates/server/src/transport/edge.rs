@@ -91,7 +91,7 @@ impl Edge {
         let headers = head.headers.get(CALLER_REQUEST_ID).map(|id| (CALLER_REQUEST_ID, id.clone()));
         let headers = headers.into_iter().collect();
         // In a box of its own: what is not needed for a quote need not be moved about with one.
-        let routing = Box::pin(self.route(context, Request::from_parts(head, body)));
+        let routing = Box::pin(self.route(context, operation, Request::from_parts(head, body)));
         let routing = AssertUnwindSafe(routing).catch_unwind();
         let (handled, unknown_fields) = unknown_fields::collecting(routing).await;
         let record = Record { method: &method, uri: &uri, headers: &headers, unknown_fields };
@@ -156,12 +156,15 @@ impl Edge {
         response
     }
 
-    async fn route<B>(&self, context: RequestContext, mut request: Request<B>) -> Response
+    async fn route<B>(&self, context: RequestContext, operation: usize, mut request: Request<B>) -> Response
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         request.extensions_mut().insert(context);
+        if let Some(permission) = self.operations.permission(operation) {
+            request.extensions_mut().insert(permission);
+        }
         let Ok(response) = self.router.clone().call(request.map(Body::new)).await;
         response
     }
@@ -244,7 +247,7 @@ impl Record<'_> {
 
 /// The path for the log. A part of it that begins like one of our secrets stands in the wrong place, and is left out.
 fn shown_path(path: &str) -> Cow<'_, str> {
-    const MARKERS: [&str; 4] = ["sk_", "pk_", "adm_", "whsec_"];
+    const MARKERS: [&str; 5] = ["sk_", "pk_", "adm_", "pat_", "whsec_"];
     let is_secret = |part: &&str| {
         let decoded = percent_decoded(part);
         let mut words = decoded.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
@@ -296,6 +299,7 @@ mod tests {
             ("/sk%5Flive_abc", "/[hidden]"),
             ("/sk%255Flive_abc", "/[hidden]"),
             ("/Bearer%20adm_abc", "/[hidden]"),
+            ("/admin/v1/users/pat_abc", "/admin/v1/users/[hidden]"),
         ] {
             assert_eq!(shown_path(path), shown);
         }

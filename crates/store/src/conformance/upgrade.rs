@@ -29,6 +29,8 @@ pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN route;
      ALTER TABLE transfers DROP COLUMN statement_descriptor;
      ALTER TABLE transfers DROP COLUMN cancel_requested_at;
      ALTER TABLE transfers DROP COLUMN rail;
+     DROP TABLE user_tokens;
+     DROP TABLE users;
      DROP TABLE sealing_keys;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;

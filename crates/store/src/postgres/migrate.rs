@@ -27,6 +27,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     22 "0022" customer_tokens,
     23 "0023" security,
     24 "0024" fingerprints,
+    25 "0025" people,
     27 "0027" routes,
     33 "0033" transfer_details,
 );

@@ -11,7 +11,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Created, Delta, DirectoryVersion, EnvironmentState, Page};
 
-use super::keys;
+use super::{keys, people};
 use crate::prelude::*;
 
 pub(crate) async fn pin<S: Session>(s: &mut S, name: &str, value: &str) -> Result<Effect<String>, Fault> {
@@ -23,7 +23,7 @@ pub(crate) async fn pin<S: Session>(s: &mut S, name: &str, value: &str) -> Resul
     Ok(Effect::Nothing(s.query_one(sql, values![name], |cells| cells.text()).await?))
 }
 
-fn read_version(cells: &mut Cells<'_>) -> Result<DirectoryVersion, Fault> {
+pub(super) fn read_version(cells: &mut Cells<'_>) -> Result<DirectoryVersion, Fault> {
     Ok(DirectoryVersion(cells.count("version of the directory")?))
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn lock<S: Session>(s: &mut S) -> Result<(), Fault> {
 }
 
 /// Counts one more change of the directory.
-async fn advance<S: Session>(s: &mut S) -> Result<DirectoryVersion, Fault> {
+pub(super) async fn advance<S: Session>(s: &mut S) -> Result<DirectoryVersion, Fault> {
     let sql = "UPDATE directory SET version = version + 1 RETURNING version";
     s.query_one(sql, values![], read_version).await
 }
@@ -196,7 +196,7 @@ pub(crate) async fn environment<S: Session>(
     s.query_opt(sql, values![id], read_environment).await
 }
 
-/// Every environment touched after `since`.
+/// Every environment and user touched after `since`.
 pub(crate) async fn since<S: Session>(s: &mut S, since: DirectoryVersion) -> Result<Delta, Fault> {
     let version = version(s).await?;
     let since = rows::version(since.0);
@@ -221,5 +221,6 @@ pub(crate) async fn since<S: Session>(s: &mut S, since: DirectoryVersion) -> Res
             state.keys.push(key);
         }
     }
-    Ok(Delta { version, environments: states.into_values().collect() })
+    let users = people::since(s, since).await?;
+    Ok(Delta { version, environments: states.into_values().collect(), users })
 }

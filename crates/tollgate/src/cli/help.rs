@@ -6,7 +6,7 @@ use clap::Command;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["serve", "simulator", "generate"]),
     ("Configure", &["apply", "export", "config", "providers"]),
-    ("Tenants and keys", &["organizations", "applications", "environments", "keys"]),
+    ("Tenants and keys", &["organizations", "applications", "environments", "keys", "users"]),
     ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
     ("Events", &["events", "endpoints"]),
     ("Operate", &["doctor", "statement", "audit"]),

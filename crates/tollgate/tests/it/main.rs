@@ -49,6 +49,7 @@ mod guides;
 mod hostile_bodies;
 mod live;
 mod nodes;
+mod people;
 mod provider_checks;
 mod quote;
 mod sandbox;

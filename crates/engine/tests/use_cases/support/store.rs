@@ -8,9 +8,10 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, SealingKeyId, TransactionId, TransferId,
+        PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
     },
     ledger::{Balances, Movement},
+    people::{User, UserToken},
     statement::StatementLine,
     tenant::{Application, Environment, KeyRecord, Organization},
     transaction::{Dispute, Transaction},
@@ -275,5 +276,16 @@ through! {
         StoreWrite end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
         StoreRead is_session_ended(session: &[u8; 16]) -> bool;
         StoreRead key_changes(environment: EnvironmentId, first: KeyId, last: KeyId) -> Vec<KeyChange>;
+    }
+}
+
+through! {
+    PeopleStore {
+        StoreWrite create_user(user: &User) -> UserCreated;
+        StoreWrite remove_user(user: UserId, at: Timestamp) -> AccessEnded;
+        StoreWrite issue_user_token(token: &UserToken, most: u32) -> TokenIssued;
+        StoreWrite revoke_user_token(user: UserId, token: TokenId, at: Timestamp) -> AccessEnded;
+        StoreRead users(page: Page<UserId>) -> Vec<UserState>;
+        StoreRead user(id: UserId) -> Option<UserState>;
     }
 }

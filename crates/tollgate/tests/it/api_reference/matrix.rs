@@ -20,11 +20,29 @@ enum Class {
     Transfer,
     /// Either kind of key.
     AnyKey,
-    /// The operator's token.
-    AdminToken,
+    /// An operator of any role.
+    Viewer,
+    /// An operator who may resend and refund.
+    Support,
+    /// An operator who may change configurations, wallets, keys and payments.
+    Operator,
+    /// An operator who may do everything.
+    Admin,
 }
 
-use Class::{AdminToken, AnyKey, Open, SecretKey, Signed, Transfer};
+use Class::{Admin, AnyKey, Open, Operator, SecretKey, Signed, Support, Transfer, Viewer};
+
+/// Every role with what it may call.
+const ROLES: [(&str, &[Class]); 5] = [
+    ("viewer", &[Viewer]),
+    ("support", &[Viewer, Support]),
+    ("operator", &[Viewer, Support, Operator]),
+    ("approver", &[Viewer]),
+    ("admin", &[Viewer, Support, Operator, Admin]),
+];
+
+/// Operations that cover every organization, so that nobody who is limited to some may call them.
+const OF_ALL_ORGANIZATIONS: [&str; 2] = ["audit", "doctor"];
 
 /// What the right credential gets, with the document's own example as the body: a status, and a code where it is a
 /// failure. An operation that is not here fails the test.
@@ -54,65 +72,70 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("webhook", Signed, 401, "unauthenticated"),
     ("checkout_paid", Open, 200, ""),
     ("checkout_canceled", Open, 200, ""),
-    ("organization_create", AdminToken, 201, ""),
-    ("organization_list", AdminToken, 200, ""),
-    ("application_create", AdminToken, 201, ""),
-    ("application_list", AdminToken, 200, ""),
-    ("statement_read", AdminToken, 200, ""),
-    ("statement_export", AdminToken, 200, ""),
+    ("organization_create", Admin, 201, ""),
+    ("organization_list", Viewer, 200, ""),
+    ("application_create", Operator, 201, ""),
+    ("application_list", Viewer, 200, ""),
+    ("statement_read", Viewer, 200, ""),
+    ("statement_export", Viewer, 200, ""),
     // The sandbox's application has a `test` environment.
-    ("environment_create", AdminToken, 409, "name_taken"),
-    ("environment_list", AdminToken, 200, ""),
-    ("environment_read", AdminToken, 200, ""),
-    ("key_issue", AdminToken, 201, ""),
-    ("key_list", AdminToken, 200, ""),
-    ("key_rotate", AdminToken, 201, ""),
-    ("key_revoke", AdminToken, 200, ""),
-    ("config_read", AdminToken, 200, ""),
-    ("config_replace", AdminToken, 200, ""),
-    ("config_validate", AdminToken, 200, ""),
-    ("config_history", AdminToken, 200, ""),
-    ("config_version_read", AdminToken, 200, ""),
-    ("quote_explain", AdminToken, 200, ""),
-    ("provider_list", AdminToken, 200, ""),
-    ("provider_test", AdminToken, 200, ""),
-    ("provider_circuit_force", AdminToken, 200, ""),
-    ("provider_domain_register", AdminToken, 200, ""),
-    ("wallet_list", AdminToken, 200, ""),
-    ("wallet_read", AdminToken, 200, ""),
-    ("wallet_fund", AdminToken, 201, ""),
-    ("wallet_withdraw", AdminToken, 201, ""),
-    ("wallet_ledger", AdminToken, 200, ""),
-    ("admin_transaction_list", AdminToken, 200, ""),
-    ("admin_transaction_read", AdminToken, 200, ""),
-    ("admin_payment_list", AdminToken, 200, ""),
-    ("admin_payment_read", AdminToken, 200, ""),
-    ("admin_payment_capture", AdminToken, 409, "not_capturable"),
-    ("admin_payment_void", AdminToken, 409, "not_voidable"),
-    ("admin_transfer_cancel", AdminToken, 409, "not_cancelable"),
-    ("admin_refund_create", AdminToken, 404, "not_found"),
-    ("admin_payment_account", AdminToken, 200, ""),
+    ("environment_create", Operator, 409, "name_taken"),
+    ("environment_list", Viewer, 200, ""),
+    ("environment_read", Viewer, 200, ""),
+    ("key_issue", Operator, 201, ""),
+    ("key_list", Viewer, 200, ""),
+    ("key_rotate", Operator, 201, ""),
+    ("key_revoke", Operator, 200, ""),
+    ("config_read", Viewer, 200, ""),
+    ("config_replace", Operator, 200, ""),
+    ("config_validate", Viewer, 200, ""),
+    ("config_history", Viewer, 200, ""),
+    ("config_version_read", Viewer, 200, ""),
+    ("quote_explain", Viewer, 200, ""),
+    ("provider_list", Viewer, 200, ""),
+    ("provider_test", Operator, 200, ""),
+    ("provider_circuit_force", Operator, 200, ""),
+    ("provider_domain_register", Operator, 200, ""),
+    ("wallet_list", Viewer, 200, ""),
+    ("wallet_read", Viewer, 200, ""),
+    ("wallet_fund", Operator, 201, ""),
+    ("wallet_withdraw", Operator, 201, ""),
+    ("wallet_ledger", Viewer, 200, ""),
+    ("admin_transaction_list", Viewer, 200, ""),
+    ("admin_transaction_read", Viewer, 200, ""),
+    ("admin_payment_list", Viewer, 200, ""),
+    ("admin_payment_read", Viewer, 200, ""),
+    ("admin_payment_capture", Operator, 409, "not_capturable"),
+    ("admin_payment_void", Operator, 409, "not_voidable"),
+    ("admin_transfer_cancel", Operator, 409, "not_cancelable"),
+    ("admin_refund_create", Support, 404, "not_found"),
+    ("admin_payment_account", Operator, 200, ""),
     // The scene's payment is no transfer.
-    ("corrected_account_reveal", AdminToken, 404, "not_found"),
-    ("waiting_transfer_list", AdminToken, 200, ""),
-    ("event_endpoint_create", AdminToken, 201, ""),
-    ("event_endpoint_list", AdminToken, 200, ""),
-    ("event_endpoint_read", AdminToken, 200, ""),
-    ("event_endpoint_change", AdminToken, 200, ""),
-    ("event_endpoint_rotate", AdminToken, 201, ""),
-    ("event_endpoint_remove", AdminToken, 200, ""),
-    ("event_list", AdminToken, 200, ""),
-    ("event_read", AdminToken, 200, ""),
-    ("event_resend", AdminToken, 200, ""),
-    ("event_resend_range", AdminToken, 200, ""),
-    ("delivery_list", AdminToken, 200, ""),
-    ("exception_list", AdminToken, 200, ""),
+    ("corrected_account_reveal", Operator, 404, "not_found"),
+    ("waiting_transfer_list", Viewer, 200, ""),
+    ("event_endpoint_create", Operator, 201, ""),
+    ("event_endpoint_list", Viewer, 200, ""),
+    ("event_endpoint_read", Viewer, 200, ""),
+    ("event_endpoint_change", Operator, 200, ""),
+    ("event_endpoint_rotate", Operator, 201, ""),
+    ("event_endpoint_remove", Operator, 200, ""),
+    ("event_list", Viewer, 200, ""),
+    ("event_read", Viewer, 200, ""),
+    ("event_resend", Support, 200, ""),
+    ("event_resend_range", Support, 200, ""),
+    ("delivery_list", Viewer, 200, ""),
+    ("exception_list", Viewer, 200, ""),
     // There are none.
-    ("exception_resolve", AdminToken, 404, "not_found"),
-    ("provider_event_list", AdminToken, 200, ""),
-    ("provider_event_retry", AdminToken, 404, "not_found"),
-    ("audit", AdminToken, 200, ""),
-    ("doctor", AdminToken, 200, ""),
+    ("exception_resolve", Operator, 404, "not_found"),
+    ("provider_event_list", Viewer, 200, ""),
+    ("provider_event_retry", Support, 404, "not_found"),
+    ("user_create", Admin, 201, ""),
+    ("user_list", Admin, 200, ""),
+    ("user_token_issue", Admin, 201, ""),
+    ("user_token_revoke", Admin, 200, ""),
+    ("user_remove", Admin, 200, ""),
+    ("audit", Viewer, 200, ""),
+    ("doctor", Viewer, 200, ""),
     ("health", Open, 200, ""),
     ("ready", Open, 200, ""),
     ("metrics", Open, 200, ""),
@@ -153,7 +176,7 @@ fn expected(class: Class, presented: Presented) -> Expected {
         (Open | Signed, _) | (SecretKey | Transfer | AnyKey, Secret) | (AnyKey, Publishable) => {
             Expected::Answered
         }
-        (AdminToken, Presented::AdminToken) => Expected::Answered,
+        (Viewer | Support | Operator | Admin, Presented::AdminToken) => Expected::Answered,
         (SecretKey | Transfer | AnyKey, OtherOrganization | OtherEnvironment) => Expected::Stranger,
         (SecretKey | Transfer, Publishable) | (Transfer, Nothing) => secret_needed,
         _ => unauthenticated,
@@ -169,6 +192,8 @@ struct Request {
     security: Value,
     /// Whether the path names something that belongs to a key's environment.
     has_reference: bool,
+    /// Whether the path names something that belongs to an organization.
+    has_organization: bool,
 }
 
 impl Request {
@@ -193,6 +218,9 @@ fn requests(scene: &Scene) -> Vec<Request> {
                 path: filled(path, scene),
                 body,
                 security: operation["security"].clone(),
+                has_organization: ["{organization}", "{application}", "{environment}"]
+                    .iter()
+                    .any(|name| path.contains(name)),
                 has_reference: path.contains("{reference}") || path.contains("{refund}"),
             });
         }
@@ -209,6 +237,8 @@ fn filled(path: &str, scene: &Scene) -> String {
         ("{reference}", &scene.payments[0]),
         ("{key}", if path.ends_with("/rotate") { &scene.keys[0] } else { &scene.keys[1] }),
         ("{endpoint}", if path.ends_with("{endpoint}") { &scene.endpoints[0] } else { &scene.endpoints[1] }),
+        ("{user}", &scene.user),
+        ("{token}", &scene.user_token),
         ("{event}", &scene.events[0]),
         ("{exception}", "exc_00000000000000000000000000"),
         ("{provider}", "card_provider_a"),
@@ -253,6 +283,7 @@ fn every_operation_answers_every_credential_as_it_should() {
         (Presented::Secret, secret.clone()),
         (Presented::AdminToken, note("adminToken")),
     ];
+    let people = people(&scene);
     let mut tried = 0;
     for request in &requests {
         let (_, class, status, code) = TABLE.iter().find(|(name, ..)| *name == request.name).unwrap();
@@ -263,8 +294,81 @@ fn every_operation_answers_every_credential_as_it_should() {
             check(&case, &answer, &expected(*class, *presented), (*status, code), request, &scene);
             tried += 1;
         }
+        if [Viewer, Support, Operator, Admin].contains(class) {
+            for person in &people {
+                check_person(person, request, *class, *status, &scene);
+                tried += 1;
+            }
+        }
     }
     println!("{tried} combinations of {} operations", requests.len());
+}
+
+/// A user with a personal token.
+struct Person {
+    role: &'static str,
+    allowed: &'static [Class],
+    /// Whether their role is limited to the scene's organization, to another one, or not at all.
+    limited_to: Option<Organization>,
+    token: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Organization {
+    Own,
+    Other,
+}
+
+/// Somebody of every role, everywhere, in the scene's organization and in another. Admins cannot be limited.
+fn people(scene: &Scene) -> Vec<Person> {
+    let mut admin = scene.server.sandbox_client("adminToken");
+    let other = admin.post("/admin/v1/organizations", &json!({"name": "Other"})).data(201);
+    let other = other["id"].as_str().unwrap().to_owned();
+    let mut people = Vec::new();
+    for (role, allowed) in ROLES {
+        for limited_to in [None, Some(Organization::Own), Some(Organization::Other)] {
+            let email = format!("{role}-{}@example.com", people.len());
+            let mut user = json!({"name": role, "email": email, "role": role});
+            let organization = match limited_to {
+                Some(Organization::Own) => Some(&scene.organization),
+                Some(Organization::Other) => Some(&other),
+                None => None,
+            };
+            if let Some(organization) = organization {
+                user["organizations"] = json!([organization]);
+            }
+            if role == "admin" && organization.is_some() {
+                assert_eq!(admin.post("/admin/v1/users", &user).failure(400), "invalid_body");
+                continue;
+            }
+            let made = admin.post("/admin/v1/users", &user).data(201);
+            let path = format!("/admin/v1/users/{}/tokens", made["id"].as_str().unwrap());
+            let token = admin.post(&path, &json!({"name": "matrix"})).data(201);
+            let token = token["token"].as_str().unwrap().to_owned();
+            people.push(Person { role, allowed, limited_to, token });
+        }
+    }
+    people
+}
+
+fn check_person(person: &Person, request: &Request, class: Class, status: u16, scene: &Scene) {
+    let answer = request.send(&mut scene.server.client(&person.token));
+    let case = format!("{} as {} of {:?}", request.name, person.role, person.limited_to);
+    let body = String::from_utf8_lossy(&answer.body);
+    let covers_all = OF_ALL_ORGANIZATIONS.contains(&request.name.as_str());
+    if !person.allowed.contains(&class) || (covers_all && person.limited_to.is_some()) {
+        assert_eq!(answer.failure(403), "forbidden", "{case}");
+    } else if person.limited_to == Some(Organization::Other) && request.has_organization {
+        assert_eq!(answer.failure(404), "not_found", "{case}");
+    } else if request.method == "GET" {
+        assert_eq!(answer.status, status, "{case}: {body}");
+    } else {
+        // What was done before cannot always be done again.
+        assert!(![401, 403].contains(&answer.status) && answer.status < 500, "{case}: {body}");
+    }
+    if person.limited_to == Some(Organization::Other) {
+        assert!(!body.contains(&scene.organization), "{case}: it is somebody else's\n{body}");
+    }
 }
 
 fn check(
@@ -305,6 +409,6 @@ fn security(class: Class) -> Value {
         Open | Signed => json!([]),
         SecretKey | Transfer => json!([{"secretKey": []}]),
         AnyKey => json!([{"secretKey": []}, {"publishableKey": []}]),
-        AdminToken => json!([{"adminToken": []}]),
+        Viewer | Support | Operator | Admin => json!([{"adminToken": []}]),
     }
 }

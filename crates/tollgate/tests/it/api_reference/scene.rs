@@ -20,6 +20,8 @@ pub struct Scene {
     pub endpoints: Vec<String>,
     pub events: Vec<String>,
     pub customer_token: String,
+    pub user: String,
+    pub user_token: String,
 }
 
 impl Scene {
@@ -51,6 +53,10 @@ impl Scene {
         let endpoints = endpoints.collect();
         let listed = admin.get(&server.sandbox_path("/events")).data(200);
         let events = listed["items"].as_array().unwrap().iter().map(|event| text(event, "id")).collect();
+        let user = json!({"name": "Scene", "email": "scene@example.com", "role": "viewer"});
+        let user = text(&admin.post("/admin/v1/users", &user).data(201), "id");
+        let path = format!("/admin/v1/users/{user}/tokens");
+        let user_token = text(&admin.post(&path, &json!({"name": "laptop"})).data(201), "id");
         Self {
             environment: text(&read, "id"),
             organization: text(&read, "organizationId"),
@@ -63,6 +69,8 @@ impl Scene {
             endpoints,
             events,
             customer_token,
+            user,
+            user_token,
         }
     }
 
@@ -106,6 +114,8 @@ impl Scene {
             ("key-id", self.keys.clone()),
             ("ep-id", self.endpoints.clone()),
             ("evt-id", self.events.clone()),
+            ("usr-id", vec![self.user.clone()]),
+            ("tok-id", vec![self.user_token.clone()]),
             ("exc-id", Vec::new()),
             ("txn-id", Vec::new()),
             ("post-id", Vec::new()),

@@ -1,0 +1,194 @@
+//! The people who operate the service: added, given tokens, recognized, removed.
+
+use std::time::Duration;
+
+use tollgate_domain::{
+    id::{OrganizationId, TokenId, UserId},
+    people::{Access, Identity, User, UserToken},
+    tenant::Organization,
+};
+use tollgate_vault::{
+    AdminToken, AdminTokenError, Digest, RandomnessUnavailable, Secret, issue_personal_token,
+    shape_of_personal_token,
+};
+
+use crate::{
+    engine::Engine,
+    ports::{AccessEnded, Page, StoreError, TokenIssued, UserCreated, UserState},
+    snapshot::KeyRejection,
+};
+
+/// Valid tokens of one person. More than anybody has machines.
+const MAX_TOKENS: u32 = 20;
+
+/// A person to be added.
+#[derive(Debug, Clone)]
+pub struct NewUser {
+    pub name: String,
+    pub email: String,
+    pub access: Access,
+}
+
+/// A token and the only sight of its text.
+#[derive(Debug, Clone)]
+pub struct NewUserToken {
+    pub record: UserToken,
+    pub token: Secret,
+}
+
+/// Why a user or token was not added or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum UserError {
+    #[error("user or token not found")]
+    Missing,
+    #[error("another user has this email address")]
+    EmailTaken,
+    #[error("organization {0} not found")]
+    OrganizationMissing(OrganizationId),
+    #[error("the user has {MAX_TOKENS} valid tokens already; revoke one first")]
+    TooManyTokens,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Randomness(#[from] RandomnessUnavailable),
+}
+
+/// Why an operator's credential opens nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CredentialError {
+    #[error("this personal token has expired; ask an admin for a new one")]
+    Expired,
+    #[error("this personal token is unknown; it may have been revoked")]
+    UnknownToken,
+    #[error("the personal token's checksum does not match: it was mistyped or cut off")]
+    MistypedToken,
+    #[error(transparent)]
+    Admin(#[from] AdminTokenError),
+}
+
+impl Engine {
+    /// Whose credential this is: the server's admin token or somebody's personal one. Asks no database.
+    pub fn identify_operator(
+        &self,
+        admin_token: &AdminToken,
+        presented: &str,
+    ) -> Result<Identity, CredentialError> {
+        let Some(is_whole) = shape_of_personal_token(presented) else {
+            return Ok(admin_token.verify(presented).map(|()| Identity::Bootstrap)?);
+        };
+        let snapshot = self.directory.snapshot();
+        let found = snapshot.personal_token(Digest::of(presented), self.clock.now());
+        found.map(|token| token.identity()).map_err(|rejection| match rejection {
+            KeyRejection::Expired => CredentialError::Expired,
+            KeyRejection::Unknown if is_whole => CredentialError::UnknownToken,
+            KeyRejection::Unknown => CredentialError::MistypedToken,
+        })
+    }
+
+    /// Who signed in with this token, unless it was revoked or has expired since.
+    pub fn identify_token(&self, token: TokenId) -> Option<Identity> {
+        let snapshot = self.directory.snapshot();
+        snapshot.personal_token_of_id(token, self.clock.now()).map(|token| token.identity())
+    }
+
+    /// Adds a person. They can do nothing before they are given a token.
+    pub async fn create_user(&self, new: NewUser) -> Result<UserState, UserError> {
+        let mut access = new.access;
+        if let Some(organizations) = &mut access.organizations {
+            organizations.sort_unstable();
+            organizations.dedup();
+            for organization in organizations {
+                let known = self.store.organization(*organization).await?;
+                known.ok_or(UserError::OrganizationMissing(*organization))?;
+            }
+        }
+        let user = User {
+            id: self.new_id(UserId::new)?,
+            name: new.name,
+            email: new.email.to_lowercase(),
+            access,
+            created_at: self.clock.now(),
+            removed_at: None,
+        };
+        match self.store.create_user(&user).await? {
+            UserCreated::Done(version) => self.directory.catch_up(version).await,
+            UserCreated::EmailTaken => return Err(UserError::EmailTaken),
+        }
+        Ok(UserState { user, tokens: Vec::new() })
+    }
+
+    /// Ends a person's access: on this node at once, on others within a second.
+    pub async fn remove_user(&self, user: UserId) -> Result<UserState, UserError> {
+        let ended = self.store.remove_user(user, self.clock.now()).await?;
+        self.settle_access(ended).await?;
+        self.user(user).await
+    }
+
+    /// Gives a person a token that is valid for so long.
+    pub async fn issue_user_token(
+        &self,
+        user: UserId,
+        name: String,
+        lifetime: Duration,
+    ) -> Result<NewUserToken, UserError> {
+        let issued = issue_personal_token()?;
+        let now = self.clock.now();
+        let record = UserToken {
+            id: self.new_id(TokenId::new)?,
+            user,
+            name,
+            digest: issued.digest.to_bytes(),
+            last_four: issued.last_four,
+            created_at: now,
+            expires_at: now.saturating_add(lifetime),
+            revoked_at: None,
+        };
+        match self.store.issue_user_token(&record, MAX_TOKENS).await? {
+            TokenIssued::Done(version) => self.directory.catch_up(version).await,
+            TokenIssued::UserMissing => return Err(UserError::Missing),
+            TokenIssued::TooMany => return Err(UserError::TooManyTokens),
+        }
+        Ok(NewUserToken { record, token: issued.key })
+    }
+
+    /// Revokes a token: on this node at once, on others within a second.
+    pub async fn revoke_user_token(&self, user: UserId, token: TokenId) -> Result<(), UserError> {
+        let ended = self.store.revoke_user_token(user, token, self.clock.now()).await?;
+        self.settle_access(ended).await
+    }
+
+    /// Users by id, removed ones included.
+    pub async fn users(&self, page: Page<UserId>) -> Result<Vec<UserState>, StoreError> {
+        self.store.users(page).await
+    }
+
+    /// The organizations somebody can see, by id.
+    pub async fn organizations_seen_by(
+        &self,
+        identity: &Identity,
+        page: Page<OrganizationId>,
+    ) -> Result<Vec<Organization>, StoreError> {
+        let Some(own) = identity.organizations() else { return self.store.organizations(page).await };
+        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let wanted = own.iter().filter(|id| page.after.is_none_or(|after| **id > after)).take(limit);
+        let mut found = Vec::new();
+        for id in wanted {
+            found.extend(self.store.organization(*id).await?);
+        }
+        Ok(found)
+    }
+
+    async fn user(&self, id: UserId) -> Result<UserState, UserError> {
+        self.store.user(id).await?.ok_or(UserError::Missing)
+    }
+
+    async fn settle_access(&self, ended: AccessEnded) -> Result<(), UserError> {
+        match ended {
+            AccessEnded::Done(version) => {
+                self.directory.catch_up(version).await;
+                Ok(())
+            }
+            AccessEnded::Missing => Err(UserError::Missing),
+        }
+    }
+}

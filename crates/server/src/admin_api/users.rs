@@ -1,0 +1,252 @@
+//! `/admin/v1/users`: the people who operate the service, and their personal tokens.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use serde::{Deserialize, Serialize};
+use tollgate_domain::{
+    Timestamp,
+    id::OrganizationId,
+    people::{Access, Role, UserToken},
+};
+use tollgate_engine::{NewUser, UserError, ports::UserState};
+use utoipa::ToSchema;
+
+use crate::{
+    admin_api::{
+        operator::{Operator, not_found_here},
+        paging::ListResponse,
+    },
+    json::{text::JsonText, timestamp::rfc3339},
+    reference::{scalars, words},
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::{ApiError, Detail},
+        error_code::ErrorCode,
+        respond::{self, ApiResult},
+    },
+};
+
+const MAX_NAME_LENGTH: usize = 120;
+const MAX_ORGANIZATIONS: usize = 100;
+const DEFAULT_LIFETIME_SECONDS: u64 = 90 * 86_400;
+const MAX_LIFETIME_SECONDS: u64 = 366 * 86_400;
+
+type NameText = scalars::Line<MAX_NAME_LENGTH>;
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = User)]
+pub(crate) struct UserResponse {
+    id: String,
+    name: String,
+    email: String,
+    #[schema(value_type = words::Role)]
+    role: &'static str,
+    /// The only organizations the role holds in; null for all of them.
+    #[schema(required)]
+    organizations: Option<Vec<String>>,
+    #[schema(value_type = scalars::Moment)]
+    created_at: String,
+    /// From then on none of their tokens is valid.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    removed_at: Option<String>,
+    /// Those that are not revoked.
+    tokens: Vec<UserTokenResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = UserToken)]
+pub(crate) struct UserTokenResponse {
+    id: String,
+    name: String,
+    last_four: String,
+    #[schema(value_type = scalars::Moment)]
+    created_at: String,
+    #[schema(value_type = scalars::Moment)]
+    expires_at: String,
+    expired: bool,
+}
+
+/// The one answer that shows a token.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewUserToken)]
+pub(crate) struct NewTokenResponse<'a> {
+    token: &'a str,
+    #[serde(flatten)]
+    record: UserTokenResponse,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = RevokedUserToken)]
+pub(crate) struct RevokedResponse {
+    id: String,
+}
+
+impl UserResponse {
+    fn of(state: UserState, now: Timestamp) -> Self {
+        let UserState { user, tokens } = state;
+        let organizations = user.access.organizations;
+        Self {
+            id: user.id.to_string(),
+            name: user.name,
+            email: user.email,
+            role: user.access.role.as_str(),
+            organizations: organizations.map(|ids| ids.iter().map(ToString::to_string).collect()),
+            created_at: rfc3339(user.created_at),
+            removed_at: user.removed_at.map(rfc3339),
+            tokens: tokens.into_iter().map(|token| UserTokenResponse::of(token, now)).collect(),
+        }
+    }
+}
+
+impl UserTokenResponse {
+    fn of(token: UserToken, now: Timestamp) -> Self {
+        Self {
+            id: token.id.to_string(),
+            name: token.name,
+            last_four: token.last_four,
+            created_at: rfc3339(token.created_at),
+            expires_at: rfc3339(token.expires_at),
+            expired: now >= token.expires_at,
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(as = UserRequest)]
+pub(crate) struct UserBody<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = NameText, required, inline)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    #[schema(value_type = scalars::EmailInput, required)]
+    email: Raw<'a>,
+    #[serde(borrow)]
+    #[schema(value_type = words::Role, required)]
+    role: Raw<'a>,
+    /// Limits the role to these organizations: at most 100 of their IDs. An admin cannot be limited.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Vec<String>>)]
+    organizations: Raw<'a>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = UserTokenRequest)]
+pub(crate) struct TokenBody<'a> {
+    /// What the token is for, such as the machine it is on.
+    #[serde(borrow)]
+    #[schema(value_type = NameText, required, inline)]
+    name: Raw<'a>,
+    /// How long it is valid; 90 days if omitted.
+    #[serde(borrow)]
+    #[schema(value_type = Option<u64>, maximum = 31_622_400)]
+    lifetime_seconds: Raw<'a>,
+}
+
+pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let engine = &operator.app.engine;
+    let state = engine.create_user(read_user(&body)?).await?;
+    respond::created(&UserResponse::of(state, engine.clock().now()))
+}
+
+pub(crate) async fn list(operator: Operator) -> ApiResult {
+    let (page, limit) = operator.page()?;
+    let engine = &operator.app.engine;
+    let users = engine.users(page).await?;
+    let now = engine.clock().now();
+    respond::ok(&ListResponse::slice(users, limit, |it| UserResponse::of(it, now), |it| it.user.id))
+}
+
+pub(crate) async fn remove(operator: Operator) -> ApiResult {
+    let engine = &operator.app.engine;
+    let state = engine.remove_user(operator.path("user")?).await?;
+    respond::ok(&UserResponse::of(state, engine.clock().now()))
+}
+
+pub(crate) async fn issue_token(operator: Operator, body: Body) -> ApiResult {
+    let user = operator.path("user")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let (name, lifetime) = read_token(&body)?;
+    let engine = &operator.app.engine;
+    let new = engine.issue_user_token(user, name, lifetime).await?;
+    let record = UserTokenResponse::of(new.record, engine.clock().now());
+    respond::created(&NewTokenResponse { token: new.token.expose(), record })
+}
+
+pub(crate) async fn revoke_token(operator: Operator) -> ApiResult {
+    let (user, token) = (operator.path("user")?, operator.path("token")?);
+    operator.app.engine.revoke_user_token(user, token).await?;
+    respond::ok(&RevokedResponse { id: token.to_string() })
+}
+
+fn read_user(body: &[u8]) -> Result<NewUser, ApiError> {
+    let body: UserBody<'_> = body::parse_object(body)?;
+    let mut errors = FieldErrors::default();
+    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
+    let email = fields::required_email("email", body.email, &mut errors);
+    let role = match body.role.map(JsonText::of) {
+        Some(JsonText::String(text)) => Role::parse(&text),
+        _ => None,
+    };
+    let role =
+        role.or_else(|| errors.add("role", "must be one of: viewer, support, operator, approver, admin"));
+    let organizations = read_organizations(body.organizations, &mut errors);
+    if role == Some(Role::Admin) && organizations.is_some() {
+        // Whoever adds users could add one without the limit.
+        errors.add::<()>("organizations", "must be omitted for an admin, who cannot be limited");
+    }
+    let user = name.zip(email).zip(role).map(|((name, email), role)| NewUser {
+        name,
+        email,
+        access: Access { role, organizations },
+    });
+    fields::complete(errors, user)
+}
+
+fn read_organizations(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<OrganizationId>> {
+    let ids: Option<Vec<String>> = match JsonText::of(raw?) {
+        JsonText::Array(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    let ids = ids.filter(|ids| (1..=MAX_ORGANIZATIONS).contains(&ids.len()));
+    let ids = ids.and_then(|ids| ids.iter().map(|id| id.parse().ok()).collect());
+    ids.or_else(|| errors.add("organizations", "must be a list of 1 to 100 IDs of organizations"))
+}
+
+fn read_token(body: &[u8]) -> Result<(String, Duration), ApiError> {
+    let body: TokenBody<'_> = body::parse_object(body)?;
+    let mut errors = FieldErrors::default();
+    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
+    let (usual, longest) = (DEFAULT_LIFETIME_SECONDS, MAX_LIFETIME_SECONDS);
+    let seconds = fields::whole_number("lifetimeSeconds", body.lifetime_seconds, usual, longest, &mut errors);
+    fields::complete(errors, name.zip(seconds.map(Duration::from_secs)))
+}
+
+impl From<UserError> for ApiError {
+    fn from(error: UserError) -> Self {
+        match error {
+            UserError::Missing => not_found_here(),
+            UserError::EmailTaken => Self::new(
+                ErrorCode::EmailTaken,
+                "Another user has this email address; use that user, or remove it first.",
+            ),
+            UserError::OrganizationMissing(id) => {
+                let message = format!("names {id}, which does not exist").into();
+                Self::invalid(vec![Detail { field: "organizations".into(), message }])
+            }
+            UserError::TooManyTokens => Self::new(
+                ErrorCode::TooManyTokens,
+                "The user has 20 valid tokens, and cannot have more; revoke one first.",
+            ),
+            UserError::Store(error) => error.into(),
+            UserError::Randomness(error) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `tollgate users`: the people who operate the service. A token is shown at issue and never again.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{
+    confirm::Confirm,
+    fields::Fields,
+    http::segment,
+    moment::moment,
+    output::Paint,
+    session::Session,
+    table::{Cell, Table},
+};
+use crate::failure::Failure;
+
+const USERS: &str = "/admin/v1/users";
+
+#[derive(Debug, Args)]
+pub(crate) struct Users {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List users with their tokens, including removed users.
+    List,
+    /// Add a user; give them a token with `tollgate users issue-token`.
+    Add {
+        /// The person's name.
+        name: String,
+        #[arg(long)]
+        email: String,
+        /// viewer, support, operator, approver or admin.
+        #[arg(long)]
+        role: String,
+        /// Limit the role to this organization; can be given several times.
+        #[arg(long = "organization", value_name = "ID")]
+        organizations: Vec<String>,
+    },
+    /// Remove a user; all their tokens and sessions end.
+    Remove {
+        /// The user ID.
+        user_id: String,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
+    /// Issue a personal token; it is shown only once.
+    IssueToken {
+        /// The user ID.
+        user_id: String,
+        /// What the token is for, such as the machine it is on.
+        #[arg(long)]
+        name: String,
+        /// How long it is valid.
+        #[arg(long, value_name = "DAYS", default_value_t = 90)]
+        days: u64,
+    },
+    /// Revoke a personal token immediately.
+    RevokeToken {
+        /// The user ID.
+        user_id: String,
+        /// The token ID (not the token itself).
+        token_id: String,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
+}
+
+pub(crate) async fn run(session: Session, users: Users) -> Result<(), Failure> {
+    let one = |user: &str| format!("{USERS}/{}", segment(user));
+    let no_such = |failure: Failure| {
+        failure.if_missing(|| "user or token not found; `tollgate users list` shows their IDs".to_owned())
+    };
+    match users.action {
+        Action::List => {
+            let items = session.all(USERS).await?;
+            let list = json!({ "items": items, "nextCursor": null });
+            session.output.show(&list, |style| {
+                table(&list).draw(style, "No users yet; add one with `tollgate users add`.")
+            })
+        }
+        Action::Add { name, email, role, organizations } => {
+            let mut body = json!({ "name": name, "email": email, "role": role });
+            if !organizations.is_empty() {
+                body["organizations"] = json!(organizations);
+            }
+            let made = session.client.post(USERS, &body).await?;
+            session.output.show(&made, |style| {
+                let id = style.strong(made.text("id"));
+                format!("Added {id}  {}\nIssue a token with `tollgate users issue-token`.", made.text("name"))
+            })
+        }
+        Action::Remove { user_id, confirm } => {
+            confirm.ask(&format!("Remove {user_id}? Their tokens and sessions are rejected immediately."))?;
+            let removed = session.client.delete(&one(&user_id)).await.map_err(no_such)?;
+            session.output.show(&removed, |_| format!("Removed {user_id}."))
+        }
+        Action::IssueToken { user_id, name, days } => {
+            let body = json!({ "name": name, "lifetimeSeconds": days.saturating_mul(86_400) });
+            let made = session.client.post(&format!("{}/tokens", one(&user_id)), &body).await;
+            let made = made.map_err(no_such)?;
+            session.output.show(&made, |style| {
+                format!(
+                    "{}\n\n{}, valid until {}. Hand it over now: it is not shown again.",
+                    style.strong(made.text("token")),
+                    made.text("id"),
+                    moment(made.text("expiresAt"))
+                )
+            })
+        }
+        Action::RevokeToken { user_id, token_id, confirm } => {
+            confirm.ask(&format!("Revoke {token_id}? Requests that use it are rejected immediately."))?;
+            let path = format!("{}/tokens/{}", one(&user_id), segment(&token_id));
+            let revoked = session.client.delete(&path).await.map_err(no_such)?;
+            session.output.show(&revoked, |_| format!("Revoked {token_id}."))
+        }
+    }
+}
+
+fn table(list: &Value) -> Table {
+    let mut table = Table::new(&["ID", "NAME", "EMAIL", "ROLE", "ORGANIZATIONS", "TOKENS", "REMOVED"]);
+    for user in list.list("items") {
+        let own = Some(user.joined("organizations")).filter(|own| !own.is_empty());
+        let tokens = user
+            .list("tokens")
+            .iter()
+            .map(|token| format!("{} …{} {}", token.text("id"), token.text("lastFour"), token.text("name")));
+        let tokens: Vec<_> = tokens.collect();
+        let removed = user.optional_text("removedAt").map_or_else(|| "-".to_owned(), moment);
+        table.row([
+            user.word("id").into(),
+            user.word("name").into(),
+            user.word("email").into(),
+            user.word("role").into(),
+            own.unwrap_or_else(|| "all".to_owned()).into(),
+            tokens.join(", ").into(),
+            Cell::painted(removed, Paint::Dim),
+        ]);
+    }
+    table
+}
