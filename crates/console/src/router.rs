@@ -16,9 +16,9 @@ use tollgate_domain::people::Permission;
 use crate::{
     layout::assets,
     pages::{
-        cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys, not_found,
-        overview, payment, payments, providers, refund, routing, sign_in, statement, try_out, users, waiting,
-        wallets,
+        cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys,
+        not_found, overview, payment, payments, providers, refund, routing, sign_in, statement, try_out,
+        users, waiting, wallets,
     },
     request::signed_in::session_of,
     state::{Console, SharedConsole},

@@ -13,7 +13,10 @@ use tollgate_domain::people::Permission::{
 
 use crate::{
     admin_api::{
-        applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events, exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments, provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, statement, transactions as admin_transactions, transfers as admin_transfers, users, wallets,
+        applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events,
+        exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments,
+        provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, statement,
+        transactions as admin_transactions, transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
     checkout_pages,
