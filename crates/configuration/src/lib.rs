@@ -13,6 +13,7 @@ mod destination;
 mod diff;
 mod document;
 mod fees;
+mod limits;
 mod mode;
 mod options;
 mod payment_method_type;
@@ -25,7 +26,7 @@ mod validation_error;
 mod warnings;
 
 use serde_json::{Map, Value, json};
-use tollgate_domain::{PaymentMethod, routing::RoutingTable};
+use tollgate_domain::{PaymentMethod, limit::Limit, routing::RoutingTable};
 
 pub use adapter::Adapter;
 pub use calendar::AchCalendar;
@@ -37,7 +38,7 @@ pub use options::ProviderOptions;
 pub use payment_method_type::{MethodTiming, PaymentMethodType};
 pub use provider::{Provider, ProviderEnvironment, Providers};
 pub use settings::EnvironmentSettings;
-pub use stored::StoredConfigError;
+pub use stored::{StoredConfigError, reseal_document};
 pub use validation_error::{ValidationError, ValidationErrors};
 pub use warnings::{ConfigWarning, WarningKind};
 
@@ -55,6 +56,8 @@ pub struct Configuration {
     pub ach: RoutingTable,
     /// Fees by currency, provider and channel.
     pub fees: Fees,
+    /// How much may be paid within a window of time.
+    pub limits: Vec<Limit>,
     /// Everything else.
     pub settings: EnvironmentSettings,
 }
@@ -96,6 +99,7 @@ impl Configuration {
         let providers = object.optional("providers");
         let routing = object.optional("routing");
         let fees = object.optional("fees");
+        let limits = object.optional("limits");
         let settings = object.optional("settings");
         object.finish(errors);
 
@@ -103,8 +107,9 @@ impl Configuration {
         let (web_card, ach) =
             routing.map(|node| routing::read_all(&node, &providers, errors)).unwrap_or_default();
         let fees = fees.map(|node| fees::read_all(&node, &providers, errors)).unwrap_or_default();
+        let limits = limits.map(|node| limits::read_all(&node, errors)).unwrap_or_default();
         let settings = settings.map(|node| settings::read(&node, &providers, errors)).unwrap_or_default();
-        Some(Self { providers, web_card, ach, fees, settings })
+        Some(Self { providers, web_card, ach, fees, limits, settings })
     }
 
     fn write_with(&self, secret: &mut provider::SecretWriter<'_>) -> Value {
@@ -116,6 +121,7 @@ impl Configuration {
             "providers": provider::write_all(&self.providers, secret),
             "routing": routing,
             "fees": fees::write(&self.fees),
+            "limits": limits::write(&self.limits),
             "settings": settings::write(&self.settings),
         })
     }

@@ -86,7 +86,7 @@ fn read_rule<'a>(
     Some(Rule { id: id?, enabled, conditions, target: target? })
 }
 
-fn read_unique_id<'a>(
+pub(crate) fn read_unique_id<'a>(
     node: &Node<'a>,
     what: &str,
     seen: &mut HashSet<&'a str>,

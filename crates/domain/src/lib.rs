@@ -14,6 +14,7 @@ pub mod fee;
 pub mod hold;
 pub mod id;
 pub mod ledger;
+pub mod limit;
 pub mod metadata;
 pub mod money;
 pub mod payment;

@@ -51,7 +51,9 @@ impl Role {
             | Permission::Configure
             | Permission::MoveFunds
             | Permission::ManageKeys => matches!(self, Self::Operator | Self::Admin),
-            Permission::CreateOrganizations | Permission::ManageUsers => matches!(self, Self::Admin),
+            Permission::CreateOrganizations | Permission::ManageUsers | Permission::RotateMasterKey => {
+                matches!(self, Self::Admin)
+            }
         }
     }
 }
@@ -73,12 +75,13 @@ pub enum Permission {
     ManageKeys,
     CreateOrganizations,
     ManageUsers,
+    RotateMasterKey,
 }
 
 impl Permission {
     /// Whether what it opens cannot be cut down to a few organizations.
     const fn covers_all_organizations(self) -> bool {
-        matches!(self, Self::Inspect | Self::CreateOrganizations | Self::ManageUsers)
+        matches!(self, Self::Inspect | Self::CreateOrganizations | Self::ManageUsers | Self::RotateMasterKey)
     }
 }
 
@@ -207,7 +210,7 @@ impl Identity {
 mod tests {
     use super::*;
 
-    const PERMISSIONS: [Permission; 10] = [
+    const PERMISSIONS: [Permission; 11] = [
         Permission::Read,
         Permission::Inspect,
         Permission::Resend,
@@ -218,6 +221,7 @@ mod tests {
         Permission::ManageKeys,
         Permission::CreateOrganizations,
         Permission::ManageUsers,
+        Permission::RotateMasterKey,
     ];
 
     fn organization(number: u8) -> OrganizationId {

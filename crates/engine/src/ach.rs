@@ -24,8 +24,10 @@ use tollgate_configuration::{Adapter, Provider};
 
 use crate::{engine::Engine, ports::AchTransfers, snapshot::EnvironmentView};
 
+pub(crate) use account::account_context;
 pub use cancel::{CancelError, TransferCanceled};
 pub use corrections::{CorrectedAccount, notifications_of_change};
+pub(crate) use corrections::{SEALED_NUMBER, correction_context};
 pub use preview::Preview;
 pub use reads::TransferRead;
 pub use request::{Bank, TransferCreated, TransferError, TransferRequest};

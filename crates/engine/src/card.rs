@@ -37,6 +37,7 @@ pub use hold::{HoldChanged, HoldError, HoldRequest};
 pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
 pub use refund::{RefundCreated, RefundError, RefundRequest};
+pub(crate) use source::source_context;
 
 /// How often a decision is made again because the payment changed meanwhile. Each round needs somebody else to have
 /// moved it, and a payment moves a handful of times in its life.

@@ -2,6 +2,7 @@
 //! something, work nobody gets round to.
 
 mod disputes;
+mod master_key;
 mod providers;
 
 use std::{borrow::Cow, time::Duration};
@@ -93,6 +94,7 @@ impl Engine {
             Err(error) => vec![unreachable(&error)],
         };
         checks.extend(self.settings_checks());
+        checks.extend(self.master_key_check().await);
         let snapshot = self.directory.snapshot();
         let environments = snapshot.environments();
         if environments.len() > MAX_ENVIRONMENTS {

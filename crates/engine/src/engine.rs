@@ -7,7 +7,7 @@ use tollgate_domain::{
     event::EventKind,
     id::{EnvironmentId, EventId},
 };
-use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, Sealer};
+use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, SealError, Sealer};
 
 use crate::{
     ach::{account_keys::AccountKeys, rail::InstantRails},
@@ -19,15 +19,13 @@ use crate::{
     outbox::DeliveryTally,
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
     provider_health::{ProviderHealth, ProviderWatch},
+    rekey,
     sequence::Sequence,
     snapshot::EnvironmentView,
 };
 
 /// Events that are applied right after they came, at once; the rest wait for the resolver.
 const EVENTS_AT_ONCE: usize = 32;
-
-/// The name under which the database remembers which master key its secrets are sealed with.
-const MASTER_KEY_PIN: &str = "master_key_fingerprint";
 
 /// Outcomes that are kept in memory at once while the store does not take them. Beyond that the resolver asks for them.
 pub(crate) const MAX_HELD: usize = 1_000;
@@ -72,7 +70,8 @@ pub enum StartError {
     /// Nothing sealed in this database could be opened.
     #[error(
         "this database's secrets are sealed with master key {pinned}, but TOLLGATE_MASTER_KEY is {ours}; \
-         start with the master key this database was created with"
+         start with the master key this database was created with, or set TOLLGATE_MASTER_KEY_PREVIOUS to it to \
+         rotate the key"
     )]
     OtherMasterKey {
         /// The name of the key the database was created with.
@@ -80,6 +79,11 @@ pub enum StartError {
         /// The name of the key given.
         ours: String,
     },
+    /// What digests are made with could not be opened.
+    #[error(
+        "the root of this database's digests cannot be opened: {0}; start with the master key it was last used with"
+    )]
+    DigestRoot(#[source] SealError),
 }
 
 impl Engine {
@@ -108,11 +112,7 @@ impl Engine {
         adapters: Arc<dyn Adapters>,
         options: Options,
     ) -> Result<Self, StartError> {
-        let ours = master_key.fingerprint();
-        let pinned = store.pin(MASTER_KEY_PIN, &ours).await?;
-        if pinned != ours {
-            return Err(StartError::OtherMasterKey { pinned, ours });
-        }
+        let master_key = &rekey::adopt(&*store, master_key).await?;
         let sealer = master_key.sealer("configuration");
         let directory =
             Arc::new(Directory::load(Arc::clone(&host), Arc::clone(&store), sealer.clone()).await?);
@@ -196,7 +196,7 @@ impl Engine {
 
     /// Makes digests for the operator's sessions: the same on every node.
     pub fn session_digester(&self) -> Digester {
-        self.master_key.digester("operator sessions")
+        self.master_key.rotating_digester("operator sessions")
     }
 
     /// An event to go with a unit of work.

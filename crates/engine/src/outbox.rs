@@ -13,6 +13,7 @@ mod schedule;
 mod tally;
 
 pub use endpoint_url::{EndpointUrl, InvalidUrl};
+pub(crate) use endpoints::secret_context;
 pub use endpoints::{CreatedEndpoint, DescriptionChange, EndpointChange, EndpointError, NewEndpoint};
 pub use reads::{EventRead, ResendError, ResentEvents};
 pub use tally::{DeliveryOutcome, DeliveryTally};

@@ -4,12 +4,14 @@ mod books;
 mod courier;
 mod host;
 mod inspection;
+mod limits;
 mod outbox;
 mod payments;
 mod people;
 mod provider;
 mod provider_check;
 mod reporting;
+mod sealed;
 mod security;
 mod store;
 mod transfers;
@@ -20,6 +22,7 @@ pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};
+pub use limits::{LimitExceeded, LimitStore};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
     EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutboxStore, Resend,
@@ -39,6 +42,7 @@ pub use provider::{
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
 pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};
+pub use sealed::{SealedKind, SealedPlace, SealedStore, SealedValue};
 pub use security::{ChangeOrigin, KeyAction, KeyChange, SealingKey, SecurityStore};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,

@@ -8,15 +8,15 @@ use axum::{
 use http::Method;
 use tollgate_domain::people::Permission::{
     self, Configure, CreateOrganizations, Inspect, ManageKeys, ManagePayments, ManageUsers, MoveFunds, Read,
-    Refund, Resend,
+    Refund, Resend, RotateMasterKey,
 };
 
 use crate::{
     admin_api::{
         applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events,
         exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments,
-        provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, statement,
-        transactions as admin_transactions, transfers as admin_transfers, users, wallets,
+        provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, rekey,
+        statement, transactions as admin_transactions, transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
     checkout_pages,
@@ -123,6 +123,7 @@ operations! {
     "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account, Some(ManagePayments);
     "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting, Some(Read);
     "audit" GET "/admin/v1/audit" get audit::run, Some(Inspect);
+    "rekey" POST "/admin/v1/rekey" post rekey::run, Some(RotateMasterKey);
     "user_create" POST "/admin/v1/users" post users::create, Some(ManageUsers);
     "user_list" GET "/admin/v1/users" get users::list, Some(ManageUsers);
     "user_remove" DELETE "/admin/v1/users/{user}" delete users::remove, Some(ManageUsers);

@@ -13,6 +13,7 @@ use tollgate_domain::{
         PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
     },
     ledger::{Balances, Movement},
+    limit::LimitUse,
     people::{User, UserToken},
     statement::StatementLine,
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -125,6 +126,10 @@ through! {
         Write insert_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry],
             new_events: &[NewEvent]
+        ) -> Inserted;
+        Write insert_limited_payment(
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, new_events: &[NewEvent],
+            limits: &[LimitUse]
         ) -> Inserted;
     }
 
@@ -293,6 +298,21 @@ through! {
         Write post_payment(
             environment: EnvironmentId, id: PaymentId, revision: u64, postings: &[NewCardPosting]
         ) -> bool;
+    }
+}
+
+through! {
+    LimitStore {
+        Write forget_limit_uses(now: Timestamp, limit: u32) -> u64;
+    }
+}
+
+through! {
+    SealedStore {
+        Read pinned(name: &str) -> Option<String>;
+        Write set_pin(name: &str, value: &str) -> ();
+        Read sealed_values(kind: SealedKind, key: &str, after: SealedPlace, limit: u32) -> Vec<SealedValue>;
+        Write replace_sealed(kind: SealedKind, value: &SealedValue, text: &str) -> bool;
     }
 }
 

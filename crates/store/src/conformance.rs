@@ -29,6 +29,7 @@ pub mod following;
 pub mod holds;
 pub mod inspection;
 pub mod keys;
+pub mod limits;
 pub mod outbox_samples;
 pub mod payments;
 pub mod people;
@@ -37,6 +38,7 @@ pub mod refunds;
 pub mod resending;
 pub mod reservations;
 pub mod samples;
+pub mod sealed;
 pub mod security;
 pub mod snapshots;
 pub mod tenancy;
@@ -128,6 +130,10 @@ macro_rules! conformance_suite {
             reservations:
                 what_was_not_sent_is_taken_back, what_has_changed_is_not_taken_back,
                 taking_back_and_changing_exclude_one_another;
+            limits:
+                a_limit_is_reached_to_the_last_cent, a_transfer_counts_once, what_fails_is_given_back,
+                a_window_slides, a_customer_leaves_the_others_alone, many_at_once_never_exceed_a_limit,
+                card_payments_are_counted, many_cards_at_once_never_exceed_a_limit, what_has_ended_is_forgotten;
             transfer_model:
                 random_lives_agree_with_a_model;
             audit:
@@ -164,6 +170,7 @@ macro_rules! conformance_suite {
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays;
+            sealed: pins_can_be_moved, sealed_values_are_found_by_their_key, a_sealed_value_is_replaced_once;
             security:
                 every_change_of_a_key_says_whose_it_was, a_sealing_key_is_destroyed_once_nothing_needs_it,
                 an_ended_session_stays_ended;

@@ -37,6 +37,7 @@ use tollgate_engine::ports::{
 use crate::{
     DatabaseUrl, OpenError, SqlStore,
     session::{Driver, Effect, Mode, Work, run},
+    units::transfers,
 };
 use attempts::{Attempts, Limits, Purpose};
 use connect::Connector;
@@ -231,6 +232,9 @@ impl Driver for Postgres {
             return Err(StoreError::Broken(
                 "a transfer was to be stored in another environment than its own".to_owned(),
             ));
+        }
+        if !new.limits.is_empty() {
+            return run!(self, Write, transfers::reserve(environment, &new)).await;
         }
         self.reservations.ask(environment, Reservation(new.clone())).await
     }

@@ -2,10 +2,12 @@
 
 mod books;
 mod inspection;
+mod limits;
 mod outbox;
 mod payments;
 mod people;
 mod records;
+mod sealed;
 mod security;
 mod transfers;
 

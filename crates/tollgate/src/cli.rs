@@ -27,6 +27,7 @@ mod provider_test;
 pub(crate) mod providers;
 pub(crate) mod quote;
 mod reasons;
+pub(crate) mod rekey;
 mod sandbox_file;
 mod session;
 pub(crate) mod statement;

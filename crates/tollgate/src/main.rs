@@ -17,7 +17,7 @@ use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
     CommandArgs, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys,
-    payments, providers, quote, statement, tenants, trigger, users, wallet,
+    payments, providers, quote, rekey, statement, tenants, trigger, users, wallet,
 };
 use failure::Failure;
 
@@ -94,6 +94,8 @@ enum Command {
     Statement(CommandArgs<statement::Statement>),
     /// Recompute every balance from its entries; fails on any inconsistency.
     Audit(CommandArgs<audit::Audit>),
+    /// Encrypt everything under the current master key, so that the previous one can be removed.
+    Rekey(CommandArgs<rekey::Rekey>),
     /// Simulate payments, settlements, returns, refunds and disputes in the sandbox.
     Trigger(CommandArgs<trigger::Trigger>),
     /// Print shell completions.
@@ -147,6 +149,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Doctor(asked) => within_runtime(asked.run(doctor::run)),
         Command::Statement(asked) => within_runtime(asked.run(statement::run)),
         Command::Audit(asked) => within_runtime(asked.run(audit::run)),
+        Command::Rekey(asked) => within_runtime(asked.run(rekey::run)),
         Command::Trigger(asked) => within_runtime(asked.run(trigger::run)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),
         Command::Generate { what } => {

@@ -29,6 +29,7 @@ struct File {
     database_url: Option<String>,
     admin_token: Option<String>,
     master_key: Option<String>,
+    master_key_previous: Option<String>,
     log: Option<String>,
     public_url: Option<String>,
     provider_timeout_ms: Option<u64>,
@@ -60,6 +61,8 @@ pub(crate) struct ServerSettings {
     pub(crate) database: DatabaseUrl,
     pub(crate) admin_token: Option<Secret>,
     pub(crate) master_key: Option<Secret>,
+    /// The key that is being rotated away from, or to.
+    master_key_previous: Option<Secret>,
     pub(crate) log: String,
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
@@ -94,6 +97,9 @@ impl ServerSettings {
             database,
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
             master_key: text("TOLLGATE_MASTER_KEY")?.or(file.master_key).map(Secret::new),
+            master_key_previous: text("TOLLGATE_MASTER_KEY_PREVIOUS")?
+                .or(file.master_key_previous)
+                .map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
             public_url: text("TOLLGATE_PUBLIC_URL")?
                 .or(file.public_url)
@@ -145,10 +151,16 @@ impl ServerSettings {
         let missing = "no master key is set; set TOLLGATE_MASTER_KEY (create one with `tollgate generate master-key`) \
                        and keep it safe: without it, the secrets in the database cannot be decrypted";
         let text = self.master_key.as_ref().ok_or_else(|| Failure::new(missing))?;
-        if self.allow_weak_master_key {
-            return Ok(MasterKey::from_weak_setting(text)?);
+        let key = if self.allow_weak_master_key {
+            MasterKey::from_weak_setting(text)?
+        } else {
+            MasterKey::from_setting(text)?
+        };
+        match &self.master_key_previous {
+            // A weak key is a reason to rotate it.
+            Some(previous) => Ok(key.with_previous(MasterKey::from_weak_setting(previous)?)),
+            None => Ok(key),
         }
-        Ok(MasterKey::from_setting(text)?)
     }
 
     /// The operator's token, which production must have.

@@ -52,15 +52,25 @@ pub struct TokenKey {
 }
 
 impl MasterKey {
-    /// The key for an environment's tokens of one generation: the same on every node and after every restart.
+    /// The key for an environment's new tokens of one generation: the same on every node and after every restart.
     pub fn token_key(&self, environment: &str, generation: u32) -> TokenKey {
         let mut key = Zeroizing::new([0; 32]);
-        self.derive(
-            format!("tollgate customer token v1: {environment}/{generation}").as_bytes(),
-            key.as_mut(),
-        );
+        self.derive(token_info(environment, generation).as_bytes(), key.as_mut());
         TokenKey { key, generation }
     }
+
+    /// The keys that a token of this generation may be made with: callers keep tokens for longer than a master key is used.
+    pub fn token_keys(&self, environment: &str, generation: u32) -> impl Iterator<Item = TokenKey> {
+        let mut key = Zeroizing::new([0; 32]);
+        self.derive_from_root(token_info(environment, generation).as_bytes(), key.as_mut());
+        let previous = self.previous().map(|previous| previous.token_key(environment, generation));
+        let current = self.token_key(environment, generation);
+        [Some(current), previous, Some(TokenKey { key, generation })].into_iter().flatten()
+    }
+}
+
+fn token_info(environment: &str, generation: u32) -> String {
+    format!("tollgate customer token v1: {environment}/{generation}")
 }
 
 /// The generation a token says its key is of, if it is one of ours at all.

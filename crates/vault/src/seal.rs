@@ -3,7 +3,7 @@
 //! A sealed text is `v1.<key id>.<base64url of nonce and ciphertext>`. The context a field belongs to (its
 //! environment, its place in the document) is authenticated with it, so a sealed text moved elsewhere does not open.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use aes_gcm::{
     Aes256Gcm, KeyInit, Nonce,
@@ -23,12 +23,18 @@ use crate::{
 
 const MIN_LENGTH: usize = 32;
 const NONCE_LENGTH: usize = 12;
+const ROOT_LENGTH: usize = 32;
 const VERSION: &str = "v1";
 
 /// The operator's master key. Everything sealed at rest is sealed under keys derived from it.
+///
+/// While it is rotated it comes with the previous one, and what either has sealed opens. Digests name things for as long as
+/// a database exists, so they are made with the root of the first master key, whatever the key is by now.
 #[derive(Clone)]
 pub struct MasterKey {
     material: Secret,
+    previous: Option<Arc<Self>>,
+    root: Option<Zeroizing<[u8; ROOT_LENGTH]>>,
 }
 
 /// Why a master key is refused.
@@ -55,15 +61,48 @@ impl MasterKey {
         if is_guessable(text.expose().trim()) {
             return Err(MasterKeyError::Guessable);
         }
-        Ok(Self { material: Secret::new(text.expose().trim()) })
+        Ok(Self::of(text))
     }
 
     /// As [`MasterKey::from_setting`], for a database whose secrets are sealed under a key that can be guessed.
     pub fn from_weak_setting(text: &Secret) -> Result<Self, MasterKeyError> {
         match Self::from_setting(text) {
-            Err(MasterKeyError::Guessable) => Ok(Self { material: Secret::new(text.expose().trim()) }),
+            Err(MasterKeyError::Guessable) => Ok(Self::of(text)),
             other => other,
         }
+    }
+
+    fn of(text: &Secret) -> Self {
+        Self { material: Secret::new(text.expose().trim()), previous: None, root: None }
+    }
+
+    /// The same key, which also opens what this one has sealed.
+    #[must_use]
+    pub fn with_previous(self, previous: Self) -> Self {
+        Self { previous: Some(Arc::new(previous)), ..self }
+    }
+
+    /// The other key that opens what is sealed.
+    pub fn previous(&self) -> Option<&Self> {
+        self.previous.as_deref()
+    }
+
+    /// What digests are made with: the key's own root, unless it has taken over another's.
+    pub fn root(&self) -> Secret {
+        if let Some(root) = &self.root {
+            return Secret::new(BASE64URL_NOPAD.encode(root.as_ref()));
+        }
+        let (root, _) = Hkdf::<Sha256>::extract(None, self.material.expose().as_bytes());
+        let root = Zeroizing::new(<[u8; ROOT_LENGTH]>::from(root));
+        Secret::new(BASE64URL_NOPAD.encode(root.as_ref()))
+    }
+
+    /// The same key, which makes digests with this root.
+    pub fn with_root(self, root: &Secret) -> Result<Self, SealError> {
+        let decoded = BASE64URL_NOPAD.decode(root.expose().as_bytes()).map_err(|_| SealError::Malformed)?;
+        let decoded = Zeroizing::new(decoded);
+        let root: [u8; ROOT_LENGTH] = decoded.as_slice().try_into().map_err(|_| SealError::Malformed)?;
+        Ok(Self { root: Some(Zeroizing::new(root)), ..self })
     }
 
     /// Makes a new one: 256 random bits as text.
@@ -82,14 +121,30 @@ impl MasterKey {
     pub fn sealer(&self, purpose: &str) -> Sealer {
         let mut key = Zeroizing::new([0; 32]);
         self.derive(format!("tollgate seal v1: {purpose}").as_bytes(), key.as_mut());
-        Sealer { cipher: Aes256Gcm::new(&(*key).into()), key_id: self.fingerprint() }
+        let previous = self.previous().map(|previous| Arc::new(previous.sealer(purpose)));
+        Sealer { cipher: Aes256Gcm::new(&(*key).into()), key_id: self.fingerprint(), previous }
     }
 
-    /// What makes digests of one purpose. Each purpose has a key of its own.
+    /// What makes digests of one purpose, which stay the same when the master key is rotated. Each purpose has a key of its
+    /// own.
     pub fn digester(&self, purpose: &str) -> Digester {
+        let mut key = Zeroizing::new([0; 64]);
+        self.derive_from_root(format!("tollgate digest v1: {purpose}").as_bytes(), key.as_mut());
+        Digester::new(key)
+    }
+
+    /// As [`MasterKey::digester`], for what must end when the master key is rotated.
+    pub fn rotating_digester(&self, purpose: &str) -> Digester {
         let mut key = Zeroizing::new([0; 64]);
         self.derive(format!("tollgate digest v1: {purpose}").as_bytes(), key.as_mut());
         Digester::new(key)
+    }
+
+    pub(crate) fn derive_from_root(&self, info: &[u8], out: &mut [u8]) {
+        let source = self.root.as_ref().and_then(|root| Hkdf::<Sha256>::from_prk(root.as_ref()).ok());
+        let Some(source) = source else { return self.derive(info, out) };
+        let derived = source.expand(info, out);
+        debug_assert!(derived.is_ok());
     }
 
     pub(crate) fn derive(&self, info: &[u8], out: &mut [u8]) {
@@ -111,6 +166,8 @@ impl fmt::Debug for MasterKey {
 pub struct Sealer {
     cipher: Aes256Gcm,
     key_id: String,
+    /// Opens what it sealed, and seals no more.
+    previous: Option<Arc<Self>>,
 }
 
 /// Why a field was not sealed or opened.
@@ -148,7 +205,7 @@ impl Sealer {
     /// The text is the key, to be kept for as long as it is needed.
     pub fn generate(key_id: impl Into<String>) -> Result<(Self, Secret), RandomnessUnavailable> {
         let key = Zeroizing::new(random_bytes::<32>()?);
-        let sealer = Self { cipher: Aes256Gcm::new(&(*key).into()), key_id: key_id.into() };
+        let sealer = Self { cipher: Aes256Gcm::new(&(*key).into()), key_id: key_id.into(), previous: None };
         Ok((sealer, Secret::new(BASE64URL_NOPAD.encode(key.as_ref()))))
     }
 
@@ -157,7 +214,7 @@ impl Sealer {
         let bytes = BASE64URL_NOPAD.decode(key.expose().as_bytes()).map_err(|_| SealError::Malformed)?;
         let bytes = Zeroizing::new(bytes);
         let key: &[u8; 32] = bytes.as_slice().try_into().map_err(|_| SealError::Malformed)?;
-        Ok(Self { cipher: Aes256Gcm::new(key.into()), key_id: key_id.into() })
+        Ok(Self { cipher: Aes256Gcm::new(key.into()), key_id: key_id.into(), previous: None })
     }
 
     /// Seals a secret for one context.
@@ -170,12 +227,23 @@ impl Sealer {
         Ok(format!("{VERSION}.{}.{}", self.key_id, BASE64URL_NOPAD.encode(&bytes)))
     }
 
+    /// The same secret under this sealer's own key; `None` if it is sealed under that already.
+    pub fn reseal(&self, context: &str, sealed: &str) -> Result<Option<String>, SealError> {
+        if sealed_with(sealed) == Some(self.key_id.as_str()) {
+            return Ok(None);
+        }
+        self.seal(context, &self.open(context, sealed)?).map(Some)
+    }
+
     /// Opens what was sealed for the same context.
     pub fn open(&self, context: &str, sealed: &str) -> Result<Secret, SealError> {
         let mut parts = sealed.splitn(3, '.');
         let (Some(VERSION), Some(key_id), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(SealError::Malformed);
         };
+        if let Some(previous) = self.previous.as_ref().filter(|previous| previous.key_id == key_id) {
+            return previous.open(context, sealed);
+        }
         if key_id != self.key_id {
             return Err(SealError::OtherKey { sealed_with: key_id.to_owned(), ours: self.key_id.clone() });
         }
@@ -241,6 +309,39 @@ mod tests {
             error,
             SealError::OtherKey { sealed_with: master(KEY).fingerprint(), ours: other.fingerprint() }
         );
+    }
+
+    #[test]
+    fn a_rotated_key_opens_both_and_seals_under_its_own() {
+        let (old, new) = (master(KEY), master("another master key, just as long as it has to be"));
+        let sealed = old.sealer("config").seal("c", &Secret::new("x")).unwrap();
+        let both = new.clone().with_previous(old.clone()).sealer("config");
+        assert_eq!(both.open("c", &sealed), Ok(Secret::new("x")));
+        assert_eq!(both.open("d", &sealed), Err(SealError::Refused));
+        let resealed = both.reseal("c", &sealed).unwrap().unwrap();
+        assert_eq!(new.sealer("config").open("c", &resealed), Ok(Secret::new("x")));
+        assert!(old.sealer("config").open("c", &resealed).is_err());
+        assert_eq!(both.reseal("c", &resealed), Ok(None));
+        // While nodes are restarted one by one, those that still seal under the old key open what the others seal.
+        let waiting = old.with_previous(new).sealer("config");
+        assert_eq!(waiting.open("c", &resealed), Ok(Secret::new("x")));
+    }
+
+    #[test]
+    fn digests_stay_while_keys_rotate() {
+        let old = master(KEY);
+        let digest = old.digester("references").digest(&[b"a"]);
+        let other = "another master key, just as long as it has to be";
+        let new = master(other).with_root(&old.root()).unwrap();
+        assert_eq!(new.digester("references").digest(&[b"a"]), digest);
+        assert_eq!(new.root(), old.root());
+        let third = master("a third master key, which is long enough, too").with_root(&new.root()).unwrap();
+        assert_eq!(third.digester("references").digest(&[b"a"]), digest);
+        assert_ne!(master(other).digester("references").digest(&[b"a"]), digest);
+        let sessions = |key: &MasterKey| key.rotating_digester("sessions").digest(&[b"a"]);
+        assert_eq!(sessions(&new), sessions(&master(other)));
+        assert_ne!(sessions(&new), sessions(&old));
+        assert!(master(other).with_root(&Secret::new("no root")).is_err());
     }
 
     #[test]

@@ -87,6 +87,12 @@ struct FeeRow {
     organization: String,
 }
 
+struct LimitRow {
+    id: String,
+    method: &'static str,
+    allows: String,
+}
+
 #[derive(Template)]
 #[template(path = "routing.html")]
 struct RoutingPage {
@@ -94,6 +100,7 @@ struct RoutingPage {
     version: u64,
     tables: Vec<TableView>,
     fees: Vec<FeeRow>,
+    limits: Vec<LimitRow>,
     warnings: Vec<ConfigWarning>,
 }
 
@@ -137,7 +144,19 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     });
     let view = signed_in.view(environment)?;
     let warnings = view.configuration.warnings(&view.environment.name);
-    page::render(&RoutingPage { version: read.version, tables, fees: fees.collect(), warnings, frame })
+    let limits = view.configuration.limits.iter().map(|limit| LimitRow {
+        id: limit.id.to_string(),
+        method: limit.method.as_str(),
+        allows: limit.to_string(),
+    });
+    page::render(&RoutingPage {
+        version: read.version,
+        tables,
+        fees: fees.collect(),
+        limits: limits.collect(),
+        warnings,
+        frame,
+    })
 }
 
 fn rule_row(rule: &Value) -> RuleRow {

@@ -25,7 +25,7 @@ impl Engine {
             "routingNumber": account.routing_number.expose(),
             "accountNumber": account.account_number.expose(),
         });
-        let place = place(order.environment, order.id);
+        let place = account_context(order.environment, order.id);
         let sealer = self.current_account_key(deadline).await?;
         Ok(sealer.seal(&place, &Secret::new(text.to_string()))?)
     }
@@ -43,12 +43,13 @@ impl Engine {
 }
 
 fn open(sealer: &Sealer, order: &TransferOrder, sealed: &str) -> Option<BankAccount> {
-    let opened = sealer.open(&place(order.environment, order.id), sealed).ok()?;
+    let opened = sealer.open(&account_context(order.environment, order.id), sealed).ok()?;
     let value: Value = serde_json::from_str(opened.expose()).ok()?;
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(Secret::new);
     Some(BankAccount { routing_number: text("routingNumber")?, account_number: text("accountNumber")? })
 }
 
-fn place(environment: EnvironmentId, transfer: TransferId) -> String {
+/// Where sealed details belong: they open nowhere else.
+pub(crate) fn account_context(environment: EnvironmentId, transfer: TransferId) -> String {
     format!("{environment}/{transfer}/account")
 }

@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 use tollgate_domain::{Timestamp, id::SealingKeyId};
-use tollgate_vault::{MasterKey, Sealer, sealed_with};
+use tollgate_vault::{MasterKey, SealError, Sealer, sealed_with};
 
 use super::request::TransferError;
 use crate::{
@@ -85,6 +85,15 @@ impl Engine {
         let Some(stored) = self.store.sealing_key(id).await? else { return Ok(None) };
         let key = self.account_keys.sealer.open(name, &stored.sealed).ok();
         Ok(key.and_then(|key| Sealer::of_key(name, &key).ok()))
+    }
+
+    /// A key under the current master key; `None` if it is.
+    pub(crate) fn reseal_account_key(
+        &self,
+        id: SealingKeyId,
+        sealed: &str,
+    ) -> Result<Option<String>, SealError> {
+        self.account_keys.sealer.reseal(&id.to_string(), sealed)
     }
 
     /// Destroys the keys that no transfer needs anymore, and puts those of this node back that the database has lost.

@@ -15,7 +15,7 @@ use crate::{
     ports::{StoreError, Transfer},
 };
 
-const SEALED: &str = "sealed_account_number";
+pub(crate) const SEALED_NUMBER: &str = "sealed_account_number";
 
 /// A corrected account, whole.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ impl Engine {
             let mut entry = told.clone();
             if let (Some(number), Some(fields)) = (&correction.account_number, entry.as_object_mut()) {
                 let number = Secret::new(number.expose());
-                let sealed = self.account_sealer.seal(&self::place(&transfer.order, place), &number)?;
-                fields.insert(SEALED.to_owned(), sealed.into());
+                let sealed = self.account_sealer.seal(&context(&transfer.order, place), &number)?;
+                fields.insert(SEALED_NUMBER.to_owned(), sealed.into());
             }
             match kept.get_mut(place) {
                 Some(known) => *known = entry,
@@ -87,9 +87,9 @@ impl Engine {
         let entries = stored(&transfer.progress.corrections).into_iter().enumerate();
         let opened = entries.filter_map(|(place, entry)| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str);
-            let place = self::place(&transfer.order, place);
+            let place = context(&transfer.order, place);
             Some(CorrectedAccount {
-                account_number: self.account_sealer.open(&place, text(SEALED)?).ok()?,
+                account_number: self.account_sealer.open(&place, text(SEALED_NUMBER)?).ok()?,
                 change_code: text("change_code").map(str::to_owned),
                 routing_number: text("corrected_routing_number").map(str::to_owned),
             })
@@ -104,7 +104,7 @@ fn stored(corrections: &str) -> Vec<Value> {
 
 fn shown(mut entry: Value) -> Value {
     if let Some(fields) = entry.as_object_mut() {
-        fields.remove(SEALED);
+        fields.remove(SEALED_NUMBER);
     }
     entry
 }
@@ -123,7 +123,11 @@ fn fields(correction: &Correction) -> Value {
     Value::Object(known.collect::<Map<_, _>>())
 }
 
+fn context(order: &TransferOrder, place: usize) -> String {
+    correction_context(order.environment, order.id, place)
+}
+
 /// Where a sealed number belongs: it opens nowhere else.
-fn place(order: &TransferOrder, place: usize) -> String {
-    format!("{}/{}/correction/{place}", order.environment, order.id)
+pub(crate) fn correction_context(environment: EnvironmentId, transfer: TransferId, place: usize) -> String {
+    format!("{environment}/{transfer}/correction/{place}")
 }

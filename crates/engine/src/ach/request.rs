@@ -14,6 +14,7 @@ use tollgate_vault::{RandomnessUnavailable, SealError};
 use super::tokens::{CustomerToken, TokenError};
 use crate::{
     circuits::CircuitOpen,
+    limits::ExceededLimit,
     ports::{BankAccount, OrderFault, StoreError, Transfer},
     quote::QuoteRequest,
     rate_limiter::RateLimitExceeded,
@@ -126,6 +127,9 @@ pub enum TransferError {
         /// What is there.
         available: Minor,
     },
+    /// A limit of the environment does not allow it.
+    #[error(transparent)]
+    LimitExceeded(#[from] ExceededLimit),
     /// The provider's own funding account is known to lack the principal.
     #[error("the provider's funding account has insufficient funds")]
     ProviderFunds {

@@ -199,7 +199,8 @@ impl Engine {
             return None;
         }
         let environment = view.environment.id.to_string();
-        let opened = self.master_key.token_key(&environment, generation).open(token).ok()?;
+        let mut keys = self.master_key.token_keys(&environment, generation);
+        let opened = keys.find_map(|key| key.open(token).ok())?;
         let content: Content<'_> = serde_json::from_slice(&opened).ok()?;
         let organization = view.environment.organization.to_string();
         if content.v != VERSION || content.env != environment || content.org != organization {

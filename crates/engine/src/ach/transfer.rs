@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tollgate_domain::{
-    Channel, Minor,
+    Channel, Minor, PaymentMethod,
     ach::{AchProviderReport, TransferOrder},
     customer::Customer,
     id::{PostingId, TransactionId, TransferId},
@@ -21,6 +21,7 @@ use super::{
 use crate::{
     engine::Engine,
     failpoint::failpoint,
+    limits::{LimitedPayment, exceeded},
     ports::{Call, Changed, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
     quote::quote_payment,
     route::{FallbackRules, proven_nothing},
@@ -88,12 +89,22 @@ impl Engine {
                 waiting: None,
                 cancel_requested_at: None,
             };
+            let limits = self.limit_uses(
+                view,
+                LimitedPayment {
+                    method: PaymentMethod::Ach,
+                    currency: order.currency,
+                    customer: Some(&order.external_customer_id),
+                    account: Some(&request.bank.account),
+                },
+            );
             let new = NewTransfer {
                 transaction: self.new_id(TransactionId::new)?,
                 order,
                 fingerprints: self.fingerprints(environment, &request),
                 progress,
                 posting: self.new_id(PostingId::new)?,
+                limits,
             };
             failpoint!("transfer.before_reserve");
             let reserving = || self.store.reserve_transfer(environment, &new);
@@ -109,6 +120,7 @@ impl Engine {
                 Reserved::Insufficient { available } => {
                     return Err(TransferError::Insufficient { available });
                 }
+                Reserved::LimitExceeded(which) => return Err(exceeded(&new.limits, which)?.into()),
                 Reserved::EnvironmentMissing => {
                     return Err(
                         StoreError::Broken("the environment of a live key is not stored".to_owned()).into()

@@ -11,6 +11,7 @@ use tollgate_domain::{
     event::EventKind,
     id::{ChangeId, EventId, PostingId},
     ledger::TransferStep,
+    limit,
     transaction::{Failure, Status, TransactionState},
 };
 use tracing::warn;
@@ -256,6 +257,7 @@ impl<'e> TransferUpdate<'e> {
         let moved = EventKind::of_move(Some(self.from_status), transfer.state.status);
         let corrected = self.is_corrected.then_some(EventKind::NotificationOfChange);
         let told = moved.into_iter().chain(corrected);
+        let counts = limit::transfer_counts(transfer.state.status);
         let change = TransferChange {
             id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
@@ -263,6 +265,7 @@ impl<'e> TransferUpdate<'e> {
             state: (self.moved || self.is_corrected).then(|| transfer.state.clone()),
             progress: transfer.progress.clone(),
             posting,
+            counts: (counts != limit::transfer_counts(self.from_status)).then_some(counts),
             entries: engine.entries(self.lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,

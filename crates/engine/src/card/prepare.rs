@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 use tollgate_domain::{
-    Flow, ServiceReference,
+    Flow, PaymentMethod, ServiceReference,
     card::{CardOrder, Preparation},
     event::EventKind,
     hold::CaptureMode,
     id::{EnvironmentId, PaymentId},
+    limit::LimitUse,
     routing::Unroutable,
     transaction::Failure,
 };
@@ -25,6 +26,7 @@ use crate::{
     circuits::CircuitOpen,
     engine::Engine,
     failpoint::failpoint,
+    limits::{ExceededLimit, LimitedPayment, exceeded},
     ports::{
         Call, CallError, CardPayment, Component, Inserted, OrderFault, Prepared, Progress, RejectionKind,
         StoreError, TransientError,
@@ -125,6 +127,9 @@ pub enum PrepareError {
     /// The key was used for too many other requests.
     #[error("too many different requests used the idempotency key")]
     TooManyConflicts(#[from] RateLimitExceeded),
+    /// A limit of the environment does not allow it.
+    #[error(transparent)]
+    LimitExceeded(#[from] ExceededLimit),
     /// The first request with this key ended like this.
     #[error(transparent)]
     Replayed(Box<PrepareError>),
@@ -214,10 +219,20 @@ impl Engine {
         let (order, rules) = self.order(view, request, request_id)?;
         let fallback = Fallback { view, request: quote_request, rules };
         let ready = self.at_first_ready(&fallback, CardOrder { key, ..order }).await?;
+        let customer = ready.order.customer_email.as_deref().map(str::to_lowercase);
+        let limits = self.limit_uses(
+            view,
+            LimitedPayment {
+                method: PaymentMethod::WebCard,
+                currency: ready.order.currency,
+                customer: customer.as_deref(),
+                account: None,
+            },
+        );
         if ready.provider.cards.prepares_at_provider(ready.order.flow) {
-            self.prepare_at_provider(&fallback, ready).await
+            self.prepare_at_provider(&fallback, ready, &limits).await
         } else {
-            self.prepare_here(&ready.provider, ready.order).await
+            self.prepare_here(&ready.provider, ready.order, &limits).await
         }
     }
 
@@ -350,6 +365,7 @@ impl Engine {
         &self,
         provider: &CardProvider<'_>,
         order: CardOrder,
+        limits: &[LimitUse],
     ) -> Result<PreparedPayment, PrepareError> {
         let component = provider.cards.component(provider.provider, None);
         let component = component.ok_or_else(|| unusable(&order))?;
@@ -359,7 +375,7 @@ impl Engine {
             due: Some(order.expires_at),
             ..untouched()
         };
-        let payment = self.insert(order, progress).await?;
+        let payment = self.insert(order, progress, limits).await?;
         Ok(PreparedPayment { replayed: false, payment, component: Some(component) })
     }
 
@@ -367,9 +383,10 @@ impl Engine {
         &'a self,
         fallback: &Fallback<'a>,
         ready: Ready<'a>,
+        limits: &[LimitUse],
     ) -> Result<PreparedPayment, PrepareError> {
         let due = ready.order.created_at.saturating_add(self.options.resolver.lease);
-        let payment = self.insert(ready.order, Progress { due: Some(due), ..untouched() }).await?;
+        let payment = self.insert(ready.order, Progress { due: Some(due), ..untouched() }, limits).await?;
         let reference = payment.order.id;
         let prepared = self.prepare_recorded(fallback, ready.provider, payment).await;
         prepared.map_err(|error| PrepareError::Recorded { reference, error: Box::new(error) })
@@ -434,12 +451,22 @@ impl Engine {
         Ok(PreparedPayment { replayed: false, payment, component })
     }
 
-    async fn insert(&self, order: CardOrder, progress: Progress) -> Result<CardPayment, PrepareError> {
+    async fn insert(
+        &self,
+        order: CardOrder,
+        progress: Progress,
+        limits: &[LimitUse],
+    ) -> Result<CardPayment, PrepareError> {
         // Where no provider has to be asked, it can be paid at once.
         let is_prepared = progress.preparation == Preparation::Prepared;
         let new_events = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
-        let inserting =
-            || self.store.insert_payment(order.environment, &order, &progress, &[], new_events.as_slice());
+        let inserting = || {
+            let (environment, new_events) = (order.environment, new_events.as_slice());
+            if limits.is_empty() {
+                return self.store.insert_payment(environment, &order, &progress, &[], new_events);
+            }
+            self.store.insert_limited_payment(environment, &order, &progress, new_events, limits)
+        };
         let deadline = Instant::now() + self.options.request_deadline;
         match self.retry_until_known(deadline, inserting).await? {
             Inserted::Done => {
@@ -458,6 +485,7 @@ impl Engine {
                 })
             }
             Inserted::KeyTaken(_) => Err(PrepareError::UnderWay),
+            Inserted::LimitExceeded(which) => Err(exceeded(limits, which)?.into()),
             Inserted::EnvironmentMissing => {
                 Err(StoreError::Broken("the environment of a live key is not stored".to_owned()).into())
             }

@@ -22,13 +22,13 @@ impl Engine {
             "verification": charge.verification.as_ref().map(Secret::expose),
             "buyerEmail": charge.buyer_email,
         });
-        let place = place(order.environment, order.id, charge.number);
+        let place = source_context(order.environment, order.id, charge.number);
         self.source_sealer.seal(&place, &Secret::new(text.to_string()))
     }
 
     /// What to charge again; `None` if it is gone or does not open.
     pub(super) fn open_source(&self, order: &CardOrder, attempt: &Attempt) -> Option<Charge> {
-        let place = place(order.environment, order.id, attempt.number);
+        let place = source_context(order.environment, order.id, attempt.number);
         let opened = self.source_sealer.open(&place, attempt.sealed_source.as_deref()?).ok()?;
         let value: Value = serde_json::from_str(opened.expose()).ok()?;
         let text = |name: &str| value.get(name).and_then(Value::as_str);
@@ -41,6 +41,7 @@ impl Engine {
     }
 }
 
-fn place(environment: EnvironmentId, payment: PaymentId, number: u32) -> String {
+/// Where a sealed token belongs: it opens nowhere else.
+pub(crate) fn source_context(environment: EnvironmentId, payment: PaymentId, number: u32) -> String {
     format!("{environment}/{payment}/attempts/{number}")
 }

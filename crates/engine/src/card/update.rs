@@ -9,6 +9,7 @@ use tollgate_domain::{
     event::EventKind,
     hold::{Hold, HoldAction, HoldActionStatus},
     id::{ChangeId, PostingId, TransactionId},
+    limit,
     refund::{Refund, RefundStatus, with_refunds},
     transaction::{Dispute, Failure, Status, TransactionState},
 };
@@ -36,6 +37,8 @@ pub(super) struct PaymentUpdate<'e> {
     request: Option<String>,
     /// The transaction as it was read.
     before: Option<TransactionState>,
+    /// Whether it counted toward limits as it was read.
+    counted: bool,
     transaction: Option<(TransactionId, TransactionState)>,
     /// Whether another card was declined after one that was.
     declined_again: bool,
@@ -65,6 +68,7 @@ impl<'e> PaymentUpdate<'e> {
             at: engine.clock.now(),
             request: request.map(str::to_owned),
             before: payment.transaction.as_ref().map(|transaction| transaction.state.clone()),
+            counted: counts(&payment),
             transaction: None,
             declined_again: false,
             never_came_about: false,
@@ -414,6 +418,7 @@ impl<'e> PaymentUpdate<'e> {
             refunds: self.refunds.into_iter().map(|(_, refund)| refund).collect(),
             disputes: self.disputes,
             postings,
+            counts: Some(counts(&payment)).filter(|counts| *counts != self.counted),
             hold_actions: self.hold_actions,
             objects: self.objects,
             entries,
@@ -441,6 +446,11 @@ impl<'e> PaymentUpdate<'e> {
             Changed::Missing => Err(StoreError::Broken("payment not found".to_owned())),
         }
     }
+}
+
+fn counts(payment: &CardPayment) -> bool {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    limit::card_counts(payment.progress.preparation, status)
 }
 
 /// Stands in for the id of a transaction that is not recorded yet, until the commit draws one.

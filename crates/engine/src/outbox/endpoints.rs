@@ -210,7 +210,7 @@ impl Engine {
     ) -> Result<Vec<SigningSecret>, String> {
         let now = self.clock.now();
         let live = endpoint.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
-        let context = context(environment, endpoint.id);
+        let context = secret_context(environment, endpoint.id);
         live.map(|secret| {
             let text =
                 self.endpoint_sealer.open(&context, &secret.sealed).map_err(|error| error.to_string())?;
@@ -225,7 +225,7 @@ impl Engine {
         id: EndpointId,
     ) -> Result<(Secret, SealedSecret), EndpointError> {
         let secret = SigningSecret::generate()?.expose();
-        let sealed = self.endpoint_sealer.seal(&context(environment, id), &secret)?;
+        let sealed = self.endpoint_sealer.seal(&secret_context(environment, id), &secret)?;
         Ok((secret, SealedSecret { sealed, until: None }))
     }
 
@@ -251,6 +251,6 @@ impl Engine {
 }
 
 /// What a sealed secret is bound to: moved to another endpoint, it does not open.
-fn context(environment: EnvironmentId, endpoint: EndpointId) -> String {
+pub(crate) fn secret_context(environment: EnvironmentId, endpoint: EndpointId) -> String {
     format!("{environment} {endpoint}")
 }

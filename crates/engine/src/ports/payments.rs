@@ -11,11 +11,12 @@ use tollgate_domain::{
     fee::FeeSnapshot,
     hold::HoldAction,
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
+    limit::LimitUse,
     refund::Refund,
     transaction::{Dispute, Status, Transaction, TransactionState},
 };
 
-use super::{NewCardPosting, NewEvent, StoreError};
+use super::{LimitExceeded, NewCardPosting, NewEvent, StoreError};
 
 /// The part of a payment that changes, its transaction and attempts aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,6 +129,8 @@ pub struct PaymentChange {
     pub disputes: Vec<Dispute>,
     /// What it posts to the books.
     pub postings: Vec<NewCardPosting>,
+    /// Whether the payment counts toward its limits from now on; `None` leaves that.
+    pub counts: Option<bool>,
     /// Captures and voids to add, or to replace by their ids.
     pub hold_actions: Vec<HoldAction>,
     /// Names of the provider's objects by which the payment is found from now on. One already known stays whose it is.
@@ -174,6 +177,8 @@ pub enum Inserted {
     Done,
     /// Another payment has the order's key, and nothing was stored.
     KeyTaken(PaymentId),
+    /// One of its limits does not allow it, and nothing was stored.
+    LimitExceeded(LimitExceeded),
     /// No such environment.
     EnvironmentMissing,
 }
@@ -327,6 +332,16 @@ pub trait PaymentStore: Send + Sync + 'static {
         progress: &Progress,
         entries: &[Entry],
         new_events: &[NewEvent],
+    ) -> Result<Inserted, StoreError>;
+
+    /// As [`PaymentStore::insert_payment`], if none of these limits is exceeded by it.
+    async fn insert_limited_payment(
+        &self,
+        environment: EnvironmentId,
+        order: &CardOrder,
+        progress: &Progress,
+        new_events: &[NewEvent],
+        limits: &[LimitUse],
     ) -> Result<Inserted, StoreError>;
 
     /// The payment with all that belongs to it, if there is one.

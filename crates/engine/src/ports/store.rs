@@ -12,8 +12,8 @@ use tollgate_domain::{
 };
 
 use super::{
-    BooksStore, ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, PeopleStore, ReportingStore,
-    SecurityStore, TransferStore, UserState,
+    BooksStore, ChangeOrigin, InspectionStore, LimitStore, OutboxStore, PaymentStore, PeopleStore,
+    ReportingStore, SealedStore, SecurityStore, TransferStore, UserState,
 };
 
 /// Why a unit of work did not respond.
@@ -231,6 +231,8 @@ pub trait Store:
     + SecurityStore
     + BooksStore
     + PeopleStore
+    + LimitStore
+    + SealedStore
 {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;

@@ -9,10 +9,11 @@ use tollgate_domain::{
     ach::TransferOrder,
     id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     ledger::{self, PostingCause},
+    limit::LimitUse,
     transaction::TransactionState,
 };
 
-use super::{Changed, Entry, NewEvent, NewException, SettledProviderEvent, StoreError};
+use super::{Changed, Entry, LimitExceeded, NewEvent, NewException, SettledProviderEvent, StoreError};
 
 /// The part of a transfer that changes, its transaction aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub struct NewTransfer {
     pub progress: TransferProgress,
     /// The posting that sets its total debit aside: cause `reserve`, reference the transfer's own.
     pub posting: PostingId,
+    /// The limits that its principal counts toward.
+    pub limits: Vec<LimitUse>,
 }
 
 /// The outcome of a reservation.
@@ -78,6 +81,8 @@ pub enum Reserved {
         /// What is there.
         available: Minor,
     },
+    /// One of its limits does not allow it: nothing was done.
+    LimitExceeded(LimitExceeded),
     /// No such environment.
     EnvironmentMissing,
 }
@@ -106,6 +111,8 @@ pub struct TransferChange {
     pub progress: TransferProgress,
     /// What becomes of the funds.
     pub posting: Option<TransferPosting>,
+    /// Whether it counts toward its limits from now on; `None` leaves that.
+    pub counts: Option<bool>,
     /// Lines to add to the timeline.
     pub entries: Vec<Entry>,
     /// Discrepancies to record.

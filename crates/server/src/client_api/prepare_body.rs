@@ -187,6 +187,7 @@ impl From<PrepareError> for ApiError {
             },
             PrepareError::KeyReused(fields) => idempotency_key::conflict(fields),
             PrepareError::TooManyConflicts(limited) => idempotency_key::too_many_conflicts(limited),
+            PrepareError::LimitExceeded(exceeded) => exceeded.into(),
             PrepareError::Replayed(error) => Self::from(*error).replayed(),
             PrepareError::UnderWay => Self::provider_unavailable(Duration::from_secs(2)),
             PrepareError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(

@@ -81,6 +81,7 @@ impl From<TransferError> for ApiError {
                 ErrorCode::InsufficientWalletBalance,
                 format!("The wallet has only {available} available, less than the total debit; nothing was sent."),
             ),
+            TransferError::LimitExceeded(exceeded) => exceeded.into(),
             TransferError::ProviderFunds { retry_after } => Self::new(
                 ErrorCode::ProviderUnavailable,
                 "The provider's funding account has insufficient funds, and nothing was sent; try again later.",

@@ -27,6 +27,7 @@ use crate::{
         provider_domains::{DomainBody, DomainResponse},
         provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
         providers::ProviderResponse,
+        rekey::RekeyResponse,
         statement::StatementResponse,
         transfers::{RevealedResponse, TransferRead, TransferSummary},
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
@@ -366,7 +367,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn oversight(schemas: &mut Schemas) -> [Described; 6] {
+fn oversight(schemas: &mut Schemas) -> [Described; 7] {
     [
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
             .says("Discrepancies between a provider and our ledger, newest first.")
@@ -388,6 +389,14 @@ fn oversight(schemas: &mut Schemas) -> [Described; 6] {
         operation("audit", OPERATIONS, AdminToken, "Audit the ledger")
             .says("Recomputes every balance from its entries and checks every invariant.")
             .answers::<AuditResponse>(schemas, StatusCode::OK),
+        operation("rekey", OPERATIONS, AdminToken, "Encrypt under the current master key")
+            .says(
+                "Encrypts some of what the previous master key has encrypted under the current one, for up to two \
+                 seconds. Call it until `done` is true. It can be interrupted and repeated.",
+            )
+            .with_actor()
+            .answers::<RekeyResponse>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::NoPreviousMasterKey]),
         operation("doctor", OPERATIONS, AdminToken, "Check the installation")
             .says("Checks disk, clocks, providers and pending work, with advice for each.")
             .answers::<DoctorResponse>(schemas, StatusCode::OK),

@@ -91,8 +91,12 @@ fn quote(schemas: &mut Schemas) -> Described {
 
 fn cards(schemas: &mut Schemas) -> [Described; 4] {
     let customer = json!({"name": "Ada Lovelace", "email": "ada@example.com"});
-    let refused =
-        [ErrorCode::ProviderRejected, ErrorCode::ProviderUnavailable, ErrorCode::IdempotencyConflict];
+    let refused = [
+        ErrorCode::ProviderRejected,
+        ErrorCode::ProviderUnavailable,
+        ErrorCode::IdempotencyConflict,
+        ErrorCode::LimitExceeded,
+    ];
     [
         operation("payment_prepare", CARDS, AnyKey, "Prepare a hosted checkout")
             .says("Send the customer to `checkoutUrl`. An environment can require a secret key here.")
@@ -184,6 +188,7 @@ fn transfers(schemas: &mut Schemas) -> [Described; 4] {
             .fails(UNROUTED)
             .fails(&[
                 ErrorCode::InsufficientWalletBalance,
+                ErrorCode::LimitExceeded,
                 ErrorCode::IdempotencyConflict,
                 ErrorCode::InstantNotSupported,
                 ErrorCode::ProviderRejected,

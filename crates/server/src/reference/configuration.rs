@@ -35,6 +35,7 @@ impl ToSchema for Configuration {
         put("ConfiguredShare", share());
         put("ConfiguredFee", fee());
         put("ConfiguredFeeLayer", fee_layer());
+        put("ConfiguredLimit", limit());
         put("EnvironmentSettings", settings());
         put("AchCalendar", calendar());
         put("AchCalendarRules", calendar_rules());
@@ -58,6 +59,7 @@ impl PartialSchema for Configuration {
                 },
                 "routing": object(&[], json!({"web_card": at("ConfiguredRouting"), "ach": at("ConfiguredRouting")})),
                 "fees": {"type": "array", "maxItems": 20000, "items": at("ConfiguredFee")},
+                "limits": {"type": "array", "maxItems": 50, "items": at("ConfiguredLimit")},
                 "settings": at("EnvironmentSettings"),
             }),
         ))
@@ -270,6 +272,24 @@ fn fee_layer() -> Value {
             "percentFeeBps": integer(0, 10000),
             "minimumFeeMinor": at("ConfiguredMinorUnits"),
             "capFeeMinor": at("ConfiguredMinorUnits"),
+        }),
+    )
+}
+
+fn limit() -> Value {
+    object(
+        &["id", "paymentMethod", "per", "windowSeconds"],
+        json!({
+            "id": name(),
+            "paymentMethod": at("PaymentMethod"),
+            "per": {
+                "type": "string", "enum": ["environment", "customer", "account"],
+                "description": "Whose payments are added up. `account` is for transfers only.",
+            },
+            "windowSeconds": integer(1, 31_622_400),
+            "maxCount": integer(1, 1_000_000_000),
+            "maxAmountMinor": at("ConfiguredMinorUnits"),
+            "action": {"type": "string", "enum": ["refuse"], "default": "refuse"},
         }),
     )
 }

@@ -8,8 +8,8 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
-use tollgate_domain::{id::RequestId, routing::Unroutable};
-use tollgate_engine::{CircuitOpen, ReadError, ports::StoreError};
+use tollgate_domain::{id::RequestId, limit::LimitBound, routing::Unroutable};
+use tollgate_engine::{CircuitOpen, ExceededLimit, ReadError, ports::StoreError};
 
 use crate::response::error_code::ErrorCode;
 
@@ -331,6 +331,25 @@ impl From<ReadError> for ApiError {
             ReadError::Missing => not_found_here(),
             ReadError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<ExceededLimit> for ApiError {
+    fn from(exceeded: ExceededLimit) -> Self {
+        let limit = &exceeded.limit;
+        let message = format!(
+            "The limit `{}` allows {limit}, and this payment would exceed it. Nothing was recorded. Send the same \
+             request again later, or have the limit raised.",
+            limit.id
+        );
+        let detail = Detail {
+            field: format!("limits[{}]", limit.id).into(),
+            message: match exceeded.bound {
+                LimitBound::Count(most) => format!("at most {most} payments").into(),
+                LimitBound::Amount(most) => format!("at most {most} minor units").into(),
+            },
+        };
+        Self::new(ErrorCode::LimitExceeded, message).with_details(vec![detail])
     }
 }
 

@@ -85,6 +85,9 @@ error_codes! {
         InsufficientWalletBalance "insufficient_wallet_balance":
             "The wallet's available funds are too low; nothing was recorded.",
             "Fund the wallet and send the same request again, with the same key.";
+        LimitExceeded "limit_exceeded":
+            "A limit in the environment's configuration does not allow the payment; `error.details` names it. Nothing was recorded.",
+            "Send the same request again once earlier payments are outside the limit's window, or have the limit raised.";
         IdempotencyConflict "idempotency_conflict":
             "The idempotency key or reference was already used for a different request; `error.details` lists what differs.",
             "Use a new key for a new request; repeat the original request unchanged to see its outcome.";
@@ -109,6 +112,9 @@ error_codes! {
         VersionConflict "version_conflict":
             "The configuration has changed since the version that `If-Match` names.",
             "Read the configuration, make the change again and send it with the new `ETag`.";
+        NoPreviousMasterKey "no_previous_master_key":
+            "The server was started without a previous master key, so there is nothing to encrypt anew.",
+            "Set `TOLLGATE_MASTER_KEY` to the new key and `TOLLGATE_MASTER_KEY_PREVIOUS` to the old one, and restart.";
         NameTaken "name_taken":
             "The name is already taken.",
             "Choose another name.";

@@ -13,7 +13,7 @@ use super::{
 };
 
 impl Nodes {
-    fn cancel(&self, new: &NewTransfer) -> ReservationCancel {
+    pub(super) fn cancel(&self, new: &NewTransfer) -> ReservationCancel {
         ReservationCancel {
             transaction: new.transaction,
             currency: new.order.currency,

@@ -250,6 +250,7 @@ impl Nodes {
             refunds: Vec::new(),
             disputes: Vec::new(),
             postings: Vec::new(),
+            counts: None,
             hold_actions: Vec::new(),
             objects: Vec::new(),
             entries: Vec::new(),

@@ -129,6 +129,7 @@ impl Nodes {
             fingerprints: "{}".to_owned(),
             progress: sending(),
             posting: self.new_posting_id(),
+            limits: Vec::new(),
         }
     }
 
@@ -184,6 +185,7 @@ impl Nodes {
             state: None,
             progress,
             posting: None,
+            counts: None,
             entries: Vec::new(),
             exceptions: Vec::new(),
             event: None,

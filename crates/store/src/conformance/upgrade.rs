@@ -31,6 +31,8 @@ pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN route;
      ALTER TABLE transfers DROP COLUMN rail;
      DROP TABLE user_tokens;
      DROP TABLE users;
+     DROP TABLE limit_uses;
+     DROP TABLE limit_totals;
      DROP TABLE sealing_keys;
      DROP INDEX transfers_with_bank_details;
      DROP TABLE ended_sessions;

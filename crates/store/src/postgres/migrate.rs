@@ -29,6 +29,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     24 "0024" fingerprints,
     25 "0025" people,
     27 "0027" routes,
+    29 "0029" limits,
     33 "0033" transfer_details,
 );
 

@@ -1,4 +1,4 @@
-//! Setting funds aside for many transfers in one transaction: two round trips for all of them, which is what the ratios of
+//! Setting funds aside for many transfers without limits in one transaction: two round trips for all of them, which is what the ratios of
 //! `postgres, one wallet` and `postgres, 1000 wallets` among the benchmarks depend on.
 //!
 //! The wallets are locked first, by their `available` rows and in one order, as everything does that touches a wallet.

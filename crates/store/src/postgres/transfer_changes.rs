@@ -103,13 +103,24 @@ const POSTED: &Columns = columns!(place: Number, id: Id, cause: Text, amount: Nu
 
 const SIDES: &Columns = columns!(place: Number, posting_id: Id, account: Text, amount: Number);
 
+const COUNTED: &Columns = columns!(place: Number, counted: Flag);
+
 const EVENTS: &Columns = columns!(place: Number, id: Id, kind: Text, state: Text);
 
 /// Without what most changes do not have: postings, discrepancies and providers' events.
-static SHORT: LazyLock<String> = LazyLock::new(|| statement(false));
-static LONG: LazyLock<String> = LazyLock::new(|| statement(true));
+static SHORT: LazyLock<String> = LazyLock::new(|| statement(Length::Short));
+static LONG: LazyLock<String> = LazyLock::new(|| statement(Length::Long));
+/// With what changes when a transfer fails: it no longer counts toward limits.
+static WITH_LIMITS: LazyLock<String> = LazyLock::new(|| statement(Length::WithLimits));
 
-fn statement(is_long: bool) -> String {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Length {
+    Short,
+    Long,
+    WithLimits,
+}
+
+fn statement(length: Length) -> String {
     let mut first = 1;
     let mut source = |columns: &Columns, name: &str| {
         let unnested = unnest(first, columns);
@@ -120,11 +131,15 @@ fn statement(is_long: bool) -> String {
     let wanted =
         source(WANTED, "w").replace(" AS w (", " WITH ORDINALITY AS w (").replace("_by)", "_by, place)");
     let lines = source(LINES, "l");
-    let more = if is_long {
-        more(&source(FOUND, "x"), &source(SETTLED, "s"), &source(POSTED, "p"), &source(SIDES, "s"))
-    } else {
-        String::new()
+    let mut more = match length {
+        Length::Short => String::new(),
+        Length::Long | Length::WithLimits => {
+            more(&source(FOUND, "x"), &source(SETTLED, "s"), &source(POSTED, "p"), &source(SIDES, "s"))
+        }
     };
+    if length == Length::WithLimits {
+        more.push_str(&counted(&source(COUNTED, "c")));
+    }
     let events = source(EVENTS, "t");
     format!(
         "WITH wanted AS MATERIALIZED (SELECT * FROM {wanted}),
@@ -205,14 +220,39 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
     )
 }
 
+/// A transfer's uses of limits are locked before the sums, and counting locks the sums first; but both hold the wallet's lock.
+fn counted(counted: &str) -> String {
+    format!(
+        ", uses AS (
+             UPDATE limit_uses u SET counted = c.counted
+             FROM gate JOIN {counted} ON c.place = gate.place
+             WHERE u.environment_id = gate.environment_id AND u.reference = gate.reference
+                 AND u.counted <> c.counted
+             RETURNING u.environment_id, u.subject, CASE WHEN c.counted THEN 1 ELSE -1 END AS sign, u.amount_minor),
+         totals AS (
+             UPDATE limit_totals t SET payments = t.payments + s.payments, amount_minor = t.amount_minor + s.amount
+             FROM (
+                 SELECT environment_id, subject, sum(sign)::bigint AS payments, sum(sign * amount_minor)::bigint AS amount
+                 FROM uses GROUP BY environment_id, subject) s
+             WHERE t.environment_id = s.environment_id AND t.subject = s.subject)"
+    )
+}
+
 /// The statement for these changes, and its values.
 fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>>), Fault> {
-    let is_short = wanted.iter().all(|wanted| {
-        let change = &wanted.change;
-        change.posting.is_none() && change.exceptions.is_empty() && change.event.is_none()
-    });
+    let length = |change: &TransferChange| {
+        if change.counts.is_some() {
+            Length::WithLimits
+        } else if change.posting.is_some() || !change.exceptions.is_empty() || change.event.is_some() {
+            Length::Long
+        } else {
+            Length::Short
+        }
+    };
+    let length = wanted.iter().map(|wanted| length(&wanted.change)).max().unwrap_or(Length::Short);
     let (mut lines, mut found, mut settled) = (Vec::new(), Vec::new(), Vec::new());
     let (mut posted, mut sides, mut events) = (Vec::new(), Vec::new(), Vec::new());
+    let mut counted = Vec::new();
     for (place, Wanted { environment, id, change }) in (1_i64..).zip(wanted.iter().copied()) {
         let (scope, reference) = (*environment, ServiceReference::Ach(*id));
         let owner = TIMELINE.columns.len().saturating_sub(LINES.len() - 1);
@@ -234,6 +274,9 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
                 sides.push(row![place, posting.id, entry.account.as_str(), entry.amount_minor]);
             }
         }
+        if let Some(is_counted) = change.counts {
+            counted.push(row![place, is_counted]);
+        }
         if let Some(id) = change.pending_event {
             let pending = TransactionState::pending();
             let event = NewEvent { id, kind: EventKind::Transaction(pending.status), refund: None };
@@ -245,14 +288,22 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
     }
     let mut values = arrays(WANTED, wanted.iter().map(|wanted| wanted_row(wanted)));
     values.extend(arrays(LINES, lines));
-    if !is_short {
+    if length > Length::Short {
         values.extend(arrays(FOUND, found));
         values.extend(arrays(SETTLED, settled));
         values.extend(arrays(POSTED, posted));
         values.extend(arrays(SIDES, sides));
     }
+    if length == Length::WithLimits {
+        values.extend(arrays(COUNTED, counted));
+    }
     values.extend(arrays(EVENTS, events));
-    Ok((if is_short { &SHORT } else { &LONG }, values))
+    let sql = match length {
+        Length::Short => &SHORT,
+        Length::Long => &LONG,
+        Length::WithLimits => &WITH_LIMITS,
+    };
+    Ok((sql, values))
 }
 
 fn wanted_row(Wanted { environment, id, change }: &Wanted) -> Vec<Value<'_>> {

@@ -5,6 +5,7 @@ use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
     id::{EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
+    limit::LimitUse,
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
@@ -24,6 +25,9 @@ port! {
         WriteOnce payments::insert => insert_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
         ) -> Inserted;
+        Write payments::insert_limited => insert_limited_payment(
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, new_events: &[NewEvent], limits: &[LimitUse]
+        ) -> Inserted;
         Read payments::find => payment(environment: EnvironmentId, id: PaymentId) -> Option<CardPayment>;
         Read payments::of_object => payment_of_object(
             environment: EnvironmentId, provider: &str, object: &str
@@ -34,9 +38,6 @@ port! {
             environment: EnvironmentId, action: HoldActionId
         ) -> Option<PaymentId>;
         Read payments::objects => objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
-        WriteOnce payment_change::change => change_payment(
-            environment: EnvironmentId, id: PaymentId, change: &PaymentChange
-        ) -> Changed;
         Write reroute::reroute => reroute_payment(
             environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute
         ) -> Changed;
@@ -75,6 +76,18 @@ port! {
             environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
         ) -> bool;
     } and {
+        async fn change_payment(
+            &self,
+            environment: EnvironmentId,
+            id: PaymentId,
+            change: &PaymentChange,
+        ) -> Result<Changed, StoreError> {
+            if change.counts.is_some() {
+                return run!(self.driver, Write, payment_change::change_and_count(environment, id, &change)).await;
+            }
+            run!(self.driver, WriteOnce, payment_change::change(environment, id, &change)).await
+        }
+
         async fn claim_payments(
             &self,
             now: Timestamp,

@@ -7,7 +7,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Changed, PaymentChange};
 
 use super::{
-    books, events, exceptions,
+    books, events, exceptions, limits,
     out_events::{About, append_events},
     timeline,
 };
@@ -21,6 +21,20 @@ use crate::{
         transaction::{card_state_values, record_card},
     },
 };
+
+/// A change after which a payment counts toward its limits, or no longer does.
+pub(crate) async fn change_and_count<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: PaymentId,
+    wanted: &PaymentChange,
+) -> Result<Effect<Changed>, Fault> {
+    let effect = change(s, environment, id, wanted).await?;
+    if let (Effect::Written(_), Some(is_counted)) = (&effect, wanted.counts) {
+        limits::set_counted(s, environment, ServiceReference::Card(id), is_counted).await?;
+    }
+    Ok(effect)
+}
 
 pub(crate) async fn change<S: Session>(
     s: &mut S,

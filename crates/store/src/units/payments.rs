@@ -3,14 +3,16 @@
 use std::sync::LazyLock;
 
 use tollgate_domain::{
-    ServiceReference, Timestamp,
+    Minor, ServiceReference, Timestamp,
     card::CardOrder,
     id::{EnvironmentId, HoldActionId, PaymentId, RefundId},
+    limit::LimitUse,
 };
 use tollgate_engine::ports::{CardPayment, Entry, Inserted, NewEvent, PaymentFilter, Progress};
 
 use super::{
     directory,
+    limits::{self, Counted},
     out_events::{About, append_events},
     timeline,
 };
@@ -55,10 +57,47 @@ pub(crate) async fn insert<S: Session>(
     Ok(Effect::Written(Inserted::Done))
 }
 
+/// Stores a payment if its limits allow it. One that is there already, or whose key another has, counts no second time.
+pub(crate) async fn insert_limited<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    order: &CardOrder,
+    progress: &Progress,
+    new_events: &[NewEvent],
+    uses: &[LimitUse],
+) -> Result<Effect<Inserted>, Fault> {
+    let owner = match &order.key {
+        Some(key) => of_key(s, environment, key).await?,
+        None => None,
+    };
+    if owner.is_some() || is_there(s, order).await? {
+        return Ok(Effect::Nothing(not_inserted(s, order).await?));
+    }
+    let counted = Counted {
+        environment,
+        reference: ServiceReference::Card(order.id),
+        at: order.created_at,
+        principal: Minor::from(order.fee.principal),
+    };
+    if let Some(exceeded) = limits::count(s, counted, uses).await? {
+        // Whoever has the key may have counted while this waited, and then this one need not.
+        let owner = match &order.key {
+            Some(key) => of_key(s, environment, key).await?,
+            None => None,
+        };
+        return Ok(Effect::Nothing(owner.map_or(Inserted::LimitExceeded(exceeded), Inserted::KeyTaken)));
+    }
+    insert(s, environment, order, progress, &[], new_events).await
+}
+
+async fn is_there<S: Session>(s: &mut S, order: &CardOrder) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM card_payments WHERE environment_id = $1 AND id = $2";
+    s.exists(sql, values![order.environment, order.id]).await
+}
+
 /// Why a payment was not inserted: it is there already, or another has its key.
 pub(crate) async fn not_inserted<S: Session>(s: &mut S, order: &CardOrder) -> Result<Inserted, Fault> {
-    let sql = "SELECT 1 FROM card_payments WHERE environment_id = $1 AND id = $2";
-    if s.exists(sql, values![order.environment, order.id]).await? {
+    if is_there(s, order).await? {
         return Ok(Inserted::Done);
     }
     let owner = match &order.key {

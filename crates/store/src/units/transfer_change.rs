@@ -10,10 +10,10 @@ use tollgate_domain::{
 use tollgate_engine::ports::{Changed, NewEvent, ReservationCancel, TransferChange, TransferPosting};
 
 use super::{
-    events, exceptions,
+    events, exceptions, limits,
     out_events::{About, append_events},
     postings::Posting,
-    timeline,
+    timeline, wallet,
 };
 use crate::{
     prelude::*,
@@ -51,6 +51,9 @@ pub(crate) async fn change<S: Session>(
         post(s, &wallet, &id.to_string(), posting, change.at).await?;
     }
     let reference = ServiceReference::Ach(id);
+    if let Some(is_counted) = change.counts {
+        limits::set_counted(s, environment, reference, is_counted).await?;
+    }
     timeline::add(s, environment, reference, &change.entries).await?;
     exceptions::add(s, environment, reference, &change.exceptions).await?;
     if let Some(settled) = &change.event {
@@ -152,9 +155,7 @@ pub(crate) async fn cancel_reservation<S: Session>(
     id: TransferId,
     cancel: &ReservationCancel,
 ) -> Result<Effect<Changed>, Fault> {
-    let lock =
-        "SELECT 1 FROM ledger_accounts WHERE environment_id = $1 AND currency = $2 AND account = 'available'";
-    s.query(&S::DIALECT.locked(lock), values![environment, cancel.currency.code()], |_| Ok(())).await?;
+    wallet::lock_available(s, environment, cancel.currency).await?;
     let transaction = cancel.transaction;
     let sql = "SELECT revision FROM transfers WHERE environment_id = $1 AND transaction_id = $2";
     let values = values![environment, transaction];
@@ -171,6 +172,7 @@ pub(crate) async fn cancel_reservation<S: Session>(
     post(s, &wallet, &renamed, &cancel.posting, cancel.at).await?;
     s.execute("DELETE FROM transfers WHERE environment_id = $1 AND transaction_id = $2", values).await?;
     s.execute("DELETE FROM transactions WHERE environment_id = $1 AND id = $2", values).await?;
+    limits::forget(s, environment, ServiceReference::Ach(id)).await?;
     timeline::add(s, environment, ServiceReference::Ach(id), &cancel.entries).await?;
     Ok(Effect::Written(Changed::Done))
 }

@@ -1,13 +1,18 @@
 //! Bank transfers as they are reserved, found, listed and claimed.
 
 use tollgate_domain::{
-    Timestamp,
+    Minor, ServiceReference, Timestamp,
     id::{EnvironmentId, TransactionId, TransferId},
     ledger::{Account, PostingCause, TransferStep},
 };
 use tollgate_engine::ports::{NewTransfer, Reserved, Transfer};
 
-use super::{directory, postings::Posting};
+use super::{
+    directory,
+    limits::{self, Counted},
+    postings::Posting,
+    wallet,
+};
 use crate::{
     prelude::*,
     rows::{
@@ -18,8 +23,8 @@ use crate::{
     },
 };
 
-/// On SQLite; on PostgreSQL, reservations share transactions. Decides before it writes: first whether the reference is free,
-/// and then by taking the funds, which writes nothing where they do not suffice.
+/// On SQLite; on PostgreSQL, reservations share transactions unless there are limits. Decides before it writes: first whether
+/// the reference is free, then by counting it, and then by taking the funds, which writes nothing where they do not suffice.
 pub(crate) async fn reserve<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
@@ -29,12 +34,24 @@ pub(crate) async fn reserve<S: Session>(
     if order.environment != environment {
         return Err(Fault::Misuse("a transfer was to be stored in another environment than its own"));
     }
+    if S::DIALECT == Dialect::Postgres {
+        wallet::lock_available(s, environment, order.currency).await?;
+    }
     let sql = "SELECT 1 FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
     if s.exists(sql, values![environment, order.id]).await? {
         let Some(known) = find(s, environment, order.id).await? else {
             return Err(Fault::Misuse("a transaction of a transfer has no transfer"));
         };
         return Ok(Effect::Nothing(Reserved::Existing(Box::new(known))));
+    }
+    let counted = Counted {
+        environment,
+        reference: ServiceReference::Ach(order.id),
+        at: order.created_at,
+        principal: Minor::from(order.fee.principal),
+    };
+    if let Some(exceeded) = limits::count(s, counted, &new.limits).await? {
+        return Ok(Effect::Nothing(Reserved::LimitExceeded(exceeded)));
     }
     let entries = TransferStep::Reserve.entries(&order.fee);
     let posting = Posting {

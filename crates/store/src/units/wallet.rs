@@ -62,6 +62,18 @@ pub(crate) async fn move_funds<S: Session>(
     Ok(Effect::Written(Moved::Done(applied)))
 }
 
+/// Locks what is available in the wallet, which everything that touches a wallet locks first.
+pub(crate) async fn lock_available<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    currency: Currency,
+) -> Result<(), Fault> {
+    let sql =
+        "SELECT 1 FROM ledger_accounts WHERE environment_id = $1 AND currency = $2 AND account = 'available'";
+    s.query(&S::DIALECT.locked(sql), values![environment, currency.code()], |_| Ok(())).await?;
+    Ok(())
+}
+
 /// Locks the wallet, whose first accounts are made where they are missing; `None` if there is no environment.
 async fn lock<S: Session>(
     s: &mut S,

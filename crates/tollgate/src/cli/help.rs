@@ -9,7 +9,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Tenants and keys", &["organizations", "applications", "environments", "keys", "users"]),
     ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
     ("Events", &["events", "endpoints"]),
-    ("Operate", &["doctor", "statement", "audit"]),
+    ("Operate", &["doctor", "statement", "audit", "rekey"]),
     ("Try out", &["trigger", "completions"]),
 ];
 

@@ -1,6 +1,6 @@
 //! Use cases, repeated and failed at every step.
 
-use std::{any::type_name, fmt::Debug, time::Duration};
+use std::{any::type_name, fmt::Debug, sync::Arc, time::Duration};
 
 use tokio::time::sleep;
 
@@ -18,6 +18,9 @@ pub(crate) trait UseCase: Sized {
 
     /// When the caller retries; each is a series of runs of its own.
     const RETRIES: &[Retry] = &[Retry::Immediately, Retry::AfterSettling];
+
+    /// Whether each run needs a database of its own, which takes longer.
+    const OWN_STORE: bool = false;
 
     /// Sets up what the use case needs; nothing fails here.
     async fn given(world: &World) -> Self;
@@ -48,10 +51,11 @@ impl Retry {
 /// untouched. After every run the world settles, the invariants hold, and the answers were true.
 pub(crate) async fn fails_at_every_step<U: UseCase>() {
     let name = type_name::<U>().rsplit("::").next().unwrap_or_default();
-    let store = empty_store();
+    let shared = empty_store();
+    let store = || if U::OWN_STORE { empty_store() } else { Arc::clone(&shared) };
     let (mut runs, mut steps) = (0, Vec::new());
     for retry in U::RETRIES.iter().copied() {
-        assert_eq!(run::<U>(&World::within(&store, runs).await, retry, None).await, None);
+        assert_eq!(run::<U>(&World::within(&store(), runs).await, retry, None).await, None);
         runs += 1;
         for fault in Fault::ALL {
             let mut struck = Vec::new();
@@ -59,7 +63,7 @@ pub(crate) async fn fails_at_every_step<U: UseCase>() {
                 let at = struck.len() + 1;
                 assert!(at < MOST_STEPS, "{name} never ends");
                 println!("{name}: {fault:?} at call {at}, retry {retry:?}, after {struck:?}");
-                let world = World::within(&store, runs).await;
+                let world = World::within(&store(), runs).await;
                 runs += 1;
                 let Some(call) = run::<U>(&world, retry, Some((fault, at))).await else { break };
                 struck.push(call);

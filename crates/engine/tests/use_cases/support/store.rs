@@ -11,6 +11,7 @@ use tollgate_domain::{
         PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
     },
     ledger::{Balances, Movement},
+    limit::LimitUse,
     people::{User, UserToken},
     statement::StatementLine,
     tenant::{Application, Environment, KeyRecord, Organization},
@@ -121,6 +122,10 @@ through! {
     PaymentStore {
         StoreWrite insert_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
+        ) -> Inserted;
+        StoreWrite insert_limited_payment(
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, new_events: &[NewEvent],
+            limits: &[LimitUse]
         ) -> Inserted;
         StoreRead payment(environment: EnvironmentId, id: PaymentId) -> Option<CardPayment>;
         StoreRead payment_of_object(
@@ -264,6 +269,21 @@ through! {
         StoreWrite post_payment(
             environment: EnvironmentId, id: PaymentId, revision: u64, postings: &[NewCardPosting]
         ) -> bool;
+    }
+}
+
+through! {
+    LimitStore {
+        StoreWrite forget_limit_uses(now: Timestamp, limit: u32) -> u64;
+    }
+}
+
+through! {
+    SealedStore {
+        StoreRead pinned(name: &str) -> Option<String>;
+        StoreWrite set_pin(name: &str, value: &str) -> ();
+        StoreRead sealed_values(kind: SealedKind, key: &str, after: SealedPlace, limit: u32) -> Vec<SealedValue>;
+        StoreWrite replace_sealed(kind: SealedKind, value: &SealedValue, text: &str) -> bool;
     }
 }
 

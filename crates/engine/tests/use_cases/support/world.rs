@@ -47,6 +47,7 @@ pub(crate) struct World {
     pub(crate) received: Received,
     clock: TestClock,
     process: RefCell<Process>,
+    key: RefCell<MasterKey>,
 }
 
 /// The engine and its tasks.
@@ -66,7 +67,8 @@ impl World {
     pub(crate) async fn within(store: &Arc<dyn Store>, era: usize) -> Self {
         let (store, clock) = (Arc::clone(store), TestClock::start(era));
         let (providers, faults) = (Providers::default(), Arc::<Faults>::default());
-        let process = start(&store, &providers, &faults, &clock).await.unwrap();
+        let key = master_key(MASTER_KEY);
+        let process = start(&store, &providers, &faults, &clock, &key).await.unwrap();
         let engine = &process.engine;
         let organization = engine.create_organization("Acme".to_owned()).await.unwrap();
         let application = engine.create_application(organization.id, "Shop".to_owned()).await.unwrap();
@@ -80,6 +82,7 @@ impl World {
             received: Arc::default(),
             clock,
             process: RefCell::new(process),
+            key: RefCell::new(key),
         };
         world.configure(config::document()).await;
         world.fund(FUNDS).await;
@@ -106,10 +109,18 @@ impl World {
         made
     }
 
-    /// Starts another process in place of the running one.
+    /// Starts another process in place of the running one, with the same master key.
     pub(crate) async fn restart(&self) {
-        let process = start(&self.store, &self.providers, &self.faults, &self.clock).await.unwrap();
+        let key = self.key.borrow().clone();
+        self.restart_with(key).await.unwrap();
+    }
+
+    /// The same with this master key.
+    pub(crate) async fn restart_with(&self, key: MasterKey) -> Result<(), StartError> {
+        let process = start(&self.store, &self.providers, &self.faults, &self.clock, &key).await?;
         self.process.replace(process);
+        self.key.replace(key);
+        Ok(())
     }
 
     /// How often the process has computed something beside its tasks.
@@ -202,6 +213,10 @@ impl World {
     }
 }
 
+pub(crate) fn master_key(text: &str) -> MasterKey {
+    MasterKey::from_setting(&Secret::new(text)).unwrap()
+}
+
 /// A database in memory.
 pub(crate) fn empty_store() -> Arc<dyn Store> {
     Arc::new(SqliteStore::in_memory().unwrap())
@@ -212,6 +227,7 @@ async fn start(
     providers: &Providers,
     faults: &Arc<Faults>,
     clock: &TestClock,
+    key: &MasterKey,
 ) -> Result<Process, StartError> {
     let life = Arc::<Life>::default();
     let reached = FaultyStore {
@@ -226,10 +242,9 @@ async fn start(
     // Tests decide when due work is looked for.
     options.resolver.poll = Duration::from_hours(1);
     options.outbox.poll = Duration::from_hours(1);
-    let key = MasterKey::from_setting(&Secret::new(MASTER_KEY)).unwrap();
     let host = Arc::new(TestHost(Arc::clone(&life)));
     let engine =
-        Engine::start_on(host, Arc::new(reached), Arc::new(clock.clone()), &key, Arc::new(adapters), options);
+        Engine::start_on(host, Arc::new(reached), Arc::new(clock.clone()), key, Arc::new(adapters), options);
     Ok(Process { engine: Arc::new(engine.await?), life })
 }
 

@@ -135,6 +135,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("user_token_revoke", Admin, 200, ""),
     ("user_remove", Admin, 200, ""),
     ("audit", Viewer, 200, ""),
+    ("rekey", Admin, 409, "no_previous_master_key"),
     ("doctor", Viewer, 200, ""),
     ("health", Open, 200, ""),
     ("ready", Open, 200, ""),

@@ -90,7 +90,9 @@ impl Start {
         if self.ignores_file_size_limits {
             command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", binary]);
         }
-        for name in ["LISTEN", "DATA_DIR", "DATABASE_URL", "ADMIN_TOKEN", "MASTER_KEY", "LOG"] {
+        for name in
+            ["LISTEN", "DATA_DIR", "DATABASE_URL", "ADMIN_TOKEN", "MASTER_KEY", "MASTER_KEY_PREVIOUS", "LOG"]
+        {
             command.env_remove(format!("TOLLGATE_{name}"));
         }
         command
