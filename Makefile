@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate model fuzz live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate model fuzz audit sbom live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,3 +45,9 @@ live-test: ## The whole flow against the providers' own sandboxes; see docs/live
 
 crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number), and of deliveries.
 	@cargo xtask crash -- $(ARGS)
+
+audit: ## Licenses, sources and known vulnerabilities of all dependencies, by deny.toml.
+	@cargo xtask audit
+
+sbom: ## A CycloneDX list of what the binary is made of.
+	@cargo xtask sbom

@@ -11,6 +11,8 @@ cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL a
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
 cargo xtask model [-- STEPS]      card payments at random against the provider's record, 100,000 steps on each store
 cargo xtask fuzz [-- EXAMPLES]    requests at random for every operation of the API, 100 for each, against its document
+cargo xtask audit                 licenses, sources and advisories of all dependencies, with cargo-deny
+cargo xtask sbom                  a CycloneDX list of what the binary is made of, in target/tollgate.cdx.json
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
@@ -35,6 +37,8 @@ pub(crate) enum Task {
     Crash { kills: u64 },
     Model { steps: u64 },
     Fuzz { examples: u64 },
+    Audit,
+    Sbom,
     LiveTest,
     Simulate { arguments: Vec<String> },
 }
@@ -70,12 +74,14 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
+        "audit" if rest.is_empty() => Ok(Task::Audit),
+        "sbom" if rest.is_empty() => Ok(Task::Sbom),
         "live-test" if rest.is_empty() => Ok(Task::LiveTest),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
         "model" => Ok(Task::Model { steps: count(&name, &rest, DEFAULT_STEPS)? }),
         "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
-        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "live-test" => {
+        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "audit" | "sbom" | "live-test" => {
             Err(format!("`{name}` takes no arguments"))
         }
         _ => Err(format!("unknown task `{name}`")),
@@ -134,6 +140,8 @@ mod tests {
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
         check("model", Ok(Task::Model { steps: 100_000 }));
         check("fuzz -- 25", Ok(Task::Fuzz { examples: 25 }));
+        check("audit", Ok(Task::Audit));
+        check("sbom", Ok(Task::Sbom));
     }
 
     #[test]

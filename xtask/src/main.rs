@@ -9,6 +9,7 @@ mod lines;
 mod postgres;
 #[cfg(test)]
 mod provider_table;
+mod sbom;
 mod sentences;
 mod step;
 mod summary;
@@ -50,6 +51,8 @@ fn main() -> ExitCode {
         Task::Crash { kills } => exit_code(crash(kills)),
         Task::Model { steps } => exit_code(model(steps)),
         Task::Fuzz { examples } => exit_code(fuzz(examples)),
+        Task::Audit => exit_code(audit()),
+        Task::Sbom => exit_code(sbom::write()),
         Task::LiveTest => exit_code(live_test()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
@@ -183,6 +186,21 @@ fn model(steps: u64) -> Outcome<()> {
 
 fn fuzz(examples: u64) -> Outcome<()> {
     long_run(&["api_reference::fuzz"], &[("TOLLGATE_FUZZ_EXAMPLES", &examples.to_string())])
+}
+
+/// What `deny.toml` says of the dependencies. The advisories come from the network; the rest does not.
+fn audit() -> Outcome<()> {
+    tools::ensure_cargo_deny()?;
+    let deny =
+        |check: &[&str]| cargo::command().arg("deny").args(["--all-features", "check"]).args(check).status();
+    if !deny(&["bans", "licenses", "sources"]).is_ok_and(|status| status.success()) {
+        return Err("the dependencies break a rule of deny.toml; see above".to_owned());
+    }
+    if !deny(&["advisories"]).is_ok_and(|status| status.success()) {
+        return Err("there are advisories about dependencies, or their list could not be fetched; see above"
+            .to_owned());
+    }
+    Ok(())
 }
 
 /// End-to-end tests with other settings than in `test`.

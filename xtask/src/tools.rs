@@ -33,6 +33,19 @@ pub(crate) fn ensure_cargo_components() -> Outcome<()> {
     Ok(())
 }
 
+/// Building it takes some minutes, so nobody but `audit` asks for it.
+pub(crate) fn ensure_cargo_deny() -> Outcome<()> {
+    if succeeds(cargo::command().args(["deny", "--version"])) {
+        return Ok(());
+    }
+    println!("cargo-deny is missing: building it takes some minutes");
+    let installed = cargo::command().args(["install", "--locked", "cargo-deny"]).status();
+    if installed.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    Err("cargo-deny is missing: install it with `cargo install --locked cargo-deny`".to_owned())
+}
+
 /// The directory that holds `postgres` and `initdb`. Debian's package also starts a cluster of its own; that one
 /// is not ours and is left alone.
 pub(crate) fn ensure_postgres() -> Outcome<PathBuf> {
