@@ -136,24 +136,21 @@ impl Engine {
     ) -> (CancelOutcome, Vec<CallLog>) {
         let mut logs = Vec::new();
         let unclear = |found, error| CancelOutcome::Unclear { found, transient: transient(error) };
-        let (object, found) = match transfer.state.provider_reference.clone() {
-            Some(object) => (object, None),
-            None => {
-                let asked = provider.wire.find(provider.provider, &transfer.order).await;
-                logs.extend(asked.logs);
-                match asked.outcome {
-                    Ok(Some(report)) => (report.transfer.clone(), Some(report)),
-                    Ok(None)
-                        if check.is_same(|| provider.wire.can_access_account(provider.provider)).await =>
-                    {
-                        return (CancelOutcome::NotThere, logs);
-                    }
-                    Ok(None) => {
-                        let transient = check.transient_error();
-                        return (CancelOutcome::Unclear { found: None, transient }, logs);
-                    }
-                    Err(error) => return (unclear(None, error), logs),
+        let (object, found) = if let Some(object) = transfer.state.provider_reference.clone() {
+            (object, None)
+        } else {
+            let asked = provider.wire.find(provider.provider, &transfer.order).await;
+            logs.extend(asked.logs);
+            match asked.outcome {
+                Ok(Some(report)) => (report.transfer.clone(), Some(report)),
+                Ok(None) if check.is_same(|| provider.wire.can_access_account(provider.provider)).await => {
+                    return (CancelOutcome::NotThere, logs);
                 }
+                Ok(None) => {
+                    let transient = check.transient_error();
+                    return (CancelOutcome::Unclear { found: None, transient }, logs);
+                }
+                Err(error) => return (unclear(None, error), logs),
             }
         };
         let asked = provider.wire.cancel(provider.provider, &object).await;

@@ -32,9 +32,9 @@ struct KeptAnswer {
 }
 
 impl InstantRails {
-    fn get(&self, key: &(String, String), now: Timestamp) -> Option<Option<TransferRail>> {
+    fn get(&self, key: &(String, String), now: Timestamp) -> Option<KeptAnswer> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(key).filter(|answer| now < answer.until).map(|answer| answer.rail)
+        kept.get(key).filter(|answer| now < answer.until).copied()
     }
 
     fn keep(&self, key: (String, String), rail: Option<TransferRail>, now: Timestamp) {
@@ -63,15 +63,14 @@ impl Engine {
         }
         let entry = provider.provider;
         let key = (entry.address().to_owned(), routing_number.expose().to_owned());
-        let rail = match self.instant_rails.get(&key, self.clock.now()) {
-            Some(known) => known,
-            None => {
-                let call = provider.wire.instant_rail(entry, routing_number).await;
-                self.provider_watch.note(environment, &entry.name, &call.logs);
-                let rail = call.outcome.map_err(|error| not_told(error, &entry.name))?;
-                self.instant_rails.keep(key, rail, self.clock.now());
-                rail
-            }
+        let rail = if let Some(known) = self.instant_rails.get(&key, self.clock.now()) {
+            known.rail
+        } else {
+            let call = provider.wire.instant_rail(entry, routing_number).await;
+            self.provider_watch.note(environment, &entry.name, &call.logs);
+            let rail = call.outcome.map_err(|error| not_told(error, &entry.name))?;
+            self.instant_rails.keep(key, rail, self.clock.now());
+            rail
         };
         let rail = rail.ok_or(TransferError::InstantNotSupported)?;
         let missing = entry.missing_for(rail);

@@ -189,12 +189,11 @@ impl Engine {
         } else {
             None
         };
-        let rail = match &known {
-            Some(known) => known.order.rail,
-            None => {
-                let number = &request.bank.account.routing_number;
-                Some(self.choose_rail(view.environment.id, &provider, channel, number).await?)
-            }
+        let rail = if let Some(known) = &known {
+            known.order.rail
+        } else {
+            let number = &request.bank.account.routing_number;
+            Some(self.choose_rail(view.environment.id, &provider, channel, number).await?)
         };
         if checks_funds && known.is_none() {
             let funds = provider.wire.funds(provider.provider).await;

@@ -51,7 +51,7 @@ async fn the_receiving_bank_decides_the_rail() {
 async fn a_lookup_that_fails_leaves_the_key_free() {
     let faults = [
         Fault::ProviderUnsent,
-        Fault::ProviderUnknown { done: true },
+        Fault::ProviderUnknown { done: false },
         Fault::ProviderRejects(RejectionKind::Credentials),
     ];
     for fault in faults {

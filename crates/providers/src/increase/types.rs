@@ -76,6 +76,7 @@ pub(super) struct List<T> {
 
 /// What a bank takes part in.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the provider's own names")]
 pub(super) struct RoutingNumber {
     pub(super) routing_number: String,
     pub(super) real_time_payments_transfers: String,

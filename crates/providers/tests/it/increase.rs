@@ -329,7 +329,7 @@ async fn what_is_not_there_is_missing() {
         assert_eq!(call.logs.len(), 1);
         assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");
     }
-    for id in ["", "fednow_transfer_1", "ach_transfer_1/cancel", "ach_transfer_1?x=y", "account_simulator"] {
+    for id in ["", "wire_transfer_1", "ach_transfer_1/cancel", "ach_transfer_1?x=y", "account_simulator"] {
         let call = world.read(id).await;
         assert_eq!(asked(&call), [], "{id}");
         assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");

@@ -204,6 +204,8 @@ fn every_event() {
         ("ach_transfer.updated", "sandbox_ach_transfer_1"),
         ("real_time_payments_transfer.created", "real_time_payments_transfer_1"),
         ("real_time_payments_transfer.updated", "real_time_payments_transfer_1"),
+        ("fednow_transfer.created", "fednow_transfer_1"),
+        ("fednow_transfer.updated", "fednow_transfer_1"),
     ] {
         let expected = WebhookNotice {
             event: "event_1".to_owned(),
@@ -216,8 +218,7 @@ fn every_event() {
         assert!(event(category, Value::Null).is_err() && event(category, "".into()).is_err());
     }
     for category in [
-        "fednow_transfer.created",
-        "fednow_transfer.updated",
+        "inbound_fednow_transfer.created",
         "inbound_ach_transfer.created",
         "inbound_real_time_payments_transfer.created",
         "ach_prenotification.updated",

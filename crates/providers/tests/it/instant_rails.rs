@@ -74,6 +74,7 @@ async fn a_payment_by_fednow_lives_like_any_other() {
         assert_eq!(seen.provider_status, expected, "{action}");
     }
     // On the rail of an order the provider is not asked about the bank again, and may refuse.
+    let mut order = increase_support::order(Channel::Instant);
     order.rail = Some(TransferRail::RealTimePayments);
     let refused = world.wire().send(&world.provider, &order, &bank_at(FEDNOW_BANK)).await;
     assert!(matches!(refused.outcome, Err(CallError::Rejected(_))), "{refused:?}");

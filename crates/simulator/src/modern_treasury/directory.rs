@@ -96,11 +96,11 @@ pub(super) fn is_routing_number(text: &str) -> bool {
     text.len() == 9 && digits.len() == 9 && sum > 0 && sum.is_multiple_of(10)
 }
 
-/// What the bank behind a routing number takes part in. Two numbers stand for banks that take part in less.
+/// What the bank behind a routing number takes part in. Three numbers stand for banks that take part in less.
 pub(super) fn payment_types(routing_number: &str) -> &'static [&'static str] {
     match routing_number {
         "790000051" => &[],
-        "790000064" => &["ach", "wire"],
+        "790000064" | "790000077" => &["ach", "wire"],
         _ => &["ach", "wire", "rtp"],
     }
 }
