@@ -15,7 +15,7 @@ use tollgate_vault::{
 use crate::{
     engine::Engine,
     ports::{AccessEnded, Page, StoreError, TokenIssued, UserCreated, UserState},
-    snapshot::KeyRejection,
+    snapshot::{KeyRejection, LiveToken},
 };
 
 /// Valid tokens of one person. More than anybody has machines.
@@ -78,7 +78,7 @@ impl Engine {
         };
         let snapshot = self.directory.snapshot();
         let found = snapshot.personal_token(Digest::of(presented), self.clock.now());
-        found.map(|token| token.identity()).map_err(|rejection| match rejection {
+        found.map(LiveToken::identity).map_err(|rejection| match rejection {
             KeyRejection::Expired => CredentialError::Expired,
             KeyRejection::Unknown if is_whole => CredentialError::UnknownToken,
             KeyRejection::Unknown => CredentialError::MistypedToken,
@@ -88,7 +88,7 @@ impl Engine {
     /// Who signed in with this token, unless it was revoked or has expired since.
     pub fn identify_token(&self, token: TokenId) -> Option<Identity> {
         let snapshot = self.directory.snapshot();
-        snapshot.personal_token_of_id(token, self.clock.now()).map(|token| token.identity())
+        snapshot.personal_token_of_id(token, self.clock.now()).map(LiveToken::identity)
     }
 
     /// Adds a person. They can do nothing before they are given a token.

@@ -217,7 +217,7 @@ impl OperationTable {
     }
 
     /// What an operator needs for an operation.
-    pub(crate) fn permission(&self, operation: usize) -> Option<Permission> {
+    pub(crate) fn permission(operation: usize) -> Option<Permission> {
         OPERATIONS.get(operation).and_then(|operation| operation.permission)
     }
 

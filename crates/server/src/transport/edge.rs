@@ -162,7 +162,7 @@ impl Edge {
         B::Error: Into<BoxError>,
     {
         request.extensions_mut().insert(context);
-        if let Some(permission) = self.operations.permission(operation) {
+        if let Some(permission) = OperationTable::permission(operation) {
             request.extensions_mut().insert(permission);
         }
         let Ok(response) = self.router.clone().call(request.map(Body::new)).await;

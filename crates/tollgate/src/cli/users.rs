@@ -82,10 +82,9 @@ pub(crate) async fn run(session: Session, users: Users) -> Result<(), Failure> {
             })
         }
         Action::Add { name, email, role, organizations } => {
-            let mut body = json!({ "name": name, "email": email, "role": role });
-            if !organizations.is_empty() {
-                body["organizations"] = json!(organizations);
-            }
+            // Null counts as omitted: the role holds everywhere.
+            let organizations = (!organizations.is_empty()).then_some(organizations);
+            let body = json!({ "name": name, "email": email, "role": role, "organizations": organizations });
             let made = session.client.post(USERS, &body).await?;
             session.output.show(&made, |style| {
                 let id = style.strong(made.text("id"));

@@ -27,7 +27,7 @@ const DEFAULT_EXAMPLES: &str = "5";
 /// configuration that another depends on.
 const LANES: [(&str, &str, &[&str]); 3] = [
     ("client", "secretKey", &["Fees", "Card payments", "Bank transfers", "Transactions"]),
-    ("tenants", "adminToken", &["Tenants", "Configuration", "Wallets"]),
+    ("tenants", "adminToken", &["Tenants", "People", "Configuration", "Wallets"]),
     ("operations", "adminToken", &["Events", "Operations", "Service"]),
 ];
 
