@@ -19,6 +19,7 @@ use crate::{
     outbox::DeliveryTally,
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
     provider_health::{ProviderHealth, ProviderWatch},
+    request_log::RequestLog,
     sequence::Sequence,
     snapshot::EnvironmentView,
 };
@@ -54,6 +55,7 @@ pub struct Engine {
     pub(crate) instant_rails: InstantRails,
     pub(crate) circuits: Arc<Circuits>,
     pub(crate) key_conflicts: KeyConflicts,
+    pub(crate) request_log: RequestLog,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
     pub(crate) outbox_notify: Notify,
@@ -137,6 +139,7 @@ impl Engine {
             instant_rails: InstantRails::default(),
             circuits: Arc::default(),
             key_conflicts: KeyConflicts::default(),
+            request_log: RequestLog::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),
             delivery_tally: Arc::default(),

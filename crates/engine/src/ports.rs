@@ -10,6 +10,7 @@ mod people;
 mod provider;
 mod provider_check;
 mod reporting;
+mod request_log;
 mod security;
 mod store;
 mod transfers;
@@ -38,7 +39,10 @@ pub use provider::{
     WebhookReader,
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
-pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};
+pub use reporting::{
+    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, SearchCursor, SearchHit,
+};
+pub use request_log::{ErrorGroup, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore};
 pub use security::{ChangeOrigin, KeyAction, KeyChange, SealingKey, SecurityStore};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,

@@ -22,6 +22,7 @@ pub(crate) mod provider_domains;
 pub(crate) mod provider_events;
 pub(crate) mod providers;
 pub(crate) mod refunds;
+pub(crate) mod requests;
 pub(crate) mod statement;
 mod timeline;
 pub(crate) mod transactions;

@@ -6,6 +6,7 @@ mod outbox;
 mod payments;
 mod people;
 mod records;
+mod request_log;
 mod security;
 mod transfers;
 

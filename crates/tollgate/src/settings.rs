@@ -30,6 +30,7 @@ struct File {
     admin_token: Option<String>,
     master_key: Option<String>,
     log: Option<String>,
+    first_page: Option<bool>,
     public_url: Option<String>,
     provider_timeout_ms: Option<u64>,
     provider_deadline_ms: Option<u64>,
@@ -61,6 +62,8 @@ pub(crate) struct ServerSettings {
     pub(crate) admin_token: Option<Secret>,
     pub(crate) master_key: Option<Secret>,
     pub(crate) log: String,
+    /// Whether `/` shows people what runs here; the sandbox always does.
+    pub(crate) first_page: bool,
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
     pub(crate) providers: tollgate_providers::ProviderSettings,
@@ -95,6 +98,7 @@ impl ServerSettings {
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
             master_key: text("TOLLGATE_MASTER_KEY")?.or(file.master_key).map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
+            first_page: flag("TOLLGATE_FIRST_PAGE", file.first_page, false)?,
             public_url: text("TOLLGATE_PUBLIC_URL")?
                 .or(file.public_url)
                 .as_deref()

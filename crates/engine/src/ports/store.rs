@@ -13,7 +13,7 @@ use tollgate_domain::{
 
 use super::{
     BooksStore, ChangeOrigin, InspectionStore, OutboxStore, PaymentStore, PeopleStore, ReportingStore,
-    SecurityStore, TransferStore, UserState,
+    RequestLogStore, SecurityStore, TransferStore, UserState,
 };
 
 /// Why a unit of work did not respond.
@@ -230,6 +230,7 @@ pub trait Store:
     + InspectionStore
     + SecurityStore
     + BooksStore
+    + RequestLogStore
     + PeopleStore
 {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
