@@ -24,6 +24,9 @@ const DEFAULT_PREPARATION: Duration = Duration::from_hours(24);
 const MAX_ORIGINS: usize = 100;
 /// Card networks that allow a surcharge cap it at about this.
 const DEFAULT_SURCHARGE_WARNING_BPS: u64 = 400;
+const DEFAULT_REQUEST_LOG_DAYS: u64 = 7;
+const MAX_REQUEST_LOG_DAYS: u64 = 90;
+const SECONDS_OF_DAY: u64 = 86_400;
 
 /// An environment's settings; the defaults are those of an empty document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,12 +57,20 @@ pub struct EnvironmentSettings {
     pub rate_limit_per_second: Option<u64>,
     /// Card fees above this share of the principal are warned about; `None` is 400.
     pub surcharge_warning_bps: Option<u64>,
+    /// How many days the request log keeps a call; `None` is seven.
+    pub request_log_days: Option<u64>,
 }
 
 impl EnvironmentSettings {
     /// Card fees above this share of the principal are warned about.
     pub fn surcharge_warning_bps(&self) -> u64 {
         self.surcharge_warning_bps.unwrap_or(DEFAULT_SURCHARGE_WARNING_BPS)
+    }
+
+    /// How long the request log keeps a call.
+    pub fn request_log_lifetime(&self) -> Duration {
+        let days = self.request_log_days.unwrap_or(DEFAULT_REQUEST_LOG_DAYS);
+        Duration::from_secs(days.saturating_mul(SECONDS_OF_DAY))
     }
 
     /// How long a card preparation waits to be paid.
@@ -119,6 +130,7 @@ pub(crate) fn read(
     let cost_more = object.optional("fallbackMayCostMore");
     let rate = object.optional("rateLimitPerSecond");
     let surcharge = object.optional("surchargeWarningBps");
+    let request_log = object.optional("requestLogDays");
     object.finish(errors);
     let generation = |node: Node<'_>, errors: &mut ValidationErrors| {
         node.integer(1, u64::from(u32::MAX), errors).and_then(|number| u32::try_from(number).ok())
@@ -147,6 +159,7 @@ pub(crate) fn read(
         rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, errors)),
         surcharge_warning_bps: surcharge
             .and_then(|node| node.integer(0, u64::from(BasisPoints::WHOLE), errors)),
+        request_log_days: request_log.and_then(|node| node.integer(1, MAX_REQUEST_LOG_DAYS, errors)),
     }
 }
 
@@ -194,6 +207,7 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "fallbackMayCostMore": settings.fallback_may_cost_more,
         "rateLimitPerSecond": settings.rate_limit_per_second,
         "surchargeWarningBps": settings.surcharge_warning_bps,
+        "requestLogDays": settings.request_log_days,
     })
 }
 

@@ -9,6 +9,9 @@ mod request;
 mod router;
 mod state;
 
-pub use pages::playground::{Playground, playground};
+pub use pages::{
+    first_page::{SandboxKeys, product_page, sandbox_page},
+    playground::{Playground, playground},
+};
 pub use router::router;
 pub use state::Console;

@@ -17,8 +17,8 @@ use crate::{
     layout::assets,
     pages::{
         cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys,
-        not_found, overview, payment, payments, providers, refund, routing, sign_in, statement, try_out,
-        users, waiting, wallets,
+        not_found, overview, payment, payments, providers, refund, requests, routing, sandbox_sign_in,
+        sign_in, statement, try_out, users, waiting, wallets,
     },
     request::signed_in::session_of,
     state::{Console, SharedConsole},
@@ -77,6 +77,7 @@ pub fn router(console: Console) -> Router {
         Configure post "/endpoints" endpoints::change;
         Read get "/deliveries" deliveries::list;
         Resend post "/deliveries" deliveries::resend;
+        Read get "/requests" requests::list;
         Read get "/exceptions" exceptions::list;
         ManagePayments post "/exceptions" exceptions::resolve;
         Read get "/disputes" disputes::list;
@@ -96,6 +97,7 @@ pub fn router(console: Console) -> Router {
     };
     let pages = signed_in
         .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
+        .route("/console/sandbox-sign-in", post(sandbox_sign_in::sign_in))
         .route("/console/assets/{name}", get(assets::serve))
         .nest("/console/{environment}", environment)
         .fallback(not_found::not_found_here.layer(Extension(Permission::Read)));

@@ -14,6 +14,8 @@ pub struct Console {
     pub(crate) admin_token: AdminToken,
     pub(crate) bodies: Arc<dyn EventBodies>,
     pub(crate) attempts: AddressRateLimiter,
+    /// Whoever sits at this machine may sign in without the token.
+    pub(crate) is_sandbox: bool,
 }
 
 pub(crate) type SharedConsole = Arc<Console>;
@@ -27,7 +29,16 @@ impl Console {
         behind_https: bool,
     ) -> Self {
         let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
-        Self { engine, sessions, admin_token, bodies, attempts: attempts() }
+        Self { engine, sessions, admin_token, bodies, attempts: attempts(), is_sandbox: false }
+    }
+}
+
+impl Console {
+    /// Lets whoever sits at this machine sign in with a click. For a sandbox only.
+    #[must_use]
+    pub fn for_sandbox(mut self) -> Self {
+        self.is_sandbox = true;
+        self
     }
 }
 

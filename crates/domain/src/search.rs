@@ -10,6 +10,9 @@ use crate::money::{Minor, Principal};
 const LONGEST: usize = 120;
 /// A payment has no more of them than this.
 const MOST: usize = 48;
+/// Words of a description that a payment is found by, and how long they are at least.
+const MAX_WORDS: usize = 8;
+const MIN_WORD_LENGTH: usize = 3;
 
 /// What a payment is found by.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +27,10 @@ pub struct SearchFields<'a> {
     pub provider_references: Vec<&'a str>,
     /// The request that made it.
     pub request: Option<&'a str>,
+    /// The caller's description: found by its words.
+    pub description: Option<&'a str>,
+    /// The end of the bank account's number.
+    pub last_four: Option<&'a str>,
     /// The metadata's values that are texts, numbers or truths, by key.
     pub metadata: Vec<(&'a str, &'a str)>,
 }
@@ -43,6 +50,10 @@ impl SearchFields<'_> {
         }
         terms.extend(self.provider_references.iter().filter_map(|name| text_term(name)));
         terms.extend(self.request.and_then(text_term));
+        terms.extend(self.last_four.and_then(last_four_term));
+        let words = self.description.unwrap_or_default().split(|letter: char| !letter.is_alphanumeric());
+        let words = words.filter(|word| word.chars().count() >= MIN_WORD_LENGTH);
+        terms.extend(words.take(MAX_WORDS).filter_map(text_term));
         // Last: where there are too many, it is these that go.
         for (key, value) in &self.metadata {
             terms.extend(metadata_term(key, value));
@@ -75,6 +86,12 @@ pub fn text_term(text: &str) -> Option<String> {
     plain(text).map(|text| format!("text:{text}"))
 }
 
+/// By the last four digits of the bank account's number.
+pub fn last_four_term(digits: &str) -> Option<String> {
+    let is_four = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_four.then(|| format!("last4:{digits}"))
+}
+
 /// In lower case, with single spaces, and not too long.
 fn plain(text: &str) -> Option<String> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
@@ -94,6 +111,8 @@ mod tests {
             customer: vec!["Ada  Lovelace", "Ada@Example.com"],
             provider_references: vec!["pi_123"],
             request: Some("req_01"),
+            description: Some("Order 1044, for Ada's fair"),
+            last_four: Some("6789"),
             metadata: vec![("orderId", "A-17"), ("empty", " ")],
         };
         let terms = payment.terms();
@@ -106,10 +125,14 @@ mod tests {
             text_term("a-17"),
             text_term("PI_123"),
             text_term("req_01"),
+            text_term("order"),
+            text_term("1044"),
+            text_term("FAIR"),
+            last_four_term("6789"),
         ] {
             assert!(terms.contains(&asked.clone().unwrap()), "{asked:?} in {terms:?}");
         }
-        assert_eq!(terms.len(), 10, "{terms:?}");
+        assert_eq!(terms.len(), 16, "{terms:?}");
         let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
         let metadata = keys.iter().map(|key| (key.as_str(), "value")).collect();
         let terms = SearchFields { metadata, ..payment }.terms();
@@ -121,6 +144,7 @@ mod tests {
         assert_eq!(customer_term(" \t"), None);
         assert_eq!(metadata_term("", "x"), None);
         assert_eq!(text_term("\u{7}"), None);
+        assert_eq!((last_four_term("678"), last_four_term("67a9")), (None, None));
         assert!(text_term(&"é".repeat(10_000)).unwrap().chars().count() <= LONGEST + 5);
     }
 }

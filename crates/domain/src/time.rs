@@ -26,6 +26,14 @@ impl Timestamp {
         }
     }
 
+    /// `2026-11-29T23:59:00.000Z`, for programs.
+    pub fn rfc3339(self) -> String {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(moment) => moment.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+            Err(_) => self.0.to_string(),
+        }
+    }
+
     /// This instant moved forward, held at the end of representable time rather than wrapped.
     #[must_use]
     pub fn saturating_add(self, duration: Duration) -> Self {

@@ -151,8 +151,14 @@ impl Engine {
     }
 
     /// Takes note of what was asked of a provider.
-    pub(crate) fn note_calls(&self, environment: EnvironmentId, provider: &str, logs: &[CallLog]) {
-        self.provider_watch.note(environment, provider, logs);
+    pub(crate) fn note_calls(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        payment: Option<[u8; 16]>,
+        logs: &[CallLog],
+    ) {
+        self.provider_watch.note(environment, provider, payment, logs);
         let view = self.view(environment);
         let settings = view.as_deref().map(|view| circuit_of(view).settings).unwrap_or_default();
         let now = self.clock.now();

@@ -2,6 +2,7 @@
 //! something, work nobody gets round to.
 
 mod disputes;
+mod environment;
 mod master_key;
 mod providers;
 
@@ -11,8 +12,9 @@ use tollgate_domain::{Timestamp, id::EnvironmentId};
 
 use crate::{
     engine::Engine,
-    ports::{Attention, Backlog, Diagnosis, Durability, StoreError},
+    ports::{Backlog, Diagnosis, Durability, StoreError},
 };
+pub use providers::ProviderReadiness;
 
 /// No disk that keeps what it confirms answers faster, in microseconds.
 const HONEST_SYNC_MICROS: u64 = 20;
@@ -27,8 +29,6 @@ const LATE: Duration = Duration::from_mins(2);
 const VERY_LATE: Duration = Duration::from_mins(30);
 /// Environments looked at one by one.
 const MAX_ENVIRONMENTS: usize = 200;
-/// What waits is counted up to here.
-const MAX_COUNTED: u32 = 1_000;
 
 /// How something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +52,25 @@ impl CheckStatus {
     }
 }
 
+/// The part of an environment that a check is about: where the console shows it, and where its menu counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Area {
+    /// Payments and transfers that wait.
+    Waiting,
+    /// Routes and fees.
+    Routing,
+    Wallets,
+    Providers,
+    /// Addresses that events are sent to.
+    Endpoints,
+    /// Events that were not delivered.
+    Deliveries,
+    Disputes,
+    /// Discrepancies with a provider.
+    Exceptions,
+    Keys,
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
@@ -65,11 +84,23 @@ pub struct Check {
     pub finding: String,
     /// What to do about it.
     pub advice: Option<Cow<'static, str>>,
+    /// Where in the environment, if anywhere.
+    pub area: Option<Area>,
+    /// How many things it is about.
+    pub count: u32,
 }
 
 impl Check {
     fn ok(name: &'static str, finding: impl Into<String>) -> Self {
-        Self { name, environment: None, status: CheckStatus::Ok, finding: finding.into(), advice: None }
+        Self {
+            name,
+            environment: None,
+            status: CheckStatus::Ok,
+            finding: finding.into(),
+            advice: None,
+            area: None,
+            count: 1,
+        }
     }
 
     fn warning(name: &'static str, finding: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
@@ -82,6 +113,10 @@ impl Check {
 
     fn of(self, environment: EnvironmentId) -> Self {
         Self { environment: Some(environment), ..self }
+    }
+
+    fn about(self, area: Area, count: u32) -> Self {
+        Self { area: Some(area), count, ..self }
     }
 }
 
@@ -107,25 +142,7 @@ impl Engine {
             ));
         }
         for view in environments.into_iter().take(MAX_ENVIRONMENTS) {
-            let id = view.environment.id;
-            let mut found = providers::checks(view);
-            if !self.options.allow_other_provider_hosts {
-                found.extend(providers::other_hosts(view));
-            }
-            match self.store.provider_checks(id).await {
-                Ok(records) => {
-                    found.extend(records.iter().flat_map(|record| providers::last_check(record, view)));
-                }
-                Err(error) => found.push(unreachable(&error)),
-            }
-            match self.store.attention(id, MAX_COUNTED).await {
-                Ok(attention) => {
-                    found.extend(attention_checks(&attention));
-                    found.extend(disputes::check(&attention, asked_at));
-                }
-                Err(error) => found.push(unreachable(&error)),
-            }
-            checks.extend(found.into_iter().map(|check| check.of(id)));
+            checks.extend(self.environment_checks(view).await);
         }
         checks
     }
@@ -150,6 +167,13 @@ impl Engine {
         if self.options.allow_other_provider_hosts {
             let advice = "leave TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS unset in production: whoever may change the configuration could have credentials and bank details sent elsewhere";
             checks.push(Check::warning("providers", "providers may be configured at any host", advice));
+        }
+        let dropped = self.dropped_requests();
+        if dropped > 0 {
+            let advice = "the database was too slow for the request log; payments did not wait for it";
+            let finding =
+                format!("{dropped} calls are missing in the request log of this node since it started");
+            checks.push(Check::warning("requests", finding, advice));
         }
         checks
     }
@@ -289,55 +313,6 @@ fn backlog_check(backlog: Backlog, now: Timestamp) -> Check {
     } else {
         Check::ok("resolver", finding)
     }
-}
-
-fn attention_checks(attention: &Attention) -> Vec<Check> {
-    let counted = [
-        (
-            attention.waiting_payments,
-            "payments",
-            "card payments are pending",
-            "see `tollgate payments list --waiting`",
-        ),
-        (
-            attention.waiting_transfers,
-            "payments",
-            "transfers are pending",
-            "see `tollgate payments list --waiting`",
-        ),
-        (
-            attention.open_exceptions,
-            "exceptions",
-            "discrepancies with a provider are open",
-            "review them with `tollgate exceptions list` and resolve each",
-        ),
-        (
-            attention.parked_deliveries,
-            "events",
-            "deliveries failed",
-            "`tollgate events deliveries --state parked`, then `tollgate events resend`",
-        ),
-        (
-            attention.disabled_endpoints,
-            "events",
-            "endpoints are disabled",
-            "see `tollgate endpoints list`; run `tollgate endpoints enable ID` once fixed",
-        ),
-        (
-            attention.waiting_provider_events,
-            "webhooks",
-            "provider events are waiting to be applied",
-            "see `tollgate providers events --state waiting`",
-        ),
-        (
-            attention.parked_provider_events,
-            "webhooks",
-            "provider events failed too often and are parked",
-            "see `tollgate providers events --state parked`; retry one with `tollgate providers retry PROVIDER EVENT`",
-        ),
-    ];
-    let found = counted.into_iter().filter(|(count, ..)| *count > 0);
-    found.map(|(count, name, what, advice)| Check::warning(name, format!("{count} {what}"), advice)).collect()
 }
 
 #[cfg(test)]

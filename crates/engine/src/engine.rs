@@ -20,6 +20,7 @@ use crate::{
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
     provider_health::{ProviderHealth, ProviderWatch},
     rekey,
+    request_log::RequestLog,
     sequence::Sequence,
     snapshot::EnvironmentView,
 };
@@ -52,6 +53,7 @@ pub struct Engine {
     pub(crate) instant_rails: InstantRails,
     pub(crate) circuits: Arc<Circuits>,
     pub(crate) key_conflicts: KeyConflicts,
+    pub(crate) request_log: RequestLog,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
     pub(crate) outbox_notify: Notify,
@@ -137,6 +139,7 @@ impl Engine {
             instant_rails: InstantRails::default(),
             circuits: Arc::default(),
             key_conflicts: KeyConflicts::default(),
+            request_log: RequestLog::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),
             delivery_tally: Arc::default(),

@@ -4,6 +4,7 @@
 //! quotes) read only the immutable [`Snapshot`] that [`Directory`] swaps when something changed.
 
 mod ach;
+mod activity;
 mod backoff;
 mod books;
 mod card;
@@ -13,6 +14,7 @@ mod configure;
 mod directory;
 mod doctor;
 mod engine;
+mod export;
 mod failpoint;
 mod host;
 mod key_conflicts;
@@ -31,6 +33,7 @@ mod rate_limiter;
 mod record;
 mod rekey;
 mod replay;
+mod request_log;
 mod resolver;
 mod route;
 mod search;
@@ -46,6 +49,7 @@ pub use ach::{
     Bank, CancelError, CorrectedAccount, CustomerToken, IssueTokenError, IssuedToken, Preview, TokenError,
     TransferCanceled, TransferCreated, TransferError, TransferRead, TransferRequest, notifications_of_change,
 };
+pub use activity::ACTIVITY;
 pub use books::{EnvironmentStatement, Statement};
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,
@@ -56,7 +60,7 @@ pub use circuits::{CircuitOpen, CircuitStatus, Circuits};
 pub use clock::SystemClock;
 pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
 pub use directory::{Directory, FOLLOW_POLL};
-pub use doctor::{Check, CheckStatus};
+pub use doctor::{Area, Check, CheckStatus, ProviderReadiness};
 pub use engine::{Engine, StartError};
 pub use host::Process;
 pub use keys::{KeyError, NewKey};
@@ -70,7 +74,7 @@ pub use outbox::{
 pub use people::{CredentialError, NewUser, NewUserToken, UserError};
 pub use provider_account::UseAccountError;
 pub use provider_check::{CheckedProvider, ProviderCheckError};
-pub use provider_health::ProviderHealth;
+pub use provider_health::{ProviderHealth, ProviderIncident, ProviderState};
 pub use quote::{Quote, QuoteExplanation, QuoteRequest, explain, quote};
 pub use rate_limiter::{AddressRateLimiter, RateLimitExceeded, RateLimiter};
 pub use rekey::{RekeyError, RekeyProgress};

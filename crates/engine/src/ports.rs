@@ -11,6 +11,7 @@ mod people;
 mod provider;
 mod provider_check;
 mod reporting;
+mod request_log;
 mod sealed;
 mod security;
 mod store;
@@ -41,7 +42,10 @@ pub use provider::{
     WebhookReader,
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
-pub use reporting::{Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit};
+pub use reporting::{
+    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, SearchCursor, SearchHit,
+};
+pub use request_log::{ErrorGroup, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore};
 pub use sealed::{SealedKind, SealedPlace, SealedStore, SealedValue};
 pub use security::{ChangeOrigin, KeyAction, KeyChange, SealingKey, SecurityStore};
 pub use store::{

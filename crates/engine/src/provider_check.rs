@@ -101,7 +101,7 @@ impl Engine {
             currencies: &configuration.fees.currencies(channels, Some(&provider.name)),
         };
         let (checks, logs) = adapter.check(subject).await;
-        self.note_calls(environment, &provider.name, &logs);
+        self.note_calls(environment, &provider.name, None, &logs);
         Ok(checks)
     }
 
@@ -121,7 +121,7 @@ impl Engine {
         let secret = Secret::new(HEXLOWER.encode(&secret));
         let made = adapter.register_webhook(provider, NewWebhook { url: &url, key: &key, secret: &secret });
         let made = made.await;
-        self.note_calls(environment, &provider.name, &made.logs);
+        self.note_calls(environment, &provider.name, None, &made.logs);
         let registered = match made.outcome {
             Ok(registered) => registered,
             Err(error) => return Ok((not_registered(&error), None)),

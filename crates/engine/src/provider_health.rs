@@ -1,5 +1,7 @@
 //! How providers have answered this node lately: counted by the minute, kept for an hour.
 
+mod incident;
+
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Mutex, PoisonError},
@@ -8,6 +10,8 @@ use std::{
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 
 use crate::ports::{CallLog, Try};
+use incident::Failures;
+pub use incident::{ProviderIncident, ProviderState};
 
 const MINUTE_MILLIS: i64 = 60_000;
 /// How many minutes are kept.
@@ -36,23 +40,51 @@ struct Minute {
     classes: [u64; BOUNDS.len() + 1],
 }
 
+/// What this node has seen of one provider.
+#[derive(Debug, Default)]
+struct Seen {
+    minutes: VecDeque<Minute>,
+    failures: Option<Failures>,
+}
+
 /// What this node has seen of every provider.
 #[derive(Debug, Default)]
 pub(crate) struct ProviderWatch {
-    seen: Mutex<HashMap<(EnvironmentId, String), VecDeque<Minute>>>,
+    seen: Mutex<HashMap<(EnvironmentId, String), Seen>>,
 }
 
 impl ProviderWatch {
-    /// Takes note of what was asked of a provider.
-    pub(crate) fn note(&self, environment: EnvironmentId, provider: &str, logs: &[CallLog]) {
+    /// Takes note of what was asked of a provider, and for which payment.
+    pub(crate) fn note(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        payment: Option<[u8; 16]>,
+        logs: &[CallLog],
+    ) {
         if logs.is_empty() {
             return;
         }
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let minutes = seen.entry((environment, provider.to_owned())).or_default();
-        for exchange in logs.iter().flat_map(|log| &log.tries) {
-            count(minutes, exchange);
+        let seen = seen.entry((environment, provider.to_owned())).or_default();
+        for log in logs {
+            for exchange in &log.tries {
+                count(&mut seen.minutes, exchange);
+                incident::follow(&mut seen.failures, log.operation, exchange, payment);
+            }
         }
+    }
+
+    /// The failures that are not over at `now`.
+    pub(crate) fn incident(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        now: Timestamp,
+    ) -> Option<ProviderIncident> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let failures = seen.get(&(environment, provider.to_owned()))?.failures.as_ref()?;
+        failures.incident(now)
     }
 
     /// How a provider has answered in the hour before `now`.
@@ -63,7 +95,7 @@ impl ProviderWatch {
         now: Timestamp,
     ) -> ProviderHealth {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(minutes) = seen.get(&(environment, provider.to_owned())) else {
+        let Some(Seen { minutes, .. }) = seen.get(&(environment, provider.to_owned())) else {
             return ProviderHealth::default();
         };
         let oldest = minute_of(now).saturating_sub(i64::try_from(MINUTES).unwrap_or(i64::MAX));
@@ -154,9 +186,9 @@ mod tests {
         let environment = EnvironmentId::from_bytes([1; 16]);
         for n in 0..100 {
             let status = if n % 10 == 0 { Some(503) } else { Some(402) };
-            watch.note(environment, "a", &[log(n * 1_000, if n < 60 { 8 } else { 700 }, status)]);
+            watch.note(environment, "a", None, &[log(n * 1_000, if n < 60 { 8 } else { 700 }, status)]);
         }
-        watch.note(environment, "a", &[log(100_000, 1, None)]);
+        watch.note(environment, "a", None, &[log(100_000, 1, None)]);
         let health = watch.health(environment, "a", Timestamp::from_unix_millis(200_000));
         assert_eq!((health.exchanges, health.failures), (101, 11));
         assert_eq!((health.median_millis, health.slow_millis), (Some(10), Some(1_000)));

@@ -1,12 +1,13 @@
-//! Searching payments, totals by hour, and what needs attention.
+//! Searching payments, and totals by hour.
 
-use std::collections::BTreeMap;
+mod query_text;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use tollgate_domain::{
-    Minor, PaymentMethod, ServiceReference, Timestamp,
+    PaymentMethod, ServiceReference, Timestamp,
     card::{CardOrder, Preparation},
-    id::{EnvironmentId, PaymentId},
-    search::{amount_term, customer_term, metadata_term, text_term},
+    id::{EnvironmentId, EventId, PaymentId, RefundId, RequestId},
     transaction::{Status, Transaction},
 };
 
@@ -16,8 +17,8 @@ use crate::{
     card::ReadError,
     engine::Engine,
     ports::{
-        Activity, Attention, CardPayment, DeliveryQuery, Event, EventDelivery, EventQuery, EventsFrom,
-        PaymentFilter, SearchCursor, SearchHit, StoreError,
+        Activity, CardPayment, DeliveryQuery, Event, EventDelivery, EventQuery, EventsFrom, PaymentCustomer,
+        PaymentFilter, RequestFilter, SearchCursor, SearchHit, StoreError, TransactionFilter,
     },
 };
 
@@ -26,16 +27,19 @@ const MAX_CHECKED: usize = 1_000;
 /// Card payments that are looked at for one slice of those nobody has paid; each is read with all that belongs to it.
 const MAX_UNPAID: usize = 300;
 const READ_AT_ONCE: u32 = 100;
-/// Each kind of thing that waits for a person is counted up to this.
-const MAX_COUNTED: u32 = 1_000;
+/// Payments that are found by a part of their reference.
+const MAX_NAMED: u32 = 50;
+/// Terms that are looked up because they begin with what was typed.
+const MAX_BEGUN: u32 = 20;
 /// Events about one payment, and deliveries of one event, that are shown.
 const MAX_EVENTS: u32 = 100;
 
 /// What is looked for; everything that is given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct PaymentSearch {
-    /// A reference, an amount, a name or address of the customer, `key=value` or a value of the metadata, a provider's
-    /// name for the payment, or the id of the request that made it.
+    /// A reference, an amount (`1044.44 USD`), a name or address of the customer, a word of the description, `key=value` or a
+    /// value of the metadata, the last four digits of a bank account, or the ID of a request, an event, a refund, a dispute
+    /// or of something at the provider; also the beginning of a reference, a name, an address or a value.
     pub text: String,
     /// Its transaction in this status.
     pub status: Option<Status>,
@@ -60,16 +64,48 @@ pub enum FoundPayment {
     Preparation(Box<CardPayment>),
 }
 
+impl FoundPayment {
+    /// What callers know it by.
+    pub fn reference(&self) -> ServiceReference {
+        match self {
+            Self::Transaction(transaction) => transaction.reference,
+            Self::Preparation(payment) => ServiceReference::Card(payment.order.id),
+        }
+    }
+}
+
+impl From<&PaymentSearch> for TransactionFilter {
+    /// What of it holds for transactions, whatever their texts.
+    fn from(search: &PaymentSearch) -> Self {
+        Self {
+            status: search.status,
+            method: search.method,
+            provider: search.provider.clone(),
+            created_from: search.created_from,
+            created_before: search.created_before,
+        }
+    }
+}
+
+/// Whether a text can be a provider's name for something: one word with a digit in it.
+fn is_name(text: &str) -> bool {
+    text.len() >= 8
+        && text.bytes().all(|byte| byte.is_ascii_graphic())
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 impl PaymentSearch {
     /// Whether a payment passes the filters, whatever its texts.
     fn wants(&self, found: &FoundPayment) -> bool {
-        let (status, preparation, method, provider, at) = match found {
+        let (status, preparation, method, provider, at, currency) = match found {
             FoundPayment::Transaction(it) => {
-                (Some(it.state.status), None, it.reference.method(), &it.provider, it.created_at)
+                let method = it.reference.method();
+                (Some(it.state.status), None, method, &it.provider, it.created_at, it.currency)
             }
             FoundPayment::Preparation(it) => {
                 let (order, preparation) = (&it.order, it.progress.preparation);
-                (None, Some(preparation), PaymentMethod::WebCard, &order.provider, order.created_at)
+                let (provider, at) = (&order.provider, order.created_at);
+                (None, Some(preparation), PaymentMethod::WebCard, provider, at, order.currency)
             }
         };
         self.status.is_none_or(|wanted| status == Some(wanted))
@@ -78,36 +114,8 @@ impl PaymentSearch {
             && self.provider.as_ref().is_none_or(|wanted| provider == wanted)
             && self.created_from.is_none_or(|from| at >= from)
             && self.created_before.is_none_or(|before| at < before)
+            && query_text::currency(&self.text).is_none_or(|wanted| currency == wanted)
     }
-
-    /// The texts of the index that may be meant.
-    fn terms(&self) -> Vec<String> {
-        let text = self.text.trim();
-        let mut terms: Vec<String> = amounts_meant(text).into_iter().map(amount_term).collect();
-        terms.extend(text.split_once('=').and_then(|(key, value)| metadata_term(key, value)));
-        terms.extend(customer_term(text));
-        terms.extend(text_term(text));
-        terms
-    }
-}
-
-/// The amounts in minor units that a number may mean: as it is, and as a number of whole units with two or three places.
-fn amounts_meant(text: &str) -> Vec<Minor> {
-    let digits: String = text.chars().filter(|c| *c != ',').collect();
-    let (whole, part) = digits.split_once('.').unwrap_or((&digits, ""));
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !is_number(whole) || !is_number(part) || digits.len() > 19 {
-        return Vec::new();
-    }
-    let scaled = |places: usize| {
-        if part.len() > places {
-            return None;
-        }
-        let text = format!("{whole}{part:0<places$}");
-        text.parse().ok().and_then(Minor::new)
-    };
-    let as_it_is = if part.is_empty() { scaled(0) } else { None };
-    as_it_is.into_iter().chain(scaled(2)).chain(scaled(3).filter(|_| part.len() == 3)).collect()
 }
 
 impl Engine {
@@ -123,7 +131,16 @@ impl Engine {
             let found = self.found_payment(environment, reference).await?;
             return Ok((found.into_iter().filter(|found| search.wants(found)).collect(), None));
         }
-        let terms = search.terms();
+        let named = self.named_payments(environment, &search.text).await?;
+        if !named.is_empty() {
+            let mut payments = Vec::new();
+            for reference in named {
+                payments.extend(self.found_payment(environment, reference).await?);
+            }
+            payments.retain(|found| search.wants(found));
+            return Ok((payments, None));
+        }
+        let terms = self.terms_meant(environment, &search.text).await?;
         let (mut payments, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
         loop {
             let slice = self.find_any(environment, &terms, before, limit).await?;
@@ -147,6 +164,69 @@ impl Engine {
                 return Ok((payments, before));
             }
         }
+    }
+
+    /// The payments that a text names without the index: by the ID of a refund, an event, a request, a dispute or of
+    /// something at a provider, or by the beginning of their reference.
+    async fn named_payments(
+        &self,
+        environment: EnvironmentId,
+        text: &str,
+    ) -> Result<BTreeSet<ServiceReference>, StoreError> {
+        let text = text.trim();
+        let mut named = BTreeSet::new();
+        if let Ok(id) = text.parse::<EventId>() {
+            named.extend(self.store.find_event(environment, id).await?.map(|event| event.reference));
+        } else if let Ok(id) = text.parse::<RefundId>() {
+            named.extend(self.store.payment_of_refund(environment, id).await?.map(ServiceReference::Card));
+        } else if let Ok(id) = text.parse::<RequestId>() {
+            let filter = RequestFilter { request: Some(id), ..RequestFilter::default() };
+            let calls = self.store.requests(environment, &filter, None, 1).await?;
+            named.extend(
+                calls.into_iter().filter_map(|call| call.reference?.parse::<ServiceReference>().ok()),
+            );
+        } else if let Some((first, last)) = query_text::references(text) {
+            named.extend(self.store.references_between(environment, first, last, MAX_NAMED).await?);
+        } else if is_name(text) {
+            named.extend(self.store.payment_of_dispute(environment, text).await?.map(ServiceReference::Card));
+            let view = self.view(environment);
+            for provider in view.iter().flat_map(|view| view.configuration.providers.iter()) {
+                let found = match provider.adapter.method() {
+                    PaymentMethod::WebCard => {
+                        let found = self.store.payment_of_object(environment, &provider.name, text).await?;
+                        found.map(ServiceReference::Card)
+                    }
+                    PaymentMethod::Ach => {
+                        let found = self.store.transfer_of_object(environment, &provider.name, text).await?;
+                        found.map(ServiceReference::Ach)
+                    }
+                };
+                named.extend(found);
+            }
+        }
+        Ok(named)
+    }
+
+    /// The terms of the index that are meant: exactly this text, or else those that begin with it.
+    async fn terms_meant(&self, environment: EnvironmentId, text: &str) -> Result<Vec<String>, StoreError> {
+        let terms = query_text::terms(text);
+        if !self.find_any(environment, &terms, None, 1).await?.is_empty() {
+            return Ok(terms);
+        }
+        let mut begun = Vec::new();
+        for prefix in query_text::prefixes(text) {
+            begun.extend(self.store.search_terms(environment, &prefix, MAX_BEGUN).await?);
+        }
+        Ok(begun)
+    }
+
+    /// Whom these payments are from or for.
+    pub async fn customers_of(
+        &self,
+        environment: EnvironmentId,
+        references: &[ServiceReference],
+    ) -> Result<Vec<PaymentCustomer>, StoreError> {
+        self.store.customers_of(environment, references).await
     }
 
     /// Lets a preparation be found of which nothing came. That is a help for people: if it fails, the payment is still found by
@@ -274,37 +354,5 @@ impl Engine {
         until: Timestamp,
     ) -> Result<Vec<Activity>, StoreError> {
         self.store.activity(environment, from, until).await
-    }
-
-    /// What waits in an environment for a person.
-    pub async fn attention(&self, environment: EnvironmentId) -> Result<Attention, StoreError> {
-        self.store.attention(environment, MAX_COUNTED).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_may_mean_minor_units_or_whole_ones() {
-        let meant = |text: &str| amounts_meant(text).into_iter().map(Minor::get).collect::<Vec<_>>();
-        assert_eq!(meant("105"), [105, 10_500]);
-        assert_eq!(meant("105.5"), [10_550]);
-        assert_eq!(meant("1,105.50"), [110_550]);
-        assert_eq!(meant("1.234"), [1_234]);
-        assert!(meant("1.2345").is_empty());
-        for text in ["", "abc", "-5", "1.2.3", "1e5", "99999999999999999999"] {
-            assert!(meant(text).is_empty(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_text_is_looked_for_in_every_way_it_may_be_meant() {
-        let terms = |text: &str| PaymentSearch { text: text.to_owned(), ..PaymentSearch::default() }.terms();
-        assert_eq!(terms(" Ada@Example.com "), ["customer:ada@example.com", "text:ada@example.com"]);
-        assert!(terms("orderId=A-17").contains(&"metadata:orderid=a-17".to_owned()));
-        assert!(terms("17").contains(&"amount:1700".to_owned()));
-        assert!(terms("  ").is_empty());
     }
 }

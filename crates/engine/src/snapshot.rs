@@ -2,7 +2,10 @@
 
 mod people;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
@@ -41,6 +44,8 @@ pub struct LiveKey {
     pub environment: Arc<EnvironmentView>,
     /// Its share of requests, where the environment limits them. Survives a change of the configuration.
     pub limiter: Arc<RateLimiter>,
+    /// Quotes that succeeded and are not in the request log yet. Survives a change of the configuration, too.
+    pub quotes: Arc<AtomicU64>,
     digest: Digest,
     expires_at: Option<Timestamp>,
 }
@@ -89,6 +94,11 @@ impl Snapshot {
         all
     }
 
+    /// Every key that was not revoked.
+    pub(crate) fn live_keys(&self) -> impl Iterator<Item = &LiveKey> {
+        self.keys.values().flatten()
+    }
+
     /// The key whose digest a caller's credential has, if it opens anything at this moment.
     pub fn authenticate(&self, presented: Digest, now: Timestamp) -> Result<&LiveKey, KeyRejection> {
         let candidates = self.keys.get(&presented.bucket()).map(Vec::as_slice).unwrap_or_default();
@@ -130,16 +140,18 @@ impl Snapshot {
     pub(crate) fn with(mut self, view: EnvironmentView, records: &[KeyRecord]) -> Self {
         let id = view.environment.id;
         let view = Arc::new(view);
-        let mut limiters = self.take_keys_of(id);
+        let mut meters = self.take_keys_of(id);
         let mut buckets = Vec::new();
         for record in records.iter().filter(|record| record.revoked_at.is_none()) {
             let digest = Digest::from_bytes(record.digest);
             buckets.push(digest.bucket());
+            let (limiter, quotes) = meters.remove(&record.id).unwrap_or_default();
             self.keys.entry(digest.bucket()).or_default().push(LiveKey {
                 id: record.id,
                 kind: record.kind,
                 environment: Arc::clone(&view),
-                limiter: limiters.remove(&record.id).unwrap_or_default(),
+                limiter,
+                quotes,
                 digest,
                 expires_at: record.expires_at,
             });
@@ -150,19 +162,19 @@ impl Snapshot {
 
     /// Takes out an environment's keys and keeps their meters. Looks nowhere but where they are: reading thousands of
     /// environments at start must not look through all keys for each.
-    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, Arc<RateLimiter>> {
+    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, (Arc<RateLimiter>, Arc<AtomicU64>)> {
         let buckets = self.environments.get(&id).map(|held| held.buckets.as_slice()).unwrap_or_default();
-        let mut limiters = HashMap::new();
+        let mut meters = HashMap::new();
         for bucket in buckets {
             let Some(candidates) = self.keys.get_mut(bucket) else { continue };
             for key in candidates.extract_if(.., |key| key.environment.environment.id == id) {
-                limiters.insert(key.id, key.limiter);
+                meters.insert(key.id, (key.limiter, key.quotes));
             }
             if candidates.is_empty() {
                 self.keys.remove(bucket);
             }
         }
-        limiters
+        meters
     }
 }
 

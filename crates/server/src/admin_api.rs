@@ -23,6 +23,7 @@ pub(crate) mod provider_events;
 pub(crate) mod providers;
 pub(crate) mod refunds;
 pub(crate) mod rekey;
+pub(crate) mod requests;
 pub(crate) mod statement;
 mod timeline;
 pub(crate) mod transactions;

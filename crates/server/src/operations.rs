@@ -39,6 +39,7 @@ pub(crate) async fn metrics(State(app): State<SharedApp>) -> ApiResult {
     let version = i64::try_from(directory.snapshot().version().0).unwrap_or(i64::MAX);
     app.metrics.directory_version.set(version);
     app.metrics.directory_in_step.set(i64::from(directory.is_in_step()));
+    app.metrics.set_dropped_requests(app.engine.dropped_requests());
     let text = app.metrics.render().map_err(|error| ApiError::internal(error.to_string()))?;
     let mut response = Response::new(Body::from(text));
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

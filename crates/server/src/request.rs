@@ -2,6 +2,7 @@
 
 pub(crate) mod auth;
 pub(crate) mod body;
+pub(crate) mod call_notes;
 pub(crate) mod context;
 pub(crate) mod fields;
 pub(crate) mod idempotency_key;

@@ -3,6 +3,7 @@
 use axum::{
     Router,
     extract::Request,
+    response::Redirect,
     routing::{MethodRouter, delete, get, patch, post, put},
 };
 use http::Method;
@@ -16,7 +17,8 @@ use crate::{
         applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events,
         exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments,
         provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, rekey,
-        statement, transactions as admin_transactions, transfers as admin_transfers, users, wallets,
+        requests, statement, transactions as admin_transactions, transfers as admin_transfers, users,
+        wallets,
     },
     app::SharedApp,
     checkout_pages,
@@ -118,6 +120,7 @@ operations! {
     "admin_transfer_cancel" POST "/admin/v1/environments/{environment}/transactions/{reference}/cancel" post admin_transfers::cancel, Some(ManagePayments);
     "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create, Some(Refund);
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list, Some(Read);
+    "payment_export" GET "/admin/v1/environments/{environment}/payments.csv" get admin_transactions::export, Some(Permission::Read);
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read, Some(Read);
     "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account, Some(ManagePayments);
     "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account, Some(ManagePayments);
@@ -134,6 +137,7 @@ operations! {
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve, Some(ManagePayments);
     "provider_event_list" GET "/admin/v1/environments/{environment}/provider-events" get provider_events::list, Some(Read);
     "provider_event_retry" POST "/admin/v1/environments/{environment}/provider-events/{provider}/{event}/retry" post provider_events::retry, Some(Resend);
+    "request_list" GET "/admin/v1/environments/{environment}/requests" get requests::list, Some(Permission::Read);
     "event_endpoint_create" POST "/admin/v1/environments/{environment}/event-endpoints" post event_endpoints::create, Some(Configure);
     "event_endpoint_list" GET "/admin/v1/environments/{environment}/event-endpoints" get event_endpoints::list, Some(Read);
     "event_endpoint_read" GET "/admin/v1/environments/{environment}/event-endpoints/{endpoint}" get event_endpoints::read, Some(Read);
@@ -163,6 +167,8 @@ pub(crate) fn router(app: SharedApp) -> Router {
     let known = OPERATIONS.iter().filter(|operation| !operation.path.is_empty());
     known
         .fold(Router::new(), |router, operation| router.route(operation.path, (operation.handler)()))
+        // What a browser makes of an address that was typed with a slash.
+        .route("/docs/", get(async || Redirect::permanent("/docs")))
         .fallback(unknown_path)
         .method_not_allowed_fallback(other_method)
         .with_state(app)

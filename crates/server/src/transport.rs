@@ -6,5 +6,6 @@ pub(crate) mod listen;
 pub(crate) mod metrics;
 pub(crate) mod own_host;
 pub(crate) mod poll_on_wake;
+pub(crate) mod request_log;
 pub(crate) mod service;
 pub(crate) mod stream;

@@ -10,7 +10,7 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
+        PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
     },
     ledger::{Balances, Movement},
     limit::LimitUse,
@@ -264,6 +264,14 @@ through! {
         Read find_payments(
             environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
         ) -> Vec<SearchHit>;
+        Read search_terms(environment: EnvironmentId, prefix: &str, limit: u32) -> Vec<String>;
+        Read references_between(
+            environment: EnvironmentId, first: ServiceReference, last: ServiceReference, limit: u32
+        ) -> Vec<ServiceReference>;
+        Read payment_of_dispute(environment: EnvironmentId, dispute: &str) -> Option<PaymentId>;
+        Read customers_of(
+            environment: EnvironmentId, references: &[ServiceReference]
+        ) -> Vec<PaymentCustomer>;
         Read activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
         Read past_payments(
             environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32
@@ -274,6 +282,18 @@ through! {
     // A help for people, of which nothing else depends: no fault is drawn for it.
     async fn index_payment(&self, environment: EnvironmentId, id: PaymentId) -> Result<(), StoreError> {
         self.inner.index_payment(environment, id).await
+    }
+}
+
+through! {
+    RequestLogStore {
+        Write record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount]) -> ();
+        Read requests(
+            environment: EnvironmentId, filter: &RequestFilter, before: Option<RequestId>, limit: u32
+        ) -> Vec<LoggedRequest>;
+        Read request_errors(environment: EnvironmentId, since: Timestamp, most: u32) -> Vec<ErrorGroup>;
+        Read quote_counts(environment: EnvironmentId, from: Timestamp) -> Vec<QuoteCount>;
+        Write forget_requests(environment: EnvironmentId, before: Timestamp, limit: u32) -> u64;
     }
 }
 

@@ -35,6 +35,7 @@ pub mod payments;
 pub mod people;
 pub mod records;
 pub mod refunds;
+pub mod request_log;
 pub mod resending;
 pub mod reservations;
 pub mod samples;
@@ -166,10 +167,12 @@ macro_rules! conformance_suite {
             records:
                 a_key_keeps_its_first_customer_token, a_payment_without_events_is_indexed_on_request, events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
                 payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
-                attention_is_counted_up_to_a_limit;
+                attention_is_counted_up_to_a_limit, parts_of_references_terms_disputes_and_customers_are_found;
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays;
+            request_log:
+                calls_are_kept_once_and_found_by_every_filter, quotes_of_an_hour_are_added_up;
             sealed: pins_can_be_moved, sealed_values_are_found_by_their_key, a_sealed_value_is_replaced_once;
             security:
                 every_change_of_a_key_says_whose_it_was, a_sealing_key_is_destroyed_once_nothing_needs_it,

@@ -7,6 +7,7 @@ mod outbox;
 mod payments;
 mod people;
 mod records;
+mod request_log;
 mod sealed;
 mod security;
 mod transfers;

@@ -22,6 +22,7 @@ pub(crate) mod people;
 pub(crate) mod postings;
 pub(crate) mod provider_checks;
 pub(crate) mod records;
+pub(crate) mod request_log;
 pub(crate) mod reroute;
 pub(crate) mod resend;
 pub(crate) mod sealed;

@@ -8,8 +8,8 @@ use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
     id::{
         ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId,
-        KeyId, OrganizationId, PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId,
-        TransferId, UserId,
+        KeyId, OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId,
+        TransactionId, TransferId, UserId,
     },
 };
 use uuid::Uuid;
@@ -45,7 +45,7 @@ macro_rules! ids {
 }
 
 ids! {
-        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId, PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId
+        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId
 }
 
 /// One value of a statement. A list of them is an array, which only PostgreSQL knows.

@@ -20,46 +20,44 @@ pub(crate) mod keys;
 mod listen;
 mod moment;
 mod money;
+pub(crate) mod open;
 mod output;
 mod payment_detail;
+mod payment_lists;
 pub(crate) mod payments;
 mod provider_test;
 pub(crate) mod providers;
 pub(crate) mod quote;
 mod reasons;
 pub(crate) mod rekey;
+pub(crate) mod requests;
 mod sandbox_file;
 mod session;
 pub(crate) mod statement;
+pub(crate) mod status;
 mod table;
 pub(crate) mod tenants;
 pub(crate) mod trigger;
 pub(crate) mod users;
 pub(crate) mod wallet;
 
-use clap::Args;
-
 use crate::failure::Failure;
-use session::{Options, Session};
+pub(crate) use session::Options;
+use session::Session;
 
-/// A command of this kind: what every one of them takes, and what is its own.
-#[derive(Debug, Args)]
-pub(crate) struct CommandArgs<T: Args> {
-    #[command(flatten)]
-    options: Options,
-    #[command(flatten)]
-    what: T,
-}
-
-impl<T: Args> CommandArgs<T> {
-    /// Finds the server and has the command done.
-    pub(crate) async fn run<F>(self, command: impl FnOnce(Session, T) -> F) -> Result<(), Failure>
+impl Options {
+    /// Finds the server and has a command done.
+    pub(crate) async fn run<T, F>(
+        self,
+        command: impl FnOnce(Session, T) -> F,
+        asked: T,
+    ) -> Result<(), Failure>
     where
         F: Future<Output = Result<(), Failure>>,
     {
-        let json = self.options.json;
-        let done = match Session::open(self.options) {
-            Ok(session) => command(session, self.what).await,
+        let json = self.json;
+        let done = match Session::open(self) {
+            Ok(session) => command(session, asked).await,
             Err(failure) => Err(failure),
         };
         done.map_err(|failure| if json { failure.for_programs() } else { failure })

@@ -2,9 +2,13 @@
 
 use std::io::{IsTerminal, stderr};
 
+use tollgate_engine::ACTIVITY;
+use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    filter::{LevelFilter, Targets},
+    Layer as _,
+    filter::{LevelFilter, Targets, filter_fn},
+    fmt::{self, format::Writer, time::FormatTime},
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
@@ -16,28 +20,58 @@ const WAITING_LINES: usize = 16_384;
 
 /// The database driver logs the values it binds at `debug`; those are nobody's business, whatever the setting.
 const DRIVER: &str = "tokio_postgres";
+/// Where every call is logged.
+const CALLS: &str = "tollgate_server::transport::edge";
+
+/// Whether a line is shown for every call, webhook and change of status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Shown,
+    Hidden,
+}
 
 /// Starts the log. Dropping the guard writes what still waits.
-pub(crate) fn start(filter: &str) -> Result<WorkerGuard, Failure> {
-    let targets = targets(filter)?;
+pub(crate) fn start(filter: &str, activity: Activity) -> Result<WorkerGuard, Failure> {
+    let is_terminal = stderr().is_terminal();
+    let targets = targets(filter, activity)?;
     let (writer, guard) =
         NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).lossy(true).finish(stderr());
-    let builder =
-        tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(writer).with_target(false);
-    let started = if stderr().is_terminal() {
-        builder.with_ansi(true).finish().with(targets).try_init()
+    let started = if is_terminal {
+        let is_activity = |metadata: &Metadata<'_>| metadata.target() == ACTIVITY;
+        // A call's own line says what its activity says, for programs.
+        let is_doubled = move |metadata: &Metadata<'_>| {
+            activity == Activity::Shown && metadata.target() == CALLS && *metadata.level() >= Level::INFO
+        };
+        let usual = fmt::layer().with_writer(writer.clone()).with_target(false);
+        let usual = usual.with_filter(filter_fn(move |it| !is_activity(it) && !is_doubled(it)));
+        let short = fmt::layer().with_writer(writer).with_target(false).with_level(false).with_timer(Clock);
+        let short = short.with_filter(filter_fn(is_activity));
+        tracing_subscriber::registry().with(targets).with(usual).with(short).try_init()
     } else {
-        let builder = builder.json().flatten_event(true).with_current_span(false).with_span_list(false);
-        builder.finish().with(targets).try_init()
+        let builder = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(writer);
+        let builder = builder.with_target(false).json().flatten_event(true);
+        builder.with_current_span(false).with_span_list(false).finish().with(targets).try_init()
     };
     started.map_err(|error| Failure::new(format!("cannot start the log: {error}")))?;
     Ok(guard)
 }
 
+/// The time of day where the person sits.
+struct Clock;
+
+impl FormatTime for Clock {
+    fn format_time(&self, out: &mut Writer<'_>) -> std::fmt::Result {
+        write!(out, "{}", jiff::Zoned::now().strftime("%H:%M:%S"))
+    }
+}
+
 /// Reads `info,tollgate_store=debug`. A word that is no level would be taken for a target and leave the log empty, so that
 /// it is refused instead.
-fn targets(filter: &str) -> Result<Targets, Failure> {
+fn targets(filter: &str, activity: Activity) -> Result<Targets, Failure> {
     let mut targets = Targets::new().with_target(DRIVER, LevelFilter::INFO);
+    if activity == Activity::Hidden {
+        targets = targets.with_target(ACTIVITY, LevelFilter::OFF);
+    }
     for part in filter.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (target, word) = part.split_once('=').map_or((None, part), |(target, word)| (Some(target), word));
         let level = level(word).filter(|_| target.is_none_or(is_module));
@@ -75,7 +109,7 @@ mod tests {
 
     #[test]
     fn levels_and_modules_are_read() {
-        let read = |filter: &str| targets(filter).unwrap();
+        let read = |filter: &str| targets(filter, Activity::Hidden).unwrap();
         let level = |filter: &str| read(filter).default_level();
         assert_eq!(level("warn"), Some(LevelFilter::WARN));
         assert_eq!(level("DEBUG, tollgate_engine=trace"), Some(LevelFilter::DEBUG));
@@ -93,10 +127,19 @@ mod tests {
     }
 
     #[test]
+    fn activity_is_for_the_sandbox_and_for_those_who_ask() {
+        let shows = |filter: &str, activity| {
+            targets(filter, activity).unwrap().would_enable(ACTIVITY, &tracing::Level::INFO)
+        };
+        assert!(shows("info", Activity::Shown) && !shows("warn", Activity::Shown));
+        assert!(!shows("trace", Activity::Hidden) && shows("warn,activity=info", Activity::Hidden));
+    }
+
+    #[test]
     fn what_would_silence_the_log_is_refused() {
         for filter in ["verbose", "info,tollgate_store", "info,a=loud", "=debug", "a[span]=debug", "7", "a="]
         {
-            let refused = targets(filter).map(drop).unwrap_err().to_string();
+            let refused = targets(filter, Activity::Hidden).map(drop).unwrap_err().to_string();
             assert!(refused.contains("TOLLGATE_LOG has `"), "{filter}: {refused}");
         }
     }

@@ -16,8 +16,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
-    CommandArgs, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys,
-    payments, providers, quote, rekey, statement, tenants, trigger, users, wallet,
+    Options, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys, open,
+    payments, providers, quote, rekey, requests, statement, status, tenants, trigger, users, wallet,
 };
 use failure::Failure;
 
@@ -33,10 +33,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// TOLLGATE_ADMIN_TOKEN, TOLLGATE_MASTER_KEY and TOLLGATE_LOG.
 ///
 /// Commands that talk to a server use TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or the sandbox's sandbox.json. All of them
-/// accept --json and --environment.
+/// accept --json and --environment, before or after the command.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, about, long_about, verbatim_doc_comment)]
 struct Arguments {
+    #[command(flatten)]
+    options: Options,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -57,49 +59,70 @@ enum Command {
         what: Generated,
     },
     /// Apply a configuration document: show the changes, then confirm.
-    Apply(CommandArgs<apply::Apply>),
+    Apply(apply::Apply),
     /// Print the current configuration in the format `apply` reads.
-    Export(CommandArgs<export::Export>),
+    Export(export::Export),
     /// Show configuration history and restore versions.
-    Config(CommandArgs<config::Config>),
+    Config(config::Config),
     /// Show providers, missing settings and webhook URLs.
-    Providers(CommandArgs<providers::Providers>),
+    Providers(providers::Providers),
     /// List and create organizations.
-    Organizations(CommandArgs<tenants::Organizations>),
+    Organizations(tenants::Organizations),
     /// List and create applications.
-    Applications(CommandArgs<tenants::Applications>),
+    Applications(tenants::Applications),
     /// List and create environments.
-    Environments(CommandArgs<tenants::Environments>),
+    Environments(tenants::Environments),
     /// List, issue, rotate and revoke keys.
-    Keys(CommandArgs<keys::Keys>),
+    Keys(keys::Keys),
     /// List, add and remove users, issue and revoke their personal tokens.
-    Users(CommandArgs<users::Users>),
+    Users(users::Users),
     /// List payments and show one in detail.
-    Payments(CommandArgs<payments::Payments>),
+    Payments(payments::Payments),
     /// Quote the route and fees of a payment.
-    Quote(CommandArgs<quote::Payment>),
+    Quote(quote::Payment),
     /// Explain a quote rule by rule and step by step.
-    Explain(CommandArgs<quote::Payment>),
+    Explain(quote::Payment),
     /// Show wallets, add or withdraw funds, list postings.
-    Wallet(CommandArgs<wallet::Wallet>),
+    Wallet(wallet::Wallet),
     /// List and resolve discrepancies with providers.
-    Exceptions(CommandArgs<exceptions::Exceptions>),
+    Exceptions(exceptions::Exceptions),
     /// List, resend and stream webhook events.
-    Events(CommandArgs<events::Events>),
+    Events(events::Events),
     /// Manage webhook endpoints.
-    Endpoints(CommandArgs<endpoints::Endpoints>),
+    Endpoints(endpoints::Endpoints),
     /// Check for problems: disk, clocks, providers, stuck work.
-    Doctor(CommandArgs<doctor::Doctor>),
+    Doctor(doctor::Doctor),
+    /// Show on one screen how an environment stands.
+    Status(status::Status),
+    /// List client API calls and follow them live.
+    Requests(requests::Requests),
+    /// Print or open the console page of a payment, an event or a section.
+    Open(open::Open),
+    /// Print the version.
+    Version,
     /// Show a month's fees, payments, refunds and disputes of an organization.
-    Statement(CommandArgs<statement::Statement>),
+    Statement(statement::Statement),
     /// Recompute every balance from its entries; fails on any inconsistency.
-    Audit(CommandArgs<audit::Audit>),
+    Audit(audit::Audit),
     /// Encrypt everything under the current master key, so that the previous one can be removed.
-    Rekey(CommandArgs<rekey::Rekey>),
+    Rekey(rekey::Rekey),
     /// Simulate payments, settlements, returns, refunds and disputes in the sandbox.
-    Trigger(CommandArgs<trigger::Trigger>),
+    Trigger(trigger::Trigger),
     /// Print shell completions.
     Completions(completions::Completions),
+}
+
+impl Command {
+    fn asks_a_server(&self) -> bool {
+        !matches!(
+            self,
+            Self::Serve { .. }
+                | Self::Simulator(_)
+                | Self::Generate { .. }
+                | Self::Completions(_)
+                | Self::Version
+        )
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -126,31 +149,43 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
-    let Some(command) = arguments.command else { return within_runtime(sandbox::run()) };
+    let Arguments { options, command } = arguments;
+    if options.json && !command.as_ref().is_some_and(Command::asks_a_server) {
+        let reason = "--json is for commands that ask a server";
+        Arguments::command().error(clap::error::ErrorKind::ArgumentConflict, reason).exit();
+    }
+    let Some(command) = command else { return within_runtime(sandbox::run()) };
     match command {
         Command::Serve { config } => within_runtime(serve::run(config)),
         Command::Simulator(arguments) => within_runtime(simulator::run(arguments)),
-        Command::Apply(asked) => within_runtime(asked.run(apply::run)),
-        Command::Export(asked) => within_runtime(asked.run(export::run)),
-        Command::Config(asked) => within_runtime(asked.run(config::run)),
-        Command::Providers(asked) => within_runtime(asked.run(providers::run)),
-        Command::Organizations(asked) => within_runtime(asked.run(tenants::organizations)),
-        Command::Applications(asked) => within_runtime(asked.run(tenants::applications)),
-        Command::Environments(asked) => within_runtime(asked.run(tenants::environments)),
-        Command::Keys(asked) => within_runtime(asked.run(keys::run)),
-        Command::Users(asked) => within_runtime(asked.run(users::run)),
-        Command::Payments(asked) => within_runtime(asked.run(payments::run)),
-        Command::Quote(asked) => within_runtime(asked.run(quote::quote)),
-        Command::Explain(asked) => within_runtime(asked.run(quote::explain)),
-        Command::Wallet(asked) => within_runtime(asked.run(wallet::run)),
-        Command::Exceptions(asked) => within_runtime(asked.run(exceptions::run)),
-        Command::Events(asked) => within_runtime(asked.run(events::run)),
-        Command::Endpoints(asked) => within_runtime(asked.run(endpoints::run)),
-        Command::Doctor(asked) => within_runtime(asked.run(doctor::run)),
-        Command::Statement(asked) => within_runtime(asked.run(statement::run)),
-        Command::Audit(asked) => within_runtime(asked.run(audit::run)),
-        Command::Rekey(asked) => within_runtime(asked.run(rekey::run)),
-        Command::Trigger(asked) => within_runtime(asked.run(trigger::run)),
+        Command::Apply(asked) => within_runtime(options.run(apply::run, asked)),
+        Command::Export(asked) => within_runtime(options.run(export::run, asked)),
+        Command::Config(asked) => within_runtime(options.run(config::run, asked)),
+        Command::Providers(asked) => within_runtime(options.run(providers::run, asked)),
+        Command::Organizations(asked) => within_runtime(options.run(tenants::organizations, asked)),
+        Command::Applications(asked) => within_runtime(options.run(tenants::applications, asked)),
+        Command::Environments(asked) => within_runtime(options.run(tenants::environments, asked)),
+        Command::Keys(asked) => within_runtime(options.run(keys::run, asked)),
+        Command::Users(asked) => within_runtime(options.run(users::run, asked)),
+        Command::Payments(asked) => within_runtime(options.run(payments::run, asked)),
+        Command::Quote(asked) => within_runtime(options.run(quote::quote, asked)),
+        Command::Explain(asked) => within_runtime(options.run(quote::explain, asked)),
+        Command::Wallet(asked) => within_runtime(options.run(wallet::run, asked)),
+        Command::Exceptions(asked) => within_runtime(options.run(exceptions::run, asked)),
+        Command::Events(asked) => within_runtime(options.run(events::run, asked)),
+        Command::Endpoints(asked) => within_runtime(options.run(endpoints::run, asked)),
+        Command::Doctor(asked) => within_runtime(options.run(doctor::run, asked)),
+        Command::Status(asked) => within_runtime(options.run(status::run, asked)),
+        Command::Requests(asked) => within_runtime(options.run(requests::run, asked)),
+        Command::Open(asked) => within_runtime(options.run(open::run, asked)),
+        Command::Version => {
+            println!("tollgate {}", env!("CARGO_PKG_VERSION"));
+            Ok(())
+        }
+        Command::Statement(asked) => within_runtime(options.run(statement::run, asked)),
+        Command::Audit(asked) => within_runtime(options.run(audit::run, asked)),
+        Command::Rekey(asked) => within_runtime(options.run(rekey::run, asked)),
+        Command::Trigger(asked) => within_runtime(options.run(trigger::run, asked)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),
         Command::Generate { what } => {
             let secret = match what {

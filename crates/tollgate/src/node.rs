@@ -55,15 +55,16 @@ pub(crate) fn app(
     settings: &ServerSettings,
     engine: Engine,
     admin_token: AdminToken,
+    is_sandbox: bool,
 ) -> Result<App, Failure> {
     let courier = HttpCourier::new(settings.courier())
         .map_err(|error| Failure::new(format!("cannot set up TLS for webhook deliveries: {error}")))?;
     let app = App::new(engine, admin_token).with_courier(Arc::new(courier));
     let engine = Arc::clone(app.engine());
     let is_https = engine.public_url().starts_with("https://");
-    let console =
-        tollgate_console::router(Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https));
-    Ok(app.with_console("/console", console))
+    let console = Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https);
+    let console = if is_sandbox { console.for_sandbox() } else { console };
+    Ok(app.with_console("/console", tollgate_console::router(console)))
 }
 
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.

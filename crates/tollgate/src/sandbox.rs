@@ -12,7 +12,7 @@ use std::{
 use axum::Router;
 use serde_json::{Value, json};
 use tollgate_configuration::{Adapter, Configuration, Providers};
-use tollgate_console::Playground;
+use tollgate_console::{Playground, SandboxKeys};
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     id::{ApplicationId, EnvironmentId, OrganizationId},
@@ -25,7 +25,13 @@ use tollgate_simulator::{
 };
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
-use crate::{failure::Failure, logging, node, settings::ServerSettings, welcome};
+use crate::{
+    failure::Failure,
+    logging::{self, Activity},
+    node,
+    settings::ServerSettings,
+    welcome,
+};
 
 /// A million dollars of play money.
 const OPENING_BALANCE_MINOR: u64 = 100_000_000;
@@ -42,7 +48,7 @@ pub(crate) struct Access {
 
 pub(crate) async fn run() -> Result<(), Failure> {
     let settings = ServerSettings::load(None)?.with_local_servers()?;
-    let _log = logging::start(&settings.log)?;
+    let _log = logging::start(&settings.log, Activity::Shown)?;
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen).await?;
     let master_key = master_key(&settings)?;
@@ -53,9 +59,14 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let webhooks = webhook_targets(&engine, access.environment);
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
-    let app = node::app(&settings, engine, admin_token)?
+    let app = node::app(&settings, engine, admin_token, true)?
         .with_key_in_docs(&access.secret_key)
         .with_mounted(SIMULATOR_PATH, mounted);
+    let first_page = tollgate_console::sandbox_page(SandboxKeys {
+        base_url: access.base_url,
+        secret_key: access.secret_key.clone(),
+        publishable_key: access.publishable_key.clone(),
+    });
     let playground = tollgate_console::playground(Playground {
         engine: Arc::clone(app.engine()),
         environment: access.environment,
@@ -63,7 +74,11 @@ pub(crate) async fn run() -> Result<(), Failure> {
         publishable_key: access.publishable_key,
         bank_key: Secret::new(INCREASE_KEY),
     });
-    let app = app.with_mounted("/playground", playground).with_key_pages(&["/docs", "/playground"]);
+    let app = app
+        .with_mounted("/", first_page.clone())
+        .with_mounted("/guides", first_page)
+        .with_mounted("/playground", playground)
+        .with_key_pages(&["/", "/docs", "/playground", "/console/sandbox-sign-in"]);
     let served = node::serve(listener, address, app, settings.limits).await;
     simulator.stop();
     served

@@ -31,6 +31,7 @@ struct File {
     master_key: Option<String>,
     master_key_previous: Option<String>,
     log: Option<String>,
+    first_page: Option<bool>,
     public_url: Option<String>,
     provider_timeout_ms: Option<u64>,
     provider_deadline_ms: Option<u64>,
@@ -64,6 +65,8 @@ pub(crate) struct ServerSettings {
     /// The key that is being rotated away from, or to.
     master_key_previous: Option<Secret>,
     pub(crate) log: String,
+    /// Whether `/` shows people what runs here; the sandbox always does.
+    pub(crate) first_page: bool,
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
     pub(crate) providers: tollgate_providers::ProviderSettings,
@@ -101,6 +104,7 @@ impl ServerSettings {
                 .or(file.master_key_previous)
                 .map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
+            first_page: flag("TOLLGATE_FIRST_PAGE", file.first_page, false)?,
             public_url: text("TOLLGATE_PUBLIC_URL")?
                 .or(file.public_url)
                 .as_deref()

@@ -4,7 +4,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tollgate_simulator::{Config, Simulator, Wire};
 use tracing::info;
 
-use crate::{failure::Failure, logging, node, settings::ServerSettings};
+use crate::{
+    failure::Failure,
+    logging::{self, Activity},
+    node,
+    settings::ServerSettings,
+};
 
 /// Which providers, and where.
 #[derive(Debug, clap::Args)]
@@ -23,7 +28,7 @@ fn provider() -> impl TypedValueParser<Value = Wire> {
 }
 
 pub(crate) async fn run(SimulatorArgs { listen, only }: SimulatorArgs) -> Result<(), Failure> {
-    let _log = logging::start(&ServerSettings::load(None)?.log)?;
+    let _log = logging::start(&ServerSettings::load(None)?.log, Activity::Hidden)?;
     let (listener, address) = node::bind(&listen).await?;
     let origin = format!("http://{address}");
     let config = Config { public_url: origin.clone(), only, ..Config::default() };

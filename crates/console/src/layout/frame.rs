@@ -1,8 +1,10 @@
 //! What stands around every page.
 
 use tollgate_domain::people::{Identity, Permission};
+use tollgate_engine::{Area, Check, CheckStatus};
 
 /// What stands around every page.
+#[derive(Default)]
 pub(crate) struct Frame {
     pub(crate) title: String,
     /// Which entry of the menu is the page's own.
@@ -16,6 +18,83 @@ pub(crate) struct Frame {
     pub(crate) identity: Option<Identity>,
     /// What the last form has to say.
     pub(crate) said: Option<String>,
+    /// What needs a person in this environment, as the doctor sees it.
+    pub(crate) checks: Vec<Check>,
+}
+
+/// An entry of the menu.
+pub(crate) struct MenuEntry {
+    pub(crate) link: String,
+    pub(crate) title: &'static str,
+    pub(crate) is_here: bool,
+    pub(crate) badge: Option<MenuBadge>,
+}
+
+/// How much needs a person behind an entry of the menu.
+pub(crate) struct MenuBadge {
+    pub(crate) count: u32,
+    pub(crate) is_problem: bool,
+}
+
+/// The sections, their page, their name, and what their badge counts.
+const MENU: [(&str, &str, &str, &[Area]); 12] = [
+    ("overview", "", "Overview", &[]),
+    ("payments", "/payments", "Payments", &[]),
+    ("routing", "/routing", "Routing and fees", &[Area::Routing]),
+    ("wallets", "/wallets", "Wallets", &[Area::Wallets]),
+    ("statement", "/statement", "Statement", &[]),
+    ("providers", "/providers", "Providers", &[Area::Providers]),
+    ("events", "/events", "Events", &[Area::Endpoints, Area::Deliveries]),
+    ("disputes", "/disputes", "Disputes", &[Area::Disputes]),
+    ("exceptions", "/exceptions", "Exceptions", &[Area::Exceptions]),
+    ("waiting", "/waiting", "Waiting", &[Area::Waiting]),
+    ("requests", "/requests", "Requests", &[]),
+    ("keys", "/keys", "Keys", &[Area::Keys]),
+];
+
+/// The page that shows what a check is about.
+pub(crate) fn page_of(check: &Check) -> &'static str {
+    match check.area {
+        None => "",
+        Some(Area::Routing) => "/routing",
+        Some(Area::Wallets) => "/wallets",
+        Some(Area::Providers) => "/providers",
+        Some(Area::Endpoints) => "/endpoints",
+        Some(Area::Deliveries) => "/deliveries?state=parked",
+        Some(Area::Disputes) => "/disputes",
+        Some(Area::Exceptions) => "/exceptions",
+        Some(Area::Waiting) => "/waiting",
+        Some(Area::Keys) => "/keys",
+    }
+}
+
+impl Frame {
+    /// The menu with its counts.
+    pub(crate) fn menu(&self) -> Vec<MenuEntry> {
+        let entry = |(section, path, title, areas): (&str, &str, &'static str, &[Area])| MenuEntry {
+            link: format!("{}{path}", self.base),
+            title,
+            is_here: section == self.section,
+            badge: self.badge(areas),
+        };
+        MENU.into_iter().map(entry).collect()
+    }
+
+    /// What does not stand as it should, the worst first.
+    pub(crate) fn needs_attention(&self) -> Vec<&Check> {
+        let mut checks: Vec<_> = self.checks.iter().filter(|check| check.status > CheckStatus::Ok).collect();
+        checks.sort_by_key(|check| std::cmp::Reverse(check.status));
+        checks
+    }
+
+    fn badge(&self, areas: &[Area]) -> Option<MenuBadge> {
+        let is_counted = |check: &&Check| check.area.is_some_and(|area| areas.contains(&area));
+        let checks = self.needs_attention().into_iter().filter(is_counted);
+        let (count, worst) = checks.fold((0_u32, CheckStatus::Ok), |(count, worst), check| {
+            (count.saturating_add(check.count), worst.max(check.status))
+        });
+        (count > 0).then_some(MenuBadge { count, is_problem: worst == CheckStatus::Problem })
+    }
 }
 
 /// What the page offers. What it does not offer is refused all the same.

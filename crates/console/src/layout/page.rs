@@ -77,16 +77,7 @@ impl IntoResponse for PageError {
                 (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong")
             }
         };
-        let frame = Frame {
-            title: title.to_owned(),
-            section: "",
-            base: String::new(),
-            place: String::new(),
-            csrf: String::new(),
-            actor: String::new(),
-            identity: None,
-            said: None,
-        };
+        let frame = Frame { title: title.to_owned(), ..Frame::default() };
         let text =
             ErrorPage { frame, message: self.to_string() }.render().unwrap_or_else(|_| self.to_string());
         let mut response = Html(text).into_response();

@@ -1,18 +1,19 @@
 //! The first page of an environment: how it goes, and what needs a person.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use askama::Template;
-use tollgate_domain::{
-    Currency, PaymentMethod, Timestamp, event::EventKind, id::EnvironmentId, transaction::Status,
+use tollgate_domain::{Currency, Timestamp, event::EventKind, transaction::Status};
+use tollgate_engine::{
+    Check, CheckStatus,
+    ports::{Activity, TransactionFilter},
 };
-use tollgate_engine::ports::{Activity, Attention, TransactionFilter};
 
 use crate::{
     layout::{
         format::{count, money, stamp},
-        frame::Frame,
-        page::{self, Page, PageError},
+        frame::{Frame, page_of},
+        page::{self, Page},
         plot::{self, Bar},
     },
     pages::payments::Row,
@@ -21,7 +22,6 @@ use crate::{
 
 const RECENT: u32 = 8;
 const HOUR_MILLIS: i64 = 3_600_000;
-const DAY: Duration = Duration::from_hours(24);
 
 /// How far back, and in which steps.
 #[derive(Clone, Copy)]
@@ -48,7 +48,8 @@ struct Tab {
 
 struct AttentionItem {
     link: String,
-    count: String,
+    class: &'static str,
+    status: &'static str,
     text: String,
 }
 
@@ -96,10 +97,9 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let step = span.hours.saturating_mul(HOUR_MILLIS);
     let end = now.unix_millis().div_euclid(step).saturating_add(1).saturating_mul(step);
     let begin = end.saturating_sub(span.bars.saturating_mul(step));
-    let day_ago = now.unix_millis().saturating_sub(i64::try_from(DAY.as_millis()).unwrap_or(0));
-    let from = Timestamp::from_unix_millis(begin.min(day_ago));
-    let activity = engine.activity(environment, from, Timestamp::from_unix_millis(end)).await?;
-    let shown: Vec<&Activity> = activity.iter().filter(|cell| cell.hour.unix_millis() >= begin).collect();
+    let (from, until) = (Timestamp::from_unix_millis(begin), Timestamp::from_unix_millis(end));
+    let activity = engine.activity(environment, from, until).await?;
+    let shown: Vec<&Activity> = activity.iter().collect();
 
     let currencies = by_volume(&shown);
     let wanted = signed_in.query("currency").and_then(Currency::parse);
@@ -133,7 +133,6 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         succeeded: sum.succeeded.saturating_add(step.succeeded),
         failed: sum.failed.saturating_add(step.failed),
     });
-    let attention = engine.attention(environment).await?;
     let recent = engine.transactions(environment, &TransactionFilter::default(), None, RECENT).await?;
     page::render(&OverviewPage {
         spans: tabs(
@@ -155,14 +154,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         figures: figures(&steps, total, currency, &label),
         first: label(0),
         last: label(span.bars.saturating_sub(1)),
-        notices: notices(
-            &signed_in,
-            environment,
-            &attention,
-            &activity,
-            Timestamp::from_unix_millis(day_ago),
-        )
-        .await?,
+        notices: notices(&frame),
         recent: recent.iter().map(|transaction| Row::of_transaction(transaction, &frame.base)).collect(),
         frame,
     })
@@ -237,76 +229,24 @@ fn tabs(entries: &[(&str, String, bool)], field: &str, signed_in: &SignedIn) -> 
         .collect()
 }
 
-/// What needs a person, the most pressing first.
-async fn notices(
-    signed_in: &SignedIn,
-    environment: EnvironmentId,
-    attention: &Attention,
-    activity: &[Activity],
-    day_ago: Timestamp,
-) -> Result<Vec<AttentionItem>, PageError> {
-    let base = format!("/console/{environment}");
-    let mut notices = Vec::new();
-    let mut add = |number: u32, link: &str, text: &str| {
-        if number > 0 {
-            let number = if number >= 1_000 { "1,000+".to_owned() } else { number.to_string() };
-            notices.push(AttentionItem {
-                link: format!("{base}/{link}"),
-                count: number,
-                text: text.to_owned(),
-            });
-        }
+/// What needs a person, the most pressing first: what the doctor says of this environment, and nothing else.
+fn notices(frame: &Frame) -> Vec<AttentionItem> {
+    let notice = |check: &Check| AttentionItem {
+        link: format!("{}{}", frame.base, page_of(check)),
+        class: if check.status == CheckStatus::Problem { "bad" } else { "warn" },
+        status: check.status.as_str(),
+        text: capitalized(&check.finding),
     };
-    let waiting = attention.waiting_payments.saturating_add(attention.waiting_transfers);
-    add(waiting, "waiting", "payments and transfers pending confirmation");
-    let due = attention.respond_by.map(|at| format!(", next response due by {}", at.utc_minute()));
-    let disputes = format!("open disputes{}", due.unwrap_or_default());
-    add(attention.open_disputes, "disputes", &disputes);
-    add(attention.open_exceptions, "exceptions", "open discrepancies with a provider");
-    add(attention.parked_deliveries, "deliveries?state=parked", "failed event deliveries");
-    add(attention.disabled_endpoints, "endpoints", "disabled webhook endpoints");
-    add(attention.waiting_provider_events, "providers", "provider events waiting to be applied");
-    add(attention.parked_provider_events, "providers", "parked provider events");
-    let view = signed_in.view(environment)?;
-    for provider in view.configuration.providers.iter() {
-        let missing = provider.missing();
-        if !missing.is_empty() {
-            notices.push(AttentionItem {
-                link: format!("{base}/providers"),
-                count: "!".to_owned(),
-                text: format!("{} is not ready: {} missing", provider.name, missing.join(", ")),
-            });
-        }
-    }
-    for (currency, balances) in signed_in.console.engine.wallets(environment).await? {
-        let spent = spent_since(activity, currency, day_ago);
-        if spent > 0 && i128::from(balances.available.signed()) < spent {
-            notices.push(AttentionItem {
-                link: format!("{base}/wallets/{currency}"),
-                count: "!".to_owned(),
-                text: format!(
-                    "The {currency} wallet has {} available, less than the {} spent in the last 24 hours",
-                    money(balances.available.signed(), currency),
-                    money(spent, currency)
-                ),
-            });
-        }
-    }
-    Ok(notices)
+    frame.needs_attention().into_iter().map(notice).collect()
 }
 
-/// What transfers took out of a wallet since then.
-fn spent_since(activity: &[Activity], currency: Currency, since: Timestamp) -> i128 {
-    let cells = activity.iter().filter(|cell| {
-        cell.currency == currency
-            && cell.method == PaymentMethod::Ach
-            && cell.kind == EventKind::Transaction(Status::Pending)
-            && cell.hour >= since
-    });
-    cells.fold(0, |sum, cell| {
-        let cell = i128::from(cell.principal_minor)
-            .saturating_add(cell.platform_fee_minor.into())
-            .saturating_add(cell.organization_fee_minor.into());
-        sum.saturating_add(cell)
-    })
+/// A finding as a sentence of its own; a provider's name and a URL stay as they are.
+fn capitalized(text: &str) -> String {
+    let is_word =
+        text.split(' ').next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if is_word => first.to_uppercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
 }

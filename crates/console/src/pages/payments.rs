@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use askama::Template;
+use axum::response::{IntoResponse as _, Redirect};
 use data_encoding::HEXLOWER;
 use tollgate_domain::{
-    PaymentMethod, ServiceReference, Timestamp,
+    PaymentMethod, Timestamp,
     card::Preparation,
-    id::{EnvironmentId, PaymentId, TransactionId},
+    id::{EnvironmentId, PaymentId, RequestId, TransactionId},
     transaction::{Status, Transaction},
 };
 use tollgate_engine::{
-    Engine, FoundPayment, PaymentSearch,
+    FoundPayment, PaymentSearch,
     ports::{CardPayment, SearchCursor, TransactionFilter},
 };
 
 use crate::{
     layout::{
-        format::{minor, rfc3339, second, shortened},
+        format::{minor, second, shortened},
         frame::Frame,
         page::{self, Page, PageError},
     },
@@ -25,13 +26,6 @@ use crate::{
 };
 
 const SLICE: u32 = 50;
-/// An export reads so many at a time, as often as this at most, and ends with so many lines.
-const EXPORT_SLICE: u32 = 1_000;
-const MAX_SLICES: usize = 100;
-const MAX_EXPORT_ROWS: usize = 20_000;
-/// And no more text than this: metadata can be long.
-const MAX_EXPORT_BYTES: usize = 32 * 1024 * 1024;
-
 /// A payment's line.
 pub(crate) struct Row {
     pub(crate) at: String,
@@ -168,16 +162,6 @@ impl PaymentQuery {
             created_before: self.until,
         }
     }
-
-    fn filter(&self) -> TransactionFilter {
-        TransactionFilter {
-            status: self.status,
-            method: self.method,
-            provider: self.provider.clone(),
-            created_from: self.from,
-            created_before: self.until,
-        }
-    }
 }
 
 /// A day, which begins at midnight in UTC, or a moment as the API writes it.
@@ -198,6 +182,10 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let frame = signed_in.frame("Payments", "payments").await?;
     let search = PaymentQuery::of(&signed_in);
     let (rows, next) = find(&signed_in, environment, &search, &frame.base).await?;
+    if rows.is_empty() && search.text.parse::<RequestId>().is_ok() {
+        let to = format!("{}/requests?q={}", frame.base, search.text);
+        return Ok(Redirect::to(&to).into_response());
+    }
     let rest = signed_in.query_without("before");
     let view = signed_in.view(environment)?;
     let status = signed_in.query("status").unwrap_or_default().to_owned();
@@ -262,7 +250,8 @@ async fn find(
         return Ok((rows(&found), next.map(|id| id.to_string())));
     }
     let before = before.and_then(|text| text.parse::<TransactionId>().ok());
-    let found = engine.transactions(environment, &search.filter(), before, SLICE).await?;
+    let found =
+        engine.transactions(environment, &TransactionFilter::from(&search.search()), before, SLICE).await?;
     let last = found.last().map(|transaction| transaction.id.to_string()).filter(|_| found.len() == full);
     Ok((found.iter().map(|transaction| Row::of_transaction(transaction, base)).collect(), last))
 }
@@ -271,171 +260,17 @@ fn read_place(text: &str) -> Option<SearchCursor> {
     HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
-/// What an export has of a payment.
-const COLUMNS: [&str; 18] = [
-    "serviceReference",
-    "createdAt",
-    "updatedAt",
-    "status",
-    "paymentMethod",
-    "provider",
-    "channel",
-    "currency",
-    "amountMinor",
-    "platformFeeMinor",
-    "organizationFeeMinor",
-    "feeMinor",
-    "totalDebitMinor",
-    "refundedMinor",
-    "providerReference",
-    "failureCode",
-    "description",
-    "metadata",
-];
-
-/// A cell for each of the [`COLUMNS`].
-type Line = [String; COLUMNS.len()];
-
-fn write_line(text: &mut String, cells: &[impl AsRef<str>; COLUMNS.len()]) {
-    for (place, cell) in cells.iter().enumerate() {
-        if place > 0 {
-            text.push(',');
-        }
-        text.push_str(cell.as_ref());
-    }
-    text.push_str("\r\n");
-}
-
 /// The list's filters as a table for a spreadsheet.
 pub(crate) async fn export(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
-    let search = PaymentQuery::of(&signed_in);
-    let engine = &signed_in.console.engine;
-    let mut text = String::new();
-    write_line(&mut text, &COLUMNS);
-    let (mut places, mut lines) = (Places::default(), 0_usize);
-    for _ in 0..MAX_SLICES {
-        let (more, is_last) = export_slice(&mut text, engine, environment, &search, &mut places).await?;
-        lines = lines.saturating_add(more);
-        if is_last || lines >= MAX_EXPORT_ROWS || text.len() >= MAX_EXPORT_BYTES {
-            break;
-        }
-    }
+    let search = PaymentQuery::of(&signed_in).search();
+    let text = signed_in.console.engine.export_payments(environment, &search).await?;
     Ok(page::file("payments.csv", "text/csv; charset=utf-8", text))
-}
-
-/// Where an export goes on, in whichever list it reads.
-#[derive(Default)]
-struct Places {
-    found: Option<SearchCursor>,
-    unpaid: Option<PaymentId>,
-    transaction: Option<TransactionId>,
-}
-
-/// Adds the next lines, and tells how many they were and whether they were the last.
-async fn export_slice(
-    text: &mut String,
-    engine: &Engine,
-    environment: EnvironmentId,
-    search: &PaymentQuery,
-    places: &mut Places,
-) -> Result<(usize, bool), PageError> {
-    let full = usize::try_from(EXPORT_SLICE).unwrap_or(usize::MAX);
-    if search.text.is_empty() && search.preparation.is_none() {
-        let filter = search.filter();
-        let slice = engine.transactions(environment, &filter, places.transaction, EXPORT_SLICE).await?;
-        for transaction in &slice {
-            write_line(text, &line_of_transaction(transaction));
-        }
-        places.transaction = slice.last().map(|transaction| transaction.id);
-        return Ok((slice.len(), slice.len() < full));
-    }
-    let (found, is_last);
-    if search.text.is_empty() {
-        (found, places.unpaid) =
-            engine.unpaid_payments(environment, &search.search(), places.unpaid, full).await?;
-        is_last = places.unpaid.is_none();
-    } else {
-        (found, places.found) =
-            engine.search_payments(environment, &search.search(), places.found, full).await?;
-        is_last = places.found.is_none();
-    }
-    for one in &found {
-        match one {
-            FoundPayment::Transaction(transaction) => write_line(text, &line_of_transaction(transaction)),
-            FoundPayment::Preparation(payment) => write_line(text, &line_of_preparation(payment)),
-        }
-    }
-    Ok((found.len(), is_last))
-}
-
-/// Texts that others made up are quoted.
-fn line_of_transaction(transaction: &Transaction) -> Line {
-    let (fee, state) = (transaction.state.amounts(&transaction.fee), &transaction.state);
-    [
-        transaction.reference.to_string(),
-        rfc3339(transaction.created_at),
-        rfc3339(transaction.updated_at),
-        state.status.as_str().to_owned(),
-        ServiceReference::method(transaction.reference).as_str().to_owned(),
-        cell(&transaction.provider),
-        transaction.channel.as_str().to_owned(),
-        transaction.currency.to_string(),
-        fee.principal.to_string(),
-        fee.platform.fee.to_string(),
-        fee.organization.fee.to_string(),
-        fee.fee.to_string(),
-        fee.total_debit.to_string(),
-        state.refunded.to_string(),
-        cell(state.provider_reference.as_deref().unwrap_or_default()),
-        cell(state.failure.as_ref().map_or("", |failure| &failure.code)),
-        cell(transaction.description.as_deref().unwrap_or_default()),
-        cell(&transaction.metadata),
-    ]
-}
-
-/// One that nobody has paid: nothing has become of it yet, but for its preparation.
-fn line_of_preparation(payment: &CardPayment) -> Line {
-    let (order, fee) = (&payment.order, &payment.order.fee);
-    [
-        order.id.to_string(),
-        rfc3339(order.created_at),
-        String::new(),
-        payment.progress.preparation.as_str().to_owned(),
-        PaymentMethod::WebCard.as_str().to_owned(),
-        cell(&order.provider),
-        order.channel.as_str().to_owned(),
-        order.currency.to_string(),
-        fee.principal.to_string(),
-        fee.platform.fee.to_string(),
-        fee.organization.fee.to_string(),
-        fee.fee.to_string(),
-        fee.total_debit.to_string(),
-        "0".to_owned(),
-        cell(""),
-        cell(""),
-        cell(order.description.as_deref().unwrap_or_default()),
-        cell(&order.metadata),
-    ]
-}
-
-/// A text as a cell: quoted, and never a formula.
-fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let guard = if is_formula { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cells_are_quoted_and_no_formulas() {
-        assert_eq!(cell("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(cell("=1+1"), "\"'=1+1\"");
-        assert_eq!(cell(""), "\"\"");
-    }
 
     #[test]
     fn days_and_moments_are_read() {

@@ -55,6 +55,7 @@ struct PlaygroundPage {
 pub fn playground(playground: Playground) -> Router {
     Router::new()
         .route("/playground", get(page))
+        .route("/playground/", get(page))
         .route("/playground/feed", get(feed))
         .route("/playground/assets/{name}", get(asset))
         .with_state(Arc::new(playground))

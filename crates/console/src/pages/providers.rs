@@ -3,7 +3,10 @@
 use askama::Template;
 use axum::response::Response;
 use tollgate_configuration::ForcedCircuit;
-use tollgate_engine::ports::{ProviderCheck, ProviderCheckRecord, ProviderEventState, StoredProviderEvent};
+use tollgate_engine::{
+    ProviderIncident, ProviderState,
+    ports::{ProviderCheck, ProviderCheckRecord, ProviderEventState, StoredProviderEvent},
+};
 
 use crate::{
     layout::{
@@ -21,7 +24,9 @@ struct Provider {
     name: String,
     adapter: &'static str,
     method: &'static str,
-    is_ready: bool,
+    state: &'static str,
+    class: &'static str,
+    incident: Option<Incident>,
     missing: Vec<String>,
     webhook_url: String,
     circuit: &'static str,
@@ -32,6 +37,25 @@ struct Provider {
     median: String,
     slow: String,
     last_test: Option<LastTest>,
+}
+
+/// Failures that are not over.
+struct Incident {
+    since: String,
+    last_error: String,
+    last_error_at: String,
+    affected_payments: usize,
+}
+
+impl From<ProviderIncident> for Incident {
+    fn from(incident: ProviderIncident) -> Self {
+        Self {
+            since: second(incident.since),
+            last_error: incident.last_error,
+            last_error_at: second(incident.last_error_at),
+            affected_payments: incident.affected_payments,
+        }
+    }
 }
 
 /// What the last live check found.
@@ -95,12 +119,19 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
         let health = engine.provider_health(environment, &provider.name);
         let millis =
             |millis: Option<u64>| millis.map_or_else(|| "–".to_owned(), |millis| format!("≤ {millis} ms"));
+        let readiness = engine.provider_readiness(&view, provider);
         let permille = health.failures.saturating_mul(1_000).checked_div(health.exchanges);
         Provider {
             name: provider.name.to_string(),
             adapter: provider.adapter.as_str(),
             method: provider.adapter.method().as_str(),
-            is_ready: provider.missing_to_pay().is_empty(),
+            state: readiness.state.as_str(),
+            class: match readiness.state {
+                ProviderState::Ready => "good",
+                ProviderState::Degraded => "warn",
+                ProviderState::Down => "bad",
+            },
+            incident: readiness.incident.map(Incident::from),
             missing: provider.missing(),
             webhook_url: engine.webhook_url(environment, &provider.name),
             circuit: circuit.as_str(),

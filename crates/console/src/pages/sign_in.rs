@@ -100,7 +100,7 @@ pub(crate) async fn sign_out(form: Submitted) -> Result<Response, PageError> {
     Ok(with_cookie(&console.sessions.end(), "/console/sign-in"))
 }
 
-fn with_cookie(cookie: &str, to: &str) -> Response {
+pub(super) fn with_cookie(cookie: &str, to: &str) -> Response {
     let mut response = Redirect::to(to).into_response();
     if let Ok(value) = HeaderValue::try_from(cookie) {
         response.headers_mut().insert(header::SET_COOKIE, value);
@@ -109,7 +109,7 @@ fn with_cookie(cookie: &str, to: &str) -> Response {
 }
 
 /// Only where the browser says that another site sent it; there is no session yet that could tell.
-fn is_from_here(headers: &HeaderMap) -> bool {
+pub(super) fn is_from_here(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none")
 }
 

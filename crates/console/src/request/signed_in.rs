@@ -198,6 +198,7 @@ impl SignedIn {
             actor: self.actor(),
             identity: Some(self.identity.clone()),
             said: self.said(),
+            checks: self.console.engine.environment_checks(&view).await,
         })
     }
 
@@ -205,13 +206,11 @@ impl SignedIn {
     pub(crate) fn bare_frame(&self, title: &str) -> Frame {
         Frame {
             title: title.to_owned(),
-            section: "",
-            base: String::new(),
-            place: String::new(),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
             identity: Some(self.identity.clone()),
             said: self.said(),
+            ..Frame::default()
         }
     }
 }

@@ -67,7 +67,7 @@ impl Engine {
             known.rail
         } else {
             let call = provider.wire.instant_rail(entry, routing_number).await;
-            self.provider_watch.note(environment, &entry.name, &call.logs);
+            self.note_calls(environment, &entry.name, None, &call.logs);
             let rail = call.outcome.map_err(|error| not_told(error, &entry.name))?;
             self.instant_rails.keep(key, rail, self.clock.now());
             rail

@@ -102,7 +102,7 @@ impl Engine {
     ) -> Result<Changed, StoreError> {
         let order = &transfer.order;
         let at = self.clock.now();
-        self.note_calls(order.environment, &order.provider, &call.logs);
+        self.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), &call.logs);
         let mut lines = timeline::calls(&call.logs, &order.provider, at);
         lines.push((at, "not_sent", json!({ "provider": order.provider })));
         let cancel = ReservationCancel {

@@ -17,6 +17,7 @@ use tollgate_domain::{
 use tracing::warn;
 
 use crate::{
+    activity,
     backoff::exponential_backoff,
     engine::Engine,
     failpoint::failpoint,
@@ -88,7 +89,7 @@ impl<'e> TransferUpdate<'e> {
     /// What was asked of the provider.
     pub(super) fn record_calls(&mut self, logs: &[CallLog]) {
         let order = &self.transfer.order;
-        self.engine.note_calls(order.environment, &order.provider, logs);
+        self.engine.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), logs);
         self.lines.extend(timeline::calls(logs, &order.provider, self.at));
     }
 
@@ -280,6 +281,11 @@ impl<'e> TransferUpdate<'e> {
                 failpoint!("transfer.after_change");
                 if change.pending_event.is_some() || !change.new_events.is_empty() {
                     engine.outbox_notify.notify_one();
+                }
+                let pending = change.pending_event.map(|_| EventKind::Transaction(Status::Pending));
+                for kind in pending.into_iter().chain(change.new_events.iter().map(|event| event.kind)) {
+                    let total = order.fee.total_debit;
+                    activity::changed(order.id, kind, total, order.currency, &order.provider);
                 }
                 transfer.revision = self.from_revision.saturating_add(1);
                 Ok(Some(transfer))

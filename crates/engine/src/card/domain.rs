@@ -45,7 +45,7 @@ impl Engine {
         let found = self.card_provider(&view, provider).map_err(not_configured)?;
         let call = found.cards.register_domain(found.provider, domain).await;
         let call = call.ok_or_else(|| RegisterDomainError::NotOffered(provider.to_owned()))?;
-        self.note_calls(environment, provider, &call.logs);
+        self.note_calls(environment, provider, None, &call.logs);
         call.outcome.map_err(|error| match error {
             CallError::Rejected(rejection) if rejection.kind == RejectionKind::Credentials => {
                 not_configured(Vec::new())

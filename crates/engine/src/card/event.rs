@@ -75,7 +75,7 @@ impl Engine {
             // The configuration may hold another account's key for a while.
             Ok(identified) => identified.ok_or(EventOutcome::Unmatched)?,
             Err(error) => {
-                self.note_calls(stored.environment, name, &logs);
+                self.note_calls(stored.environment, name, None, &logs);
                 return Err(match error {
                     CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials => {
                         EventOutcome::Unmatched

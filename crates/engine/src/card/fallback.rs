@@ -101,7 +101,7 @@ impl Engine {
         let adapter = provider.provider.adapter.as_str().to_owned();
         let order = CardOrder { adapter, expires_at, account, ..order };
         let check = provider.cards.check_order(provider.provider, &order).await;
-        self.note_calls(order.environment, &order.provider, &check.logs);
+        self.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), &check.logs);
         check.outcome.map_err(PrepareError::Unacceptable)?;
         Ok(Ready { provider, order })
     }
@@ -115,7 +115,7 @@ impl Engine {
     ) -> Result<CardPayment, PrepareError> {
         let at = self.clock.now();
         let from = &payment.order.provider;
-        self.note_calls(order.environment, from, logs);
+        self.note_calls(order.environment, from, Some(order.id.to_bytes()), logs);
         let mut lines = timeline::calls(logs, from, at);
         for attempt in order.route.attempts.iter().skip(payment.order.route.attempts.len()) {
             let (outcome, reason) = (attempt.outcome.as_str(), &attempt.reason);

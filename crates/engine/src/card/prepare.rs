@@ -22,6 +22,7 @@ use super::{
     update::PaymentUpdate,
 };
 use crate::{
+    activity,
     backoff::exponential_backoff,
     circuits::CircuitOpen,
     engine::Engine,
@@ -288,7 +289,7 @@ impl Engine {
                     return Err(unusable(order));
                 }
                 let call = provider.cards.reopen(provider.provider, order, object).await;
-                self.note_calls(order.environment, &order.provider, &call.logs);
+                self.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), &call.logs);
                 Some(call.outcome.map_err(|error| match error {
                     CallError::Rejected(_) => unusable(order),
                     CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),
@@ -470,8 +471,10 @@ impl Engine {
         let deadline = Instant::now() + self.options.request_deadline;
         match self.retry_until_known(deadline, inserting).await? {
             Inserted::Done => {
-                if new_events.is_some() {
+                if let Some(event) = &new_events {
                     self.outbox_notify.notify_one();
+                    let total = order.fee.total_debit;
+                    activity::changed(order.id, event.kind, total, order.currency, &order.provider);
                 }
                 Ok(CardPayment {
                     revision: 0,

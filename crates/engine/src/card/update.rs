@@ -16,6 +16,7 @@ use tollgate_domain::{
 
 use super::{at_provider::open_attempt, refund::is_missing, schedule};
 use crate::{
+    activity,
     engine::Engine,
     failpoint::failpoint,
     ports::{
@@ -129,7 +130,7 @@ impl<'e> PaymentUpdate<'e> {
     /// What was asked of the provider.
     pub(super) fn record_calls(&mut self, logs: &[CallLog]) {
         let order = &self.payment.order;
-        self.engine.note_calls(order.environment, &order.provider, logs);
+        self.engine.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), logs);
         self.lines.extend(timeline::calls(logs, &order.provider, self.at));
     }
 
@@ -435,6 +436,10 @@ impl<'e> PaymentUpdate<'e> {
                 failpoint!("payment.after_change");
                 if !change.new_events.is_empty() {
                     engine.outbox_notify.notify_one();
+                }
+                let total = payment.amounts().total_debit;
+                for event in &change.new_events {
+                    activity::changed(order.id, event.kind, total, order.currency, &order.provider);
                 }
                 if self.never_came_about {
                     engine.index_failed_preparation(order).await;

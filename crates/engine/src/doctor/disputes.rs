@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::Timestamp;
 
-use super::Check;
+use super::{Area, Check};
 use crate::ports::Attention;
 
 /// A dispute without evidence by its date is lost.
@@ -19,14 +19,15 @@ pub(super) fn check(attention: &Attention, now: Timestamp) -> Option<Check> {
     let advice = "see the disputes in the console, and submit evidence at the provider before its date";
     let open = if count == 1 { "1 dispute is open".to_owned() } else { format!("{count} disputes are open") };
     let Some(respond_by) = attention.respond_by else {
-        return Some(Check::warning("disputes", open, advice));
+        return Some(Check::warning("disputes", open, advice).about(Area::Disputes, count));
     };
     let finding = format!("{open}; the next response is due by {}", respond_by.utc_minute());
-    Some(if respond_by <= now.saturating_add(SOON) {
+    let check = if respond_by <= now.saturating_add(SOON) {
         Check::problem("disputes", finding, advice)
     } else {
         Check::warning("disputes", finding, advice)
-    })
+    };
+    Some(check.about(Area::Disputes, count))
 }
 
 #[cfg(test)]

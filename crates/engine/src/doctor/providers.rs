@@ -2,16 +2,48 @@
 
 use tollgate_configuration::{ConfigWarning, Provider, WarningKind};
 
-use super::Check;
-use crate::{ports::ProviderCheckRecord, snapshot::EnvironmentView};
+use super::{Area, Check};
+use crate::{
+    engine::Engine,
+    ports::ProviderCheckRecord,
+    provider_health::{ProviderIncident, ProviderState},
+    snapshot::EnvironmentView,
+};
+
+/// Whether payments can be made with a provider, and why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderReadiness {
+    pub state: ProviderState,
+    /// What the configuration lacks, so that it is not called at all.
+    pub missing: Vec<String>,
+    /// It is configured at a host that is not its own, which this server does not allow.
+    pub is_at_other_host: bool,
+    /// The failures of its last calls, as this node sees them.
+    pub incident: Option<ProviderIncident>,
+}
+
+impl Engine {
+    /// Whether payments can be made with a provider of this environment: the one answer for doctor, console and API.
+    pub fn provider_readiness(&self, view: &EnvironmentView, provider: &Provider) -> ProviderReadiness {
+        let missing = provider.missing_to_pay();
+        let is_at_other_host = !self.options.allow_other_provider_hosts && !provider.is_at_own_host();
+        let incident = self.provider_watch.incident(view.environment.id, &provider.name, self.clock.now());
+        let state = if !missing.is_empty() || is_at_other_host {
+            ProviderState::Down
+        } else {
+            incident.as_ref().map_or(ProviderState::Ready, |incident| incident.state)
+        };
+        ProviderReadiness { state, missing, is_at_other_host, incident }
+    }
+}
 
 /// What is configured, and what of it is probably not meant.
-pub(super) fn checks(view: &EnvironmentView) -> Vec<Check> {
+pub(super) fn checks(engine: &Engine, view: &EnvironmentView) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut count = 0_usize;
     for provider in view.configuration.providers.iter() {
         count += 1;
-        checks.extend(of_provider(provider));
+        checks.extend(of_provider(provider, &engine.provider_readiness(view, provider)));
     }
     if checks.is_empty() {
         checks.push(match count {
@@ -19,7 +51,8 @@ pub(super) fn checks(view: &EnvironmentView) -> Vec<Check> {
                 "providers",
                 "no provider is configured",
                 "apply a configuration with `tollgate apply FILE`",
-            ),
+            )
+            .about(Area::Providers, 1),
             1 => Check::ok("providers", "the provider is ready"),
             count => Check::ok("providers", format!("all {count} providers are ready")),
         });
@@ -28,26 +61,19 @@ pub(super) fn checks(view: &EnvironmentView) -> Vec<Check> {
     checks
 }
 
-/// Providers that are not called: a configuration of an earlier release may name a host that is not the provider's own.
-pub(super) fn other_hosts(view: &EnvironmentView) -> Vec<Check> {
-    let elsewhere = view.configuration.providers.iter().filter(|provider| !provider.is_at_own_host());
-    let problem = |provider: &Provider| {
-        let finding = format!("{} is not called: {} is not its own host", provider.name, provider.address());
-        let advice = "remove its baseUrl, or start the server with TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS=true";
-        Check::problem("providers", finding, advice)
-    };
-    elsewhere.map(problem).collect()
-}
-
 /// A mix-up of test and live costs money; the rest is for somebody to look at.
 fn warned(warning: ConfigWarning) -> Check {
     let ConfigWarning { path, message, kind } = warning;
     let finding = format!("{path} {message}");
     let advice = "change the configuration, or leave it if it is meant";
     match kind {
-        WarningKind::Mode => Check::problem("mode", finding, "change it with `tollgate apply FILE`"),
-        WarningKind::Fee | WarningKind::Surcharge => Check::warning("fees", finding, advice),
-        WarningKind::PublishableKey => Check::warning("keys", finding, advice),
+        WarningKind::Mode => {
+            Check::problem("mode", finding, "change it with `tollgate apply FILE`").about(Area::Providers, 1)
+        }
+        WarningKind::Fee | WarningKind::Surcharge => {
+            Check::warning("fees", finding, advice).about(Area::Routing, 1)
+        }
+        WarningKind::PublishableKey => Check::warning("keys", finding, advice).about(Area::Keys, 1),
     }
 }
 
@@ -63,11 +89,12 @@ pub(super) fn last_check(record: &ProviderCheckRecord, view: &EnvironmentView) -
             "{provider} was last tested with version {config_version}, and version {} is current",
             view.config_version
         );
-        return vec![Check::warning("live check", finding, again)];
+        return vec![Check::warning("live check", finding, again).about(Area::Providers, 1)];
     }
     let failed = checks.iter().filter(|check| !check.ok).map(|check| {
         let finding = format!("{provider}: {}: {}", check.name, check.message);
-        Check::problem("live check", finding, check.hint.clone().unwrap_or_else(|| again.clone()))
+        let advice = check.hint.clone().unwrap_or_else(|| again.clone());
+        Check::problem("live check", finding, advice).about(Area::Providers, 1)
     });
     let failed: Vec<_> = failed.collect();
     if failed.is_empty() {
@@ -76,10 +103,10 @@ pub(super) fn last_check(record: &ProviderCheckRecord, view: &EnvironmentView) -
     failed
 }
 
-fn of_provider(provider: &Provider) -> Vec<Check> {
+fn of_provider(provider: &Provider, readiness: &ProviderReadiness) -> Vec<Check> {
     let mut checks = Vec::new();
     let name = &provider.name;
-    let to_pay = provider.missing_to_pay();
+    let ProviderReadiness { missing: to_pay, is_at_other_host, incident, .. } = readiness;
     if !to_pay.is_empty() {
         let finding = format!("{name} is not ready: it lacks {}", to_pay.join(", "));
         checks.push(Check::problem(
@@ -88,11 +115,30 @@ fn of_provider(provider: &Provider) -> Vec<Check> {
             "add it to the configuration; payments routed there are rejected until then",
         ));
     }
+    if *is_at_other_host {
+        let finding = format!("{name} is not called: {} is not its own host", provider.address());
+        let advice = "remove its baseUrl, or start the server with TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS=true";
+        checks.push(Check::problem("providers", finding, advice));
+    }
+    if let Some(incident) = incident {
+        let (state, affected) = (incident.state.as_str(), incident.affected_payments);
+        let payments = if affected == 1 { "1 payment".to_owned() } else { format!("{affected} payments") };
+        let finding = format!(
+            "{name} is {state} since {}: {payments} affected; last error: {}",
+            incident.since.utc_minute(),
+            incident.last_error
+        );
+        let advice = "check the provider's status page; route new payments to another provider if it lasts";
+        checks.push(match incident.state {
+            ProviderState::Down => Check::problem("providers", finding, advice),
+            ProviderState::Ready | ProviderState::Degraded => Check::warning("providers", finding, advice),
+        });
+    }
     let webhooks: Vec<_> = provider.missing().into_iter().filter(|path| !to_pay.contains(path)).collect();
     if !webhooks.is_empty() {
         let finding = format!("{name} is missing {}", webhooks.join(", "));
         let advice = "without it webhooks are rejected and outcomes are only found by polling; copy it from the provider's dashboard";
         checks.push(Check::warning("webhooks", finding, advice));
     }
-    checks
+    checks.into_iter().map(|check| check.about(Area::Providers, 1)).collect()
 }

@@ -19,6 +19,7 @@ use super::{
     tally::DeliveryOutcome,
 };
 use crate::{
+    activity,
     engine::Engine,
     ports::{
         Attempted, ClaimedDelivery, Courier, DeliveryError, DeliveryState, EndpointEffect, EventBodies,
@@ -254,6 +255,7 @@ impl Engine {
         };
         self.delivery_tally.add(outcome);
         debug!(%environment, %endpoint, %event, tries, outcome = outcome.as_str(), note, "delivery attempted");
+        activity::delivered(claimed.delivery.event.kind, &claimed.endpoint.url, outcome.as_str(), note);
         if let EndpointEffect::Disabled(reason) = &attempted.endpoint {
             warn!(%environment, %endpoint, %event, reason, "event endpoint disabled");
         } else if outcome == DeliveryOutcome::Parked {

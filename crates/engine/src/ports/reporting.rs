@@ -24,6 +24,16 @@ pub struct SearchHit {
     pub reference: ServiceReference,
 }
 
+/// Whom a payment is from or for, as far as the caller said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentCustomer {
+    pub reference: ServiceReference,
+    pub name: Option<String>,
+    pub email: Option<String>,
+    /// The caller's own name for them.
+    pub external_id: Option<String>,
+}
+
 /// What happened within one hour, of one kind, at one provider, in one currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
@@ -70,8 +80,12 @@ pub struct PastPayment {
 pub struct Attention {
     /// Card payments that say why they wait.
     pub waiting_payments: u32,
+    /// When the oldest of them was made.
+    pub oldest_waiting_payment: Option<Timestamp>,
     /// Transfers that say why they wait.
     pub waiting_transfers: u32,
+    /// When the oldest of them was made.
+    pub oldest_waiting_transfer: Option<Timestamp>,
     /// Discrepancies that are still open.
     pub open_exceptions: u32,
     /// Deliveries that were given up.
@@ -106,6 +120,37 @@ pub trait ReportingStore: Send + Sync + 'static {
         before: Option<SearchCursor>,
         limit: u32,
     ) -> Result<Vec<SearchHit>, StoreError>;
+
+    /// The first terms of an environment that begin like this.
+    async fn search_terms(
+        &self,
+        environment: EnvironmentId,
+        prefix: &str,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// The payments of one method from one reference to another, both included, the last first.
+    async fn references_between(
+        &self,
+        environment: EnvironmentId,
+        first: ServiceReference,
+        last: ServiceReference,
+        limit: u32,
+    ) -> Result<Vec<ServiceReference>, StoreError>;
+
+    /// The card payment with a dispute of this name at its provider.
+    async fn payment_of_dispute(
+        &self,
+        environment: EnvironmentId,
+        dispute: &str,
+    ) -> Result<Option<PaymentId>, StoreError>;
+
+    /// The customers of these payments, in their order, as far as there are such payments.
+    async fn customers_of(
+        &self,
+        environment: EnvironmentId,
+        references: &[ServiceReference],
+    ) -> Result<Vec<PaymentCustomer>, StoreError>;
 
     /// What happened in an environment in the hours that begin at `from` or later and before `until`, oldest first.
     async fn activity(

@@ -13,7 +13,7 @@ use tollgate_domain::{
 
 use super::{
     BooksStore, ChangeOrigin, InspectionStore, LimitStore, OutboxStore, PaymentStore, PeopleStore,
-    ReportingStore, SealedStore, SecurityStore, TransferStore, UserState,
+    ReportingStore, RequestLogStore, SealedStore, SecurityStore, TransferStore, UserState,
 };
 
 /// Why a unit of work did not respond.
@@ -230,6 +230,7 @@ pub trait Store:
     + InspectionStore
     + SecurityStore
     + BooksStore
+    + RequestLogStore
     + PeopleStore
     + LimitStore
     + SealedStore

@@ -11,6 +11,7 @@ use tracing::{debug, warn};
 
 use super::notice_text;
 use crate::{
+    activity,
     engine::Engine,
     ports::{
         InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, Received, SettledProviderEvent,
@@ -105,6 +106,7 @@ impl Engine {
         if self.store.receive_provider_event(environment, &event, due).await? == Received::Known {
             return Ok(());
         }
+        activity::received(provider_name, &event.kind);
         if notice.relevant {
             if let Some(turn) = turn {
                 let (state, note) = (ProviderEventState::Waiting, String::new());

@@ -1,5 +1,10 @@
 //! `GET /admin/v1/environments/<id>/transactions`: an environment's transactions, newest first.
 
+use axum::{body::Body, response::Response};
+use http::{HeaderValue, header};
+use tollgate_domain::id::TransactionId;
+use tollgate_engine::{FoundPayment, PaymentSearch, ports::TransactionFilter};
+
 use crate::{
     admin_api::{operator::Operator, paging::ListResponse},
     client_api::transactions::filter,
@@ -9,11 +14,50 @@ use crate::{
     },
 };
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+/// `GET …/payments.csv`: the same as a table for a spreadsheet, with those that nobody has paid if `search` finds them.
+pub(crate) async fn export(operator: Operator) -> ApiResult {
     let mut query = operator.query();
-    let (filter, before, limit) = (filter(&mut query), query.value("before"), query.limit());
+    let (filter, text) = (filter(&mut query), query.value::<String>("search"));
     query.finish()?;
     let environment = operator.known_environment()?;
+    let search = search(filter, text.unwrap_or_default());
+    let csv = operator.app.engine.export_payments(environment, &search).await?;
+    let mut response = Response::new(Body::from(csv));
+    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+fn search(filter: TransactionFilter, text: String) -> PaymentSearch {
+    PaymentSearch {
+        text,
+        status: filter.status,
+        preparation: None,
+        method: filter.method,
+        provider: filter.provider,
+        created_from: filter.created_from,
+        created_before: filter.created_before,
+    }
+}
+
+pub(crate) async fn list(operator: Operator) -> ApiResult {
+    let mut query = operator.query();
+    let (filter, before, limit) = (filter(&mut query), query.value::<TransactionId>("before"), query.limit());
+    let text = query.value::<String>("search");
+    query.finish()?;
+    let environment = operator.known_environment()?;
+    if let Some(text) = text {
+        let before = before.map(TransactionId::to_bytes);
+        let engine = &operator.app.engine;
+        let search = search(filter, text);
+        let (found, next) = engine.search_payments(environment, &search, before, limit.to_show()).await?;
+        let paid = found.iter().filter_map(|found| match found {
+            FoundPayment::Transaction(transaction) => Some(TransactionResponse::of(transaction)),
+            FoundPayment::Preparation(_) => None,
+        });
+        let next = next.map(|place| TransactionId::from_bytes(place).to_string());
+        return respond::ok(&ListResponse::part(paid.collect(), next));
+    }
     let found = operator.app.engine.transactions(environment, &filter, before, limit.to_read()).await?;
     respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }

@@ -11,7 +11,7 @@ use crate::{
         caller::{Backend, Caller, Preparer, run_to_completion},
         prepare_body,
     },
-    request::body,
+    request::{body, call_notes},
     response::{
         error::ApiError,
         payment as payment_response,
@@ -31,6 +31,7 @@ pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiR
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let preparing = async move { Box::pin(engine.prepare(&caller.view, request, &caller.request)).await };
     let prepared = run_to_completion(&app.engine, preparing).await??;
+    call_notes::reference(&prepared.payment.order.id);
     let response = payment_response::prepared(&prepared);
     if prepared.replayed {
         respond::ok(&response).map(respond::replayed)

@@ -1,5 +1,7 @@
 //! `POST /client/v1/fees/quote`: where a payment would go and what it would cost. Touches no database.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use axum::{
     Extension,
     body::Body,
@@ -53,11 +55,12 @@ where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
 {
     let body = body::read_json(headers, body, body::CLIENT_LIMIT).await;
-    // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter is touched.
+    // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter but the key's own is touched.
     let snapshot = app.engine.directory().snapshot();
     let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
     let request = read(&body?)?;
     let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
+    key.quotes.fetch_add(1, Relaxed);
     Ok(respond::ok_written(|bytes| write(bytes, &request, &quote)))
 }
 

@@ -15,7 +15,7 @@ use crate::{
         caller::{Payer, run_to_completion},
         transfer_body,
     },
-    request::{body, idempotency_key},
+    request::{body, call_notes, idempotency_key},
     response::{
         error::{ApiError, Detail},
         error_code::ErrorCode,
@@ -43,6 +43,7 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
     let making =
         async move { Box::pin(engine.create_transfer(&caller.view, request, &caller.request)).await };
     let TransferCreated { transfer, replayed } = run_to_completion(&app.engine, making).await??;
+    call_notes::reference(&transfer.order.id);
     let answer = TransferResponse {
         transaction: TransactionResponse::of_transfer(&transfer),
         replayed,

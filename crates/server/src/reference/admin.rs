@@ -28,6 +28,7 @@ use crate::{
         provider_events::{EventResponse as ProviderEventResponse, RetriedResponse as ProviderEventRetried},
         providers::ProviderResponse,
         rekey::RekeyResponse,
+        requests::RequestResponse,
         statement::StatementResponse,
         transfers::{RevealedResponse, TransferRead, TransferSummary},
         wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
@@ -223,15 +224,22 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn payments(schemas: &mut Schemas) -> [Described; 11] {
+fn payments(schemas: &mut Schemas) -> [Described; 12] {
     let whole_story = "A card payment or a bank transfer with its full timeline: the request, the routing decision, \
                        the fee and everything since.";
     let either = "PaymentOrTransfer";
     [
         operation("admin_transaction_list", OPERATIONS, AdminToken, "Search transactions")
             .says("Newest first.")
-            .with(parameters::transactions())
+            .with(parameters::searched_transactions())
             .lists::<TransactionResponse>(schemas),
+        operation("payment_export", OPERATIONS, AdminToken, "Export payments")
+            .says(
+                "The latest 20,000 as CSV, with customers, both fee layers, and every amount in minor units and with \
+                 decimals.",
+            )
+            .with(parameters::exported_transactions())
+            .answers_bare("text/csv", json!({"type": "string"})),
         operation("admin_transaction_read", OPERATIONS, AdminToken, "Read a transaction with its timeline")
             .says(whole_story)
             .answers_either::<PaymentDetail<'_>, TransferRead>(schemas, either),
@@ -369,6 +377,13 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
 
 fn oversight(schemas: &mut Schemas) -> [Described; 7] {
     [
+        operation("request_list", OPERATIONS, AdminToken, "List client API calls")
+            .says(
+                "The request log: calls of the client API, newest first, kept for `settings.requestLogDays` days. \
+                 Successful quotes are only counted.",
+            )
+            .with(parameters::requests())
+            .lists::<RequestResponse>(schemas),
         operation("exception_list", OPERATIONS, AdminToken, "List reconciliation exceptions")
             .says("Discrepancies between a provider and our ledger, newest first.")
             .with(parameters::exceptions())

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tollgate_domain::id::{
     ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-    PostingId, RefundId, TokenId, TransactionId, TransferId, UserId,
+    PostingId, RefundId, RequestId, TokenId, TransactionId, TransferId, UserId,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -113,17 +113,34 @@ pub(crate) fn transactions() -> Vec<Value> {
     parameters
 }
 
+/// The same for operators, who can search.
+pub(crate) fn searched_transactions() -> Vec<Value> {
+    let mut parameters = transactions();
+    parameters.push(search());
+    parameters
+}
+
+/// The same without slices.
+pub(crate) fn exported_transactions() -> Vec<Value> {
+    let name = |parameter: &Value| parameter.get("name").and_then(Value::as_str).map(str::to_owned);
+    let is_place =
+        |parameter: &Value| name(parameter).is_some_and(|name| name == "before" || name == "limit");
+    searched_transactions().into_iter().filter(|parameter| !is_place(parameter)).collect()
+}
+
+fn search() -> Value {
+    let about = "Only those found by this text: a reference or its beginning, an amount such as `1044.44 USD`, the customer's \
+                 name or e-mail address, a word of the description, a value of the metadata, the last four digits of a bank \
+                 account, or the ID of a request, an event, a refund, a dispute or of something at the provider.";
+    query("search", about, json!({"type": "string"}))
+}
+
 /// What prepared payments can be picked by.
 pub(crate) fn payments() -> Vec<Value> {
     let mut parameters = vec![
         query("status", "Only this status.", inline::<words::PreparationStatus>()),
         query("waiting", "Only pending ones.", json!({"type": "boolean"})),
-        query(
-            "search",
-            "Only those found by this text: a reference, an amount, the customer's name or e-mail address, a value of the \
-             metadata, a provider's ID, or the ID of the request that prepared it.",
-            json!({"type": "string"}),
-        ),
+        search(),
     ];
     parameters.extend(before(PaymentId::PREFIX));
     parameters
@@ -150,6 +167,20 @@ pub(crate) fn provider_events() -> Vec<Value> {
         query("before", cursor, json!({"type": "string", "format": "event-cursor"})),
         limit(),
     ]
+}
+
+/// What calls can be picked by.
+pub(crate) fn requests() -> Vec<Value> {
+    let mut parameters = vec![
+        query("failed", "Only calls that failed.", json!({"type": "boolean"})),
+        query("code", "Only this error code.", json!({"type": "string"})),
+        query("endpoint", "Only this endpoint, as `endpoint` shows it.", json!({"type": "string"})),
+        query("keyId", "Only calls with this key.", id(&[KeyId::PREFIX])),
+        query("reference", "Only calls about this payment.", json!({"type": "string"})),
+        query("requestId", "Only this call.", id(&[RequestId::PREFIX])),
+    ];
+    parameters.extend(before(RequestId::PREFIX));
+    parameters
 }
 
 /// What events can be picked by.

@@ -5,7 +5,11 @@ use tollgate_domain::{people::Identity, tenant::KeyKind};
 use tollgate_engine::{KeyRejection, LiveKey, Snapshot};
 use tollgate_vault::{Digest, shape_of_key};
 
-use crate::{app::App, request::context::RequestContext, response::error::ApiError};
+use crate::{
+    app::App,
+    request::{call_notes, context::RequestContext},
+    response::error::ApiError,
+};
 
 /// What an endpoint asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +61,7 @@ pub(crate) fn authenticate<'s>(
         };
         refuse(app, context, message)
     })?;
+    call_notes::caller(key.environment.environment.id, key.id);
     if access.demands_secret(key) && key.kind != KeyKind::Secret {
         return Err(ApiError::secret_key_required(
             "This endpoint needs a secret key (sk_…), but a publishable key was sent. Call it from your backend.",

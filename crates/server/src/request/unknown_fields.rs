@@ -2,7 +2,7 @@
 //!
 //! Which fields are known is what the body's own type says, so that there is no second list of them.
 
-use std::{cell::RefCell, fmt};
+use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{
@@ -12,31 +12,21 @@ use serde::{
 };
 use tollgate_vault::contains_secret_key;
 
+use crate::request::call_notes;
+
 const HEADER: HeaderName = HeaderName::from_static("tollgate-warning");
 /// Enough to see what is wrong.
 const MAX_NAMED: usize = 5;
 const MAX_NAME_LENGTH: usize = 60;
 
-tokio::task_local! {
-    /// What the bodies of this request had that nothing reads.
-    static FOUND: RefCell<Found>;
-}
-
 /// What to warn of.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Found {
     warnings: Vec<String>,
+    /// The names, in the same order.
+    pub(crate) names: Vec<String>,
     /// Unknown fields beyond those.
     more: usize,
-}
-
-/// Runs what answers a request, and returns what was found meanwhile.
-pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, Found) {
-    let answering = async {
-        let answer = answering.await;
-        (answer, FOUND.with(RefCell::take))
-    };
-    FOUND.scope(RefCell::default(), answering).await
 }
 
 /// Names what was found in an answer's headers.
@@ -56,23 +46,27 @@ pub(crate) fn note<'a, T: Deserialize<'a>>(inside: Option<&str>, object: &'a str
     if count == 0 {
         return;
     }
-    // Outside a request there is no answer to warn in.
-    let _ = FOUND.try_with(|found| {
-        let mut found = found.borrow_mut();
+    call_notes::note(|notes| {
+        let found = &mut notes.unknown_fields;
         let room = MAX_NAMED.saturating_sub(found.warnings.len());
-        let warnings = named.iter().take(room).map(|name| warning(inside, name, known));
-        found.warnings.extend(warnings);
+        for name in named.iter().take(room) {
+            let (name, warning) = named_with_warning(inside, name, known);
+            found.names.push(name);
+            found.warnings.push(warning);
+        }
         found.more += count - named.len().min(room);
     });
 }
 
-fn warning(inside: Option<&str>, name: &str, known: &[&str]) -> String {
+/// A field's path as it may be shown, and what to say about it.
+fn named_with_warning(inside: Option<&str>, name: &str, known: &[&str]) -> (String, String) {
     let path = |name: &str| inside.map_or_else(|| name.to_owned(), |inside| format!("{inside}.{name}"));
     let shown = if contains_secret_key(name) { "(a secret key)".to_owned() } else { path(&visible(name)) };
-    match likely(name, known) {
+    let warning = match likely(name, known) {
         Some(meant) => format!("unknown field \"{shown}\"; did you mean \"{}\"?", path(meant)),
         None => format!("unknown field \"{shown}\""),
-    }
+    };
+    (shown, warning)
 }
 
 /// What of a name a header can carry.
@@ -218,7 +212,7 @@ mod tests {
     }
 
     async fn noted(inside: Option<&'static str>, json: &'static str) -> Found {
-        collecting(async { note::<Order<'_>>(inside, json) }).await.1
+        call_notes::collecting(async { note::<Order<'_>>(inside, json) }).await.1.unknown_fields
     }
 
     #[tokio::test]

@@ -65,6 +65,16 @@ impl ApiError {
         self.0.code.status()
     }
 
+    /// The names of the faulty fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.0.details.iter().map(|detail| &*detail.field)
+    }
+
+    /// The payment it is about.
+    pub(crate) fn reference(&self) -> Option<&str> {
+        self.0.reference.as_deref()
+    }
+
     /// What only the log is told.
     pub(crate) fn internal_reason(&self) -> Option<&str> {
         self.0.internal.as_deref()

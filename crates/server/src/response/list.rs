@@ -21,6 +21,11 @@ impl<T> ListResponse<T> {
         Self { items, next_cursor: None }
     }
 
+    /// Some items, and where to go on.
+    pub(crate) fn part(items: Vec<T>, next_cursor: Option<String>) -> Self {
+        Self { items, next_cursor }
+    }
+
     /// A slice of what was read, which is one more than is shown where more follow. `cursor` names the last that is shown.
     pub(crate) fn slice<F, C: Display>(
         mut found: Vec<F>,

@@ -18,6 +18,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use tollgate_domain::id::RequestId;
+use tollgate_engine::ACTIVITY;
 use tower_service::Service;
 use tracing::{debug, error, info};
 
@@ -25,11 +26,13 @@ use crate::{
     app::{App, Mounted, SharedApp},
     client_api::quote,
     request::{
+        call_notes::{self, CallNotes},
         context::RequestContext,
-        unknown_fields::{self, Found},
+        unknown_fields,
     },
     response::{error::ApiError, error_code::ErrorCode},
-    router::{OperationTable, router},
+    router::{OPERATIONS, OperationTable, router},
+    transport::request_log,
 };
 
 /// What callers name their requests by.
@@ -67,7 +70,7 @@ impl Edge {
         let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
         if self.app.has_key_pages() && self.app.hides_page(request.uri().path(), host(&request)) {
             let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-            let record = Record { method, uri, headers, unknown_fields: Found::default() };
+            let record = Record { method, uri, headers, notes: CallNotes::default() };
             let hidden = Ok::<_, Infallible>(hidden_page(self.app.engine.public_url()).into_response());
             return Ok(self.finished(hidden, self.operations.unknown(), &context, started, &record));
         }
@@ -81,10 +84,9 @@ impl Edge {
         if self.operations.is_quote(operation) {
             let quoting = quote::answer(&self.app, &context, &head.headers, body);
             let quoting = AssertUnwindSafe(quoting).catch_unwind();
-            let (handled, unknown_fields) = unknown_fields::collecting(quoting).await;
+            let (handled, notes) = call_notes::collecting(quoting).await;
             let handled = handled.map(IntoResponse::into_response);
-            let record =
-                Record { method: &head.method, uri: &head.uri, headers: &head.headers, unknown_fields };
+            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers, notes };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
         let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -93,8 +95,8 @@ impl Edge {
         // In a box of its own: what is not needed for a quote need not be moved about with one.
         let routing = Box::pin(self.route(context, operation, Request::from_parts(head, body)));
         let routing = AssertUnwindSafe(routing).catch_unwind();
-        let (handled, unknown_fields) = unknown_fields::collecting(routing).await;
-        let record = Record { method: &method, uri: &uri, headers: &headers, unknown_fields };
+        let (handled, notes) = call_notes::collecting(routing).await;
+        let record = Record { method: &method, uri: &uri, headers: &headers, notes };
         Ok(self.finished(handled, operation, &context, started, &record))
     }
 
@@ -120,8 +122,7 @@ impl Edge {
         if !mounted.is_recorded {
             return answered;
         }
-        let record =
-            Record { method: &method, uri: &uri, headers: &headers, unknown_fields: Found::default() };
+        let record = Record { method: &method, uri: &uri, headers: &headers, notes: CallNotes::default() };
         Ok(self.finished(answered, self.operations.console(), context, started, &record))
     }
 
@@ -151,9 +152,29 @@ impl Edge {
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
-        unknown_fields::tell(&record.unknown_fields, response.headers_mut());
+        unknown_fields::tell(&record.notes.unknown_fields, response.headers_mut());
+        self.keep(operation, context, response.status(), failure.as_ref(), took, record);
         record.log(context.id, response.status(), failure.as_ref(), took.as_micros());
         response
+    }
+
+    /// Keeps a client API call in the request log. Quotes that succeed were counted already.
+    fn keep(
+        &self,
+        operation: usize,
+        context: &RequestContext,
+        status: StatusCode,
+        failure: Option<&ApiError>,
+        took: Duration,
+        record: &Record<'_>,
+    ) {
+        let Some((environment, key)) = record.notes.caller else { return };
+        if failure.is_none() && self.operations.is_quote(operation) {
+            return;
+        }
+        let endpoint = OPERATIONS.get(operation).map_or("", |operation| operation.path);
+        let call = request_log::Call { context, environment, key, endpoint, status, failure, took };
+        self.app.engine.log_request(call.entry(record.method, &shown_path(record.uri.path()), &record.notes));
     }
 
     async fn route<B>(&self, context: RequestContext, operation: usize, mut request: Request<B>) -> Response
@@ -213,8 +234,7 @@ struct Record<'a> {
     method: &'a Method,
     uri: &'a Uri,
     headers: &'a HeaderMap,
-    /// What the body had that nothing reads, in words.
-    unknown_fields: Found,
+    notes: CallNotes,
 }
 
 impl Record<'_> {
@@ -223,6 +243,7 @@ impl Record<'_> {
         let is_change =
             method != Method::GET && (path.starts_with("/admin/") || path.starts_with("/console/"));
         let path = &*shown_path(path);
+        self.show_activity(path, status, failure, took_micros);
         let caller_request_id = || self.caller_request_id();
         let code = failure.map(ApiError::code).unwrap_or_default();
         let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
@@ -234,6 +255,17 @@ impl Record<'_> {
             info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         } else {
             debug!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
+        }
+    }
+
+    /// The line for whoever watches the sandbox. Webhooks that were taken in have a line of their own.
+    fn show_activity(&self, path: &str, status: StatusCode, failure: Option<&ApiError>, took_micros: u128) {
+        let is_call = path.starts_with("/client/") || path.starts_with("/admin/");
+        let is_refused_webhook = path.starts_with("/webhooks/") && !status.is_success();
+        if is_call || is_refused_webhook {
+            let (method, status, millis) = (self.method, status.as_u16(), took_micros / 1_000);
+            let code = failure.map(|failure| format!(" {}", failure.code())).unwrap_or_default();
+            info!(target: ACTIVITY, "{method} {path} {status}{code} in {millis} ms");
         }
     }
 

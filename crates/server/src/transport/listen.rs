@@ -114,6 +114,7 @@ fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
     let engine = || Arc::clone(app.engine());
     work.spawn(engine().resolve_until(stopped.clone()));
     work.spawn(engine().index_until(stopped.clone()));
+    work.spawn(engine().log_requests_until(stopped.clone()));
     if let Some(courier) = &app.courier {
         work.spawn(engine().deliver_until(Arc::clone(courier), Arc::new(ApiEventBodies), stopped.clone()));
     }

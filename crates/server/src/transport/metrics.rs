@@ -46,6 +46,7 @@ pub(crate) struct Metrics {
     requests: Arc<Requests>,
     pub(crate) connections: Gauge,
     pub(crate) connections_dropped: Counter,
+    request_log_dropped: Counter,
     pub(crate) directory_version: Gauge,
     pub(crate) directory_in_step: Gauge,
 }
@@ -67,13 +68,29 @@ impl Metrics {
         let connections_dropped = Counter::default();
         let help = "Connections rejected, or closed to make room for others";
         registry.register("http_connections_dropped", help, connections_dropped.clone());
+        let help = "Calls that are missing in the request log because the store was too slow for them";
+        let request_log_dropped = Counter::default();
+        registry.register("request_log_dropped", help, request_log_dropped.clone());
         let directory_version = Gauge::default();
         let help = "Version of keys and configurations loaded on this node";
         registry.register("directory_version", help, directory_version.clone());
         let directory_in_step = Gauge::default();
         let help = "1 while the store responds to this node";
         registry.register("directory_in_step", help, directory_in_step.clone());
-        Self { registry, requests, connections, connections_dropped, directory_version, directory_in_step }
+        Self {
+            registry,
+            requests,
+            connections,
+            connections_dropped,
+            request_log_dropped,
+            directory_version,
+            directory_in_step,
+        }
+    }
+
+    /// How many calls the request log has dropped so far.
+    pub(crate) fn set_dropped_requests(&self, count: u64) {
+        self.request_log_dropped.inner().store(count, Ordering::Relaxed);
     }
 
     /// Counts one answer.

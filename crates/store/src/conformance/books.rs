@@ -199,6 +199,7 @@ pub async fn open_disputes_are_counted_and_listed_by_their_date(nodes: &Nodes) {
     let attention = nodes.two.attention(environment, 100).await.unwrap();
     assert_eq!((attention.open_disputes, attention.respond_by), (3, Some(at(50))));
     let [first, second, third, _] = expected.try_into().unwrap();
+    assert_eq!(nodes.two.payment_of_dispute(environment, &first.1.id).await.unwrap(), Some(first.0));
     assert_eq!(nodes.two.open_disputes(environment, 9).await.unwrap(), [third, first.clone(), second]);
     assert_eq!(nodes.two.open_disputes(environment, 1).await.unwrap().len(), 1);
     // A closed one is no longer counted.

@@ -329,17 +329,56 @@ pub async fn past_payments_are_the_newest(nodes: &Nodes) {
     }
 }
 
+pub async fn parts_of_references_terms_disputes_and_customers_are_found(nodes: &Nodes) {
+    let (environment, elsewhere) = (nodes.environment().await.id, nodes.environment().await.id);
+    nodes.fund(environment, 500_000, "f").await;
+    let mut cards = Vec::new();
+    for _ in 0..3 {
+        cards.push(card(nodes.payment(environment).await));
+    }
+    let new = nodes.new_transfer(environment);
+    nodes.reserve(&new).await;
+    let sent = ach(new.order.id);
+    cards.sort_unstable();
+    let between = async |first, last, limit| {
+        nodes.two.references_between(environment, first, last, limit).await.unwrap()
+    };
+    assert_eq!(between(cards[0], cards[1], ALL).await, [cards[1], cards[0]]);
+    assert_eq!(between(cards[0], cards[2], 1).await, [cards[2]]);
+    assert_eq!(between(sent, sent, ALL).await, [sent]);
+    assert!(nodes.two.references_between(elsewhere, sent, sent, ALL).await.unwrap().is_empty());
+
+    let customers = nodes.two.customers_of(environment, &[sent, cards[0]]).await.unwrap();
+    assert_eq!(customers.iter().map(|one| one.reference).collect::<Vec<_>>(), [sent, cards[0]]);
+    assert_eq!(customers[0].email.as_ref(), Some(&new.order.customer_email));
+    assert_eq!(customers[0].external_id.as_ref(), Some(&new.order.external_customer_id));
+    assert!(nodes.two.customers_of(elsewhere, &[sent, cards[0]]).await.unwrap().is_empty());
+
+    let ServiceReference::Card(id) = cards[0] else { panic!("{cards:?}") };
+    nodes.one.index_payment(environment, id).await.unwrap();
+    let terms = async |prefix: &str, limit| nodes.two.search_terms(environment, prefix, limit).await.unwrap();
+    let all = terms("amount:", ALL).await;
+    assert!(!all.is_empty() && all.iter().all(|term| term.starts_with("amount:")), "{all:?}");
+    assert_eq!(terms("amount:", 1).await, all[..1]);
+    assert_eq!(terms(&all[0], ALL).await, all[..1], "a whole term begins with itself");
+    assert!(nodes.two.search_terms(elsewhere, "amount:", ALL).await.unwrap().is_empty());
+    assert_eq!(nodes.two.payment_of_dispute(environment, "dp_unknown").await.unwrap(), None);
+}
+
 pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 500_000, "f").await;
     assert_eq!(nodes.two.attention(environment, 5).await.unwrap(), Attention::default());
     let mut ids = Vec::new();
+    let mut made = Vec::new();
     for place in 0..4_u8 {
         let mut progress = preparing();
         progress.waiting = (place < 2).then(|| "why".to_owned());
-        ids.push(nodes.payment_with(&nodes.new_order(environment), &progress).await);
+        let order = nodes.new_order(environment);
+        ids.push(nodes.payment_with(&order, &progress).await);
         let mut new = nodes.new_transfer(environment);
         new.progress.waiting = (place < 1).then(|| "why".to_owned());
+        made.push((order.created_at, new.order.created_at));
         nodes.reserve(&new).await;
         nodes
             .one
@@ -373,6 +412,7 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
     }
     let disabled = Endpoint { disabled: Some("no".to_owned()), ..nodes.new_endpoint(&["*"]) };
     nodes.one.add_endpoint(environment, &disabled, 9).await.unwrap();
+    let first = made[0];
     let all = Attention {
         waiting_payments: 2,
         waiting_transfers: 1,
@@ -383,6 +423,8 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         parked_provider_events: 1,
         open_disputes: 0,
         respond_by: None,
+        oldest_waiting_payment: Some(first.0),
+        oldest_waiting_transfer: Some(first.1),
     };
     assert_eq!(nodes.two.attention(environment, ALL).await.unwrap(), all);
     let some = Attention { open_exceptions: 2, parked_deliveries: 2, ..all };

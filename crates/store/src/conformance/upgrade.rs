@@ -22,7 +22,9 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "ALTER TABLE card_payments DROP COLUMN route;
+pub const UNDO: &str = "DROP TABLE request_log;
+     DROP TABLE quote_counts;
+     ALTER TABLE card_payments DROP COLUMN route;
      ALTER TABLE transfers DROP COLUMN route;
      ALTER TABLE transfers DROP COLUMN recipient_kind;
      ALTER TABLE transfers DROP COLUMN purpose;

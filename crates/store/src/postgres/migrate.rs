@@ -30,6 +30,8 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     25 "0025" people,
     27 "0027" routes,
     29 "0029" limits,
+    31 "0031" request_log,
+    32 "0032" search,
     33 "0033" transfer_details,
 );
 

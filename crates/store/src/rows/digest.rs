@@ -29,6 +29,8 @@ pub(crate) struct IndexableEvent {
     pub(crate) customer: Vec<String>,
     pub(crate) provider_references: Vec<String>,
     pub(crate) request: String,
+    pub(crate) description: Option<String>,
+    pub(crate) last_four: Option<String>,
 }
 
 pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
@@ -45,6 +47,7 @@ pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> 
         card.total_debit_minor = captured.total_debit.signed();
     }
     card.request = cells.text()?;
+    card.description = cells.text_or_none()?;
     Ok(card)
 }
 
@@ -53,6 +56,8 @@ pub(crate) fn read_transfer(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fau
     transfer.customer.extend([cells.text()?, cells.text()?, cells.text()?]);
     transfer.provider_references.extend(cells.text_or_none()?);
     transfer.request = cells.text()?;
+    transfer.description = cells.text_or_none()?;
+    transfer.last_four = cells.text_or_none()?;
     Ok(transfer)
 }
 
@@ -74,6 +79,8 @@ fn read_digestible(cells: &mut Cells<'_>, method: PaymentMethod) -> Result<Index
         customer: Vec::new(),
         provider_references: Vec::new(),
         request: String::new(),
+        description: None,
+        last_four: None,
     })
 }
 
@@ -87,6 +94,8 @@ impl IndexableEvent {
             customer: self.customer.iter().map(String::as_str).collect(),
             provider_references: self.provider_references.iter().map(String::as_str).collect(),
             request: Some(&self.request),
+            description: self.description.as_deref(),
+            last_four: self.last_four.as_deref(),
             metadata: metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         }
         .terms()
@@ -244,6 +253,8 @@ mod tests {
             customer: vec!["Ada".to_owned()],
             provider_references: Vec::new(),
             request: "req_1".to_owned(),
+            description: None,
+            last_four: None,
         }
     }
 

@@ -28,6 +28,8 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     25 "0025" people,
     27 "0027" routes,
     29 "0029" limits,
+    31 "0031" request_log,
+    32 "0032" search,
     33 "0033" transfer_details,
 );
 

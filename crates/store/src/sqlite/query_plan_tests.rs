@@ -13,8 +13,8 @@ use crate::{
     rows::out_event::Slice,
     session::Dialect,
     units::{
-        books, deliveries, digest, endpoints, events, exceptions, out_events, payments, records, resend,
-        timeline, transactions, transfers,
+        books, deliveries, digest, endpoints, events, exceptions, out_events, payments, records, request_log,
+        resend, timeline, transactions, transfers,
     },
 };
 
@@ -141,6 +141,15 @@ fn every_list_and_claim_has_its_index() {
         ),
         (digest::TRANSFER, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),
         (records::FIND, "PRIMARY KEY", "environment_id=? AND term=? AND place<?"),
+        (records::NEXT_TERM, "PRIMARY KEY", "environment_id=? AND term>?"),
+        (records::CARDS_BETWEEN, "sqlite_autoindex_card_payments_1", "environment_id=? AND id>? AND id<?"),
+        (
+            records::TRANSFERS_BETWEEN,
+            "sqlite_autoindex_transactions_2",
+            "environment_id=? AND method=? AND reference>? AND reference<?",
+        ),
+        (records::DISPUTED, "disputes_by_id", "environment_id=? AND id=?"),
+        (request_log::LAST, "request_log_by_code", "environment_id=? AND code=? AND id>?"),
         (records::ACTIVITY, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
         (records::PAST_CARDS, "sqlite_autoindex_card_payments_1", "environment_id=?"),
         (records::PAST_TRANSFERS, "sqlite_autoindex_transfers_1", "environment_id=?"),

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    PaymentMethod, Timestamp,
+    PaymentMethod, ServiceReference, Timestamp,
     id::{EnvironmentId, PaymentId},
 };
 use tollgate_engine::ports::{
-    Activity, Attention, PastPayment, ReportingStore, SearchCursor, SearchHit, StoreError,
+    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, SearchCursor, SearchHit, StoreError,
 };
 
 use super::{SqlStore, port};
@@ -20,6 +20,14 @@ port! {
         Read records::find => find_payments(
             environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
         ) -> Vec<SearchHit>;
+        Read records::terms => search_terms(environment: EnvironmentId, prefix: &str, limit: u32) -> Vec<String>;
+        Read records::references => references_between(
+            environment: EnvironmentId, first: ServiceReference, last: ServiceReference, limit: u32
+        ) -> Vec<ServiceReference>;
+        Read records::disputed => payment_of_dispute(environment: EnvironmentId, dispute: &str) -> Option<PaymentId>;
+        Read records::customers => customers_of(
+            environment: EnvironmentId, references: &[ServiceReference]
+        ) -> Vec<PaymentCustomer>;
         Read records::activity => activity(
             environment: EnvironmentId, from: Timestamp, until: Timestamp
         ) -> Vec<Activity>;

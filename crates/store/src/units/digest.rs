@@ -23,7 +23,7 @@ macro_rules! card {
         concat!(
             "SELECT e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
-         p.customer_email, p.object, t.provider_reference, t.hold, p.request",
+         p.customer_email, p.object, t.provider_reference, t.hold, p.request, p.description",
             $from,
             " CROSS JOIN card_payments p
              LEFT JOIN transactions t
@@ -38,7 +38,7 @@ macro_rules! transfer {
         concat!(
             "SELECT e.environment_id, e.kind, e.at, e.reference, t.id, t.currency, t.provider, t.principal_minor,
          t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
-         f.customer_email, f.external_customer_id, t.provider_reference, f.request",
+         f.customer_email, f.external_customer_id, t.provider_reference, f.request, t.description, f.last_four",
             $from,
             " CROSS JOIN transactions t CROSS JOIN transfers f
              WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference
@@ -66,7 +66,8 @@ const TRANSFERS: &str = transfer!(
 const CARD_ALONE: &str =
     "SELECT p.environment_id, 'payment.prepared', p.created_at, p.id, p.id, p.currency, p.provider,
          p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata,
-         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT), p.request
+         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT), p.request,
+         p.description
      FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2";
 
 pub(crate) async fn index_payment<S: Session>(

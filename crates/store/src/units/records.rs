@@ -1,9 +1,11 @@
 //! Payments as they are found and added up, and what waits for a person.
 
 use tollgate_domain::{
-    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp, event::EventKind, id::EnvironmentId,
+    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
+    event::EventKind,
+    id::{EnvironmentId, PaymentId},
 };
-use tollgate_engine::ports::{Activity, Attention, PastPayment, SearchCursor, SearchHit};
+use tollgate_engine::ports::{Activity, Attention, PastPayment, PaymentCustomer, SearchCursor, SearchHit};
 
 use crate::{prelude::*, rows::books::wants_evidence};
 
@@ -95,6 +97,88 @@ pub(crate) async fn find<S: Session>(
     s.query(FIND, values![environment, term, last, limit], read_found).await
 }
 
+/// The next term of an environment.
+pub(crate) const NEXT_TERM: &str = "SELECT term FROM search_terms
+     WHERE environment_id = $1 AND term >= $2 ORDER BY term LIMIT 1";
+
+/// From term to term, so that one that a million payments have costs no more than any other.
+pub(crate) async fn terms<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    prefix: &str,
+    limit: u32,
+) -> Result<Vec<String>, Fault> {
+    let mut terms = Vec::new();
+    let mut from = prefix.to_owned();
+    for _ in 0..limit {
+        let next = s.query_opt(NEXT_TERM, values![environment, &from], |cells| cells.text()).await?;
+        let Some(term) = next.filter(|term| term.starts_with(prefix)) else { break };
+        // No text stands between this one and the same with the smallest letter that a term may have.
+        from = format!("{term}\u{1}");
+        terms.push(term);
+    }
+    Ok(terms)
+}
+
+pub(crate) const CARDS_BETWEEN: &str = "SELECT id FROM card_payments
+     WHERE environment_id = $1 AND id >= $2 AND id <= $3 ORDER BY id DESC LIMIT $4";
+pub(crate) const TRANSFERS_BETWEEN: &str = "SELECT reference FROM transactions
+     WHERE environment_id = $1 AND method = 'ach' AND reference >= $2 AND reference <= $3
+     ORDER BY reference DESC LIMIT $4";
+
+pub(crate) async fn references<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    first: ServiceReference,
+    last: ServiceReference,
+    limit: u32,
+) -> Result<Vec<ServiceReference>, Fault> {
+    let sql = match first.method() {
+        PaymentMethod::WebCard => CARDS_BETWEEN,
+        PaymentMethod::Ach => TRANSFERS_BETWEEN,
+    };
+    let read = |cells: &mut Cells<'_>| Ok(ServiceReference::from_bytes(first.method(), cells.id()?));
+    s.query(sql, values![environment, first, last, limit], read).await
+}
+
+pub(crate) const DISPUTED: &str =
+    "SELECT payment_id FROM disputes WHERE environment_id = $1 AND id = $2 ORDER BY payment_id LIMIT 1";
+
+pub(crate) async fn disputed<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    dispute: &str,
+) -> Result<Option<PaymentId>, Fault> {
+    s.query_opt(DISPUTED, values![environment, dispute], |cells| cells.id()).await
+}
+
+const CARD_CUSTOMERS: &str = "SELECT customer_name, customer_email, CAST(NULL AS TEXT) FROM card_payments
+     WHERE environment_id = $1 AND id = $2";
+const TRANSFER_CUSTOMERS: &str = "SELECT f.customer_name, f.customer_email, f.external_customer_id
+     FROM transactions t JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
+     WHERE t.environment_id = $1 AND t.method = 'ach' AND t.reference = $2";
+
+pub(crate) async fn customers<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    references: &[ServiceReference],
+) -> Result<Vec<PaymentCustomer>, Fault> {
+    let mut customers = Vec::with_capacity(references.len());
+    for reference in references {
+        let sql = match reference.method() {
+            PaymentMethod::WebCard => CARD_CUSTOMERS,
+            PaymentMethod::Ach => TRANSFER_CUSTOMERS,
+        };
+        let read = |cells: &mut Cells<'_>| {
+            let (name, email, external_id) =
+                (cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?);
+            Ok(PaymentCustomer { reference: *reference, name, email, external_id })
+        };
+        customers.extend(s.query_opt(sql, values![environment, *reference], read).await?);
+    }
+    Ok(customers)
+}
+
 pub(crate) const ACTIVITY: &str = "SELECT hour, currency, method, provider, kind, count, principal_minor, platform_fee_minor, organization_fee_minor FROM activity WHERE environment_id = $1 AND hour >= $2 AND hour < $3
      ORDER BY hour, currency, method, provider, kind";
 
@@ -173,7 +257,12 @@ macro_rules! attention {
      (SELECT d.respond_by FROM disputes d
          WHERE d.environment_id = $1 AND d.closed_at IS NULL AND ",
             wants_evidence!(),
-            " ORDER BY d.respond_by LIMIT 1)"
+            " ORDER BY d.respond_by LIMIT 1),
+     (SELECT created_at FROM card_payments
+         WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY id LIMIT 1),
+     (SELECT t.created_at FROM transactions t WHERE t.environment_id = $1 AND t.id = (
+         SELECT transaction_id FROM transfers
+         WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY transaction_id LIMIT 1))"
         )
     };
 }
@@ -209,9 +298,11 @@ pub(crate) async fn attention<S: Session>(
             waiting_provider_events: next()?,
             parked_provider_events: next()?,
             open_disputes: next()?,
-            respond_by: None,
+            ..Attention::default()
         };
         attention.respond_by = cells.moment_or_none()?;
+        attention.oldest_waiting_payment = cells.moment_or_none()?;
+        attention.oldest_waiting_transfer = cells.moment_or_none()?;
         Ok(attention)
     })
     .await

@@ -9,8 +9,9 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Tenants and keys", &["organizations", "applications", "environments", "keys", "users"]),
     ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
     ("Events", &["events", "endpoints"]),
-    ("Operate", &["doctor", "statement", "audit", "rekey"]),
-    ("Try out", &["trigger", "completions"]),
+    ("Operate", &["status", "doctor", "requests", "statement", "audit", "rekey", "open"]),
+    ("Try out", &["trigger"]),
+    ("Other", &["completions", "version"]),
 ];
 
 /// The command with its groups in place of clap's one list.

@@ -20,6 +20,8 @@ pub(crate) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     colors: bool,
+    /// How many columns there are; unlimited where nobody looks at them.
+    pub(crate) width: Option<usize>,
 }
 
 /// What a color is to say.
@@ -38,7 +40,8 @@ impl Style {
     fn of_terminal() -> Self {
         let forbidden = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
-        Self { colors: io::stdout().is_terminal() && !forbidden && !dumb }
+        let is_terminal = io::stdout().is_terminal();
+        Self { colors: is_terminal && !forbidden && !dumb, width: width(is_terminal) }
     }
 
     /// The text in its color; control characters are taken out, for texts of strangers are printed too.
@@ -69,14 +72,25 @@ impl Style {
     }
 }
 
+/// What `COLUMNS` says, or else the terminal.
+fn width(is_terminal: bool) -> Option<usize> {
+    let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let asked = || {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    };
+    if is_terminal { set.or_else(asked) } else { set }
+}
+
 /// The color of a status, a state or a verdict.
 pub(crate) fn paint_of(status: &str) -> Paint {
     match status {
-        "succeeded" | "live" | "matched" | "delivered" | "applied" | "ok" | "enabled" | "yes" => Paint::Good,
-        "failed" | "canceled" | "revoked" | "refused" | "problem" | "parked" | "no" => Paint::Bad,
-        "pending" | "processing" | "waiting" | "warning" | "refunded" | "expired" | "disabled" => {
-            Paint::Notice
+        "succeeded" | "live" | "matched" | "delivered" | "applied" | "ok" | "enabled" | "ready" | "yes" => {
+            Paint::Good
         }
+        "failed" | "canceled" | "revoked" | "refused" | "problem" | "parked" | "down" | "no" => Paint::Bad,
+        "pending" | "processing" | "waiting" | "warning" | "refunded" | "expired" | "disabled"
+        | "degraded" => Paint::Notice,
         _ => Paint::Plain,
     }
 }

@@ -1,4 +1,4 @@
-//! `tollgate payments`: what was paid, what waits, and one payment's whole story.
+//! `tollgate payments`: one payment's whole story, and what an operator can do about it.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use tollgate_vault::random_bytes;
 use super::{
     confirm::Confirm,
     fields::Fields,
-    http::{query, segment},
-    moment::moment,
+    http::segment,
     money::{currency, major, to_minor},
-    output::{Paint, Style, paint_of},
+    output::Paint,
     payment_detail,
+    payment_lists::{self, ExportArgs, List},
     session::Session,
-    table::{Cell, Table, more},
+    table::{Cell, Table},
 };
 use crate::failure::Failure;
 
@@ -32,6 +32,8 @@ enum Action {
         /// The payment reference, pay_… or ach_….
         reference: String,
     },
+    /// Export transactions as CSV, with customers, fee layers and decimals.
+    Export(ExportArgs),
     /// Capture an authorized card payment, in whole or in part.
     Capture(CaptureArgs),
     /// Void an authorized card payment: what is held is released.
@@ -113,40 +115,14 @@ struct RefundArgs {
     confirm: Confirm,
 }
 
-#[derive(Debug, Args)]
-struct List {
-    /// Only transactions in this status.
-    #[arg(long)]
-    status: Option<String>,
-    /// Only web_card or ach.
-    #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
-    method: Option<String>,
-    /// Only transactions of this provider.
-    #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
-    provider: Option<String>,
-    /// List card preparations instead.
-    #[arg(long)]
-    preparations: bool,
-    /// Only pending payments, with the reason.
-    #[arg(long, conflicts_with = "status")]
-    waiting: bool,
-    /// Maximum number of results.
-    #[arg(long, default_value_t = 50)]
-    limit: u32,
-    /// Only results before this one.
-    #[arg(long, value_name = "CURSOR", conflicts_with = "waiting")]
-    before: Option<String>,
-}
-
 pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Failure> {
     match payments.action {
-        Action::List(list) if list.waiting => waiting(&session, list.limit).await,
-        Action::List(list) if list.preparations => preparations(&session, list).await,
-        Action::List(list) => transactions(&session, list).await,
+        Action::List(wanted) => payment_lists::list(&session, wanted).await,
         Action::Show { reference } => {
             let payment_detail = read(&session, &reference).await?;
             session.output.show(&payment_detail, |style| payment_detail::render(&payment_detail, style))
         }
+        Action::Export(wanted) => payment_lists::export(&session, wanted).await,
         Action::Capture(wanted) => capture_payment(&session, wanted).await,
         Action::Void(wanted) => void_payment(&session, wanted).await,
         Action::Cancel { reference, confirm } => {
@@ -282,101 +258,4 @@ pub(crate) async fn read(session: &Session, reference: &str) -> Result<Value, Fa
             )
         })
     })
-}
-
-async fn transactions(session: &Session, list: List) -> Result<(), Failure> {
-    let query = query(&[
-        ("limit", Some(list.limit.to_string())),
-        ("status", list.status),
-        ("paymentMethod", list.method),
-        ("provider", list.provider),
-        ("before", list.before),
-    ]);
-    let found = session.client.get(&session.path(&format!("/transactions{query}")).await?).await?;
-    session.output.show(&found, |style| {
-        let heads = [
-            "REFERENCE",
-            "STATUS",
-            ">AMOUNT",
-            ">TOTAL DEBIT",
-            "METHOD",
-            "PROVIDER",
-            "CREATED",
-            "DESCRIPTION",
-        ];
-        let mut table = Table::new(&heads);
-        for transaction in found.list("items") {
-            table.row([
-                transaction.word("serviceReference").into(),
-                status_of(transaction),
-                amount(transaction, "amountMinor"),
-                amount(transaction, "totalDebitMinor"),
-                transaction.word("paymentMethod").into(),
-                transaction.word("provider").into(),
-                moment(transaction.text("createdAt")).into(),
-                Cell::painted(transaction.word("description"), Paint::Dim),
-            ]);
-        }
-        table.draw(style, "No transactions.") + &more(&found, "--before")
-    })
-}
-
-async fn preparations(session: &Session, list: List) -> Result<(), Failure> {
-    let query =
-        query(&[("limit", Some(list.limit.to_string())), ("status", list.status), ("before", list.before)]);
-    let found = session.client.get(&session.path(&format!("/payments{query}")).await?).await?;
-    session.output.show(&found, |style| {
-        let heads = ["REFERENCE", "STATUS", ">TOTAL DEBIT", "FLOW", "PROVIDER", "EXPIRES", "TRANSACTION"];
-        let mut table = Table::new(&heads);
-        for payment in found.list("items") {
-            table.row([
-                payment.word("serviceReference").into(),
-                status_of(payment),
-                amount(payment, "totalDebitMinor"),
-                payment.word("flow").into(),
-                payment.word("provider").into(),
-                moment(payment.text("expiresAt")).into(),
-                Cell::painted(
-                    payment.word("/transaction/status"),
-                    paint_of(payment.text("/transaction/status")),
-                ),
-            ]);
-        }
-        table.draw(style, "No preparations.") + &more(&found, "--before")
-    })
-}
-
-async fn waiting(session: &Session, limit: u32) -> Result<(), Failure> {
-    let limit = query(&[("limit", Some(limit.to_string()))]);
-    let cards = session.client.get(&session.path(&format!("/payments{limit}&waiting=true")).await?).await?;
-    let transfers = session.client.get(&session.path(&format!("/transfers/waiting{limit}")).await?).await?;
-    let both = json!({ "payments": cards, "transfers": transfers });
-    session.output.show(&both, |style| waiting_table(&both, style))
-}
-
-fn waiting_table(both: &Value, style: Style) -> String {
-    let mut table = Table::new(&["REFERENCE", "STATUS", ">TOTAL DEBIT", ">LOOKS", "NEXT CHECK", "REASON"]);
-    let cards = both.list("/payments/items").iter().map(|payment| (payment, payment));
-    let transfers = both.list("/transfers/items").iter();
-    let transfers = transfers.map(|item| (item, item.field("transaction").unwrap_or(item)));
-    for (progress, payment) in cards.chain(transfers) {
-        let next = progress.optional_text("nextLookAt").map_or_else(|| "-".to_owned(), moment);
-        table.row([
-            payment.word("serviceReference").into(),
-            status_of(payment),
-            amount(payment, "totalDebitMinor"),
-            progress.word("looks").into(),
-            next.into(),
-            Cell::painted(progress.word("waitingFor"), Paint::Notice),
-        ]);
-    }
-    table.draw(style, "No pending payments.")
-}
-
-fn status_of(payment: &Value) -> Cell {
-    Cell::painted(payment.word("status"), paint_of(payment.text("status")))
-}
-
-fn amount(payment: &Value, field: &str) -> Cell {
-    Cell::from(major(payment.text(field), payment.text("currency")))
 }

@@ -6,7 +6,7 @@ use super::{
     fields::Fields,
     http::{query, segment},
     moment::moment,
-    output::paint_of,
+    output::{paint_of, printable},
     provider_test,
     session::Session,
     table::{Cell, Table, more},
@@ -150,20 +150,31 @@ async fn list(session: &Session) -> Result<(), Failure> {
     let list = session.client.get(&session.path("/providers").await?).await?;
     session.output.show(&list, |style| {
         let mut table =
-            Table::new(&["NAME", "ADAPTER", "METHOD", "READY", "CIRCUIT", "MISSING", "WEBHOOK URL"]);
+            Table::new(&["NAME", "ADAPTER", "METHOD", "STATE", "CIRCUIT", "MISSING", "WEBHOOK URL"]);
+        let mut incidents = String::new();
         for provider in list.list("items") {
-            let ready = if provider.flag("ready") { "yes" } else { "no" };
+            let state = provider.word("state");
             let missing = provider.joined("missing");
+            if let Some(incident) = provider.get("incident").filter(|incident| !incident.is_null()) {
+                incidents.extend([format!(
+                    "\n{} is {state} since {}: {} payments affected; last error: {}\n",
+                    provider.word("name"),
+                    moment(incident.text("since")),
+                    incident.number("affectedPayments"),
+                    printable(incident.text("lastError"))
+                )]);
+            }
             table.row([
                 provider.word("name").into(),
                 provider.word("adapter").into(),
                 provider.word("paymentMethod").into(),
-                Cell::painted(ready, paint_of(ready)),
+                Cell::painted(&state, paint_of(&state)),
                 provider.word("circuit").into(),
                 if missing.is_empty() { "-".into() } else { missing.into() },
                 provider.word("webhookUrl").into(),
             ]);
         }
         table.draw(style, "No providers configured; apply a configuration with `tollgate apply FILE`.")
+            + &incidents
     })
 }

@@ -12,14 +12,13 @@ use crate::failure::Failure;
 /// How many organizations, applications or environments are looked at to find the one that is meant.
 const MAX_LISTED: usize = 10_000;
 
-/// What every such command takes.
+/// What every such command takes, anywhere on the command line.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Everywhere")]
 pub(crate) struct Options {
-    /// The environment; default: the sandbox's, or the only one.
+    /// The environment; default: the sandbox's, or the only one [server commands only].
     #[arg(long, short = 'e', global = true, value_name = "ID", env = "TOLLGATE_ENVIRONMENT")]
     environment: Option<String>,
-    /// Print JSON.
+    /// Print JSON [server commands only].
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }

@@ -464,9 +464,9 @@ const cases = {
     const { items } = await backend.data(200, "GET", `/admin/v1/environments/${notes.environmentId}/events?limit=1`);
     const pages = ["", "/payments", `/payments/${reference}`, `/payments/${paid}/refund`, "/routing", "/fees/edit?fee=0", "/config", "/config/history",
       "/config/history/1", "/try?amount=1250&currency=USD", "/wallets", "/wallets/USD", "/statement", "/disputes", "/providers", "/events",
-      `/events/${items[0].id}`, "/endpoints", "/deliveries", "/exceptions", "/waiting", "/keys"]
+      `/events/${items[0].id}`, "/endpoints", "/deliveries", "/exceptions", "/waiting", "/requests", "/keys"]
       .map((path) => [path.split("?")[0].replace(reference, "one").replace(paid, "one").replace(/evt_\w+/, "one") || "/overview", base + path]);
-    pages.push(["environments", `${notes.baseUrl}/console/environments`], ["playground", `${notes.baseUrl}/playground`]);
+    pages.push(["environments", `${notes.baseUrl}/console/environments`], ["playground", `${notes.baseUrl}/playground`], ["first page", `${notes.baseUrl}/`]);
     let page;
     const found = [];
     for (const [window, options] of Object.entries(WINDOWS)) {

@@ -248,7 +248,7 @@ fn keys_are_shown_under_the_sandboxs_own_names_only(server: &Server) {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n\r\n");
         server.client("").exchange(request.as_bytes()).unwrap()
     };
-    for path in ["/docs", "/playground"] {
+    for path in ["/", "/docs", "/playground"] {
         let own = ask(path, &server.address().to_string());
         assert!(own.status == 200 && text(&own).contains(&secret), "{path}");
         for host in ["evil.example", "127.0.0.1.evil.example:8080"] {

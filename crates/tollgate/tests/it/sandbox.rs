@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt, process::Command, time::Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Start, wait_until};
+use crate::support::{Start, Terminal, wait_until};
 
 #[test]
 fn the_welcome_shows_a_curl_that_works_when_pasted() {
@@ -146,6 +146,73 @@ fn the_playground_allows_exactly_the_configured_providers() {
         assert!(real.contains(part), "{part} in {real}");
     }
     assert!(!real.contains("http://") && !real.contains("//web.squarecdn.com"), "{real}");
+}
+
+#[test]
+fn the_first_page_leads_everywhere_and_signs_in_with_a_click() {
+    let server = Start::sandbox().run();
+    let notes = server.sandbox_json();
+    let mut browser = server.client("");
+    let page = browser.get("/");
+    assert_eq!((page.status, &*page.headers["content-type"]), (200, "text/html; charset=utf-8"));
+    let text = String::from_utf8(page.body).unwrap();
+    for part in ["/playground", "/docs", "/console/sandbox-sign-in", "/guides/first-payment.md"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    for key in ["secretKey", "publishableKey"] {
+        assert!(text.contains(notes[key].as_str().unwrap()), "{key}");
+    }
+    assert!(!text.contains(notes["adminToken"].as_str().unwrap()), "the admin token stays in its file");
+    assert_eq!(browser.get("/guides/first-payment.md").status, 200);
+    let redirect = browser.get("/docs/");
+    assert_eq!((redirect.status, &*redirect.headers["location"]), (308, "/docs"));
+
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let signed_in = browser.send("POST", "/console/sandbox-sign-in", &form, b"");
+    assert_eq!((signed_in.status, &*signed_in.headers["location"]), (303, "/console"));
+    let cookie = signed_in.headers["set-cookie"].split(';').next().unwrap().to_owned();
+    let overview = format!("/console/{}", notes["environmentId"].as_str().unwrap());
+    assert_eq!(browser.send("GET", &overview, &[("cookie", &cookie)], b"").status, 200);
+    let other_site = [form[0], ("sec-fetch-site", "cross-site")];
+    let refused = browser.send("POST", "/console/sandbox-sign-in", &other_site, b"");
+    assert!(refused.status == 400 && !refused.headers.contains_key("set-cookie"), "{refused:?}");
+    let foreign = "POST /console/sandbox-sign-in HTTP/1.1\r\nhost: evil.example\r\ncontent-length: 0\r\n\r\n";
+    assert_eq!(server.client("").exchange(foreign.as_bytes()).unwrap().failure(404), "not_found");
+}
+
+#[test]
+fn production_shows_no_first_page_unless_asked_and_signs_nobody_in() {
+    let server = Start::serve().run();
+    let mut browser = server.client("");
+    assert_eq!(browser.get("/").failure(404), "not_found");
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let refused = browser.send("POST", "/console/sandbox-sign-in", &form, b"");
+    assert!(refused.status == 404 && !refused.headers.contains_key("set-cookie"), "{refused:?}");
+    assert!(!server.log().contains("POST /console"), "production has no line for every call");
+    let server = Start::serve().with("TOLLGATE_FIRST_PAGE", "true").run();
+    let page = server.client("").get("/");
+    let text = String::from_utf8(page.body).unwrap();
+    assert!(page.status == 200 && text.contains(env!("CARGO_PKG_VERSION")), "{text}");
+}
+
+#[test]
+fn the_sandbox_logs_a_line_for_every_call_webhook_and_change() {
+    let server = Start::sandbox().run();
+    let mut client = server.sandbox_client("secretKey");
+    client.post("/client/v1/fees/quote", &json!({"amountMinor": 1, "currency": "USD"})).data(200);
+    client.post("/client/v1/fees/quote", &json!({})).failure(400);
+    let payment = json!({"amountMinor": "12500", "currency": "USD", "description": "Order 1"});
+    let prepared = client.post("/client/v1/payments", &payment).data(201);
+    Terminal::beside(&server).shows(&["trigger", "pay", prepared["serviceReference"].as_str().unwrap()]);
+    for line in [
+        "POST /client/v1/fees/quote 200 in ",
+        "POST /client/v1/fees/quote 400 validation_failed in ",
+        "payment.prepared: ",
+        "transaction.succeeded: ",
+        "webhook from card_provider_a: ",
+    ] {
+        wait_until(line, std::time::Duration::from_secs(20), || server.log().contains(line));
+    }
 }
 
 #[test]

@@ -241,17 +241,12 @@ impl Line {
             }
             _ => self.act(name, provider, act),
         };
-        let word = match &outcome {
-            Ok(_) => "ok",
-            Err(CallError::Rejected(_)) => "refused",
-            Err(CallError::Unsent(_) | CallError::Unknown(_)) => "timed out",
+        let (word, status) = match &outcome {
+            Ok(_) => ("ok", Some(200)),
+            Err(CallError::Rejected(_)) => ("refused", Some(400)),
+            Err(CallError::Unsent(_) | CallError::Unknown(_)) => ("timed out", None),
         };
         let (at, took) = (self.clock.time(), Duration::from_millis(20));
-        let status = match &outcome {
-            Ok(_) => Some(200),
-            Err(CallError::Rejected(_)) => Some(400),
-            Err(CallError::Unsent(_) | CallError::Unknown(_)) => None,
-        };
         let tries = vec![Try { at, took, status, provider_request: None, outcome: word.to_owned() }];
         Call { outcome, logs: vec![CallLog { operation: name, idempotency_key: None, tries }] }
     }

@@ -8,7 +8,7 @@ use tollgate_domain::{
     card::CardOrder,
     id::{
         ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
+        PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
     },
     ledger::{Balances, Movement},
     limit::LimitUse,
@@ -240,11 +240,31 @@ through! {
         StoreRead find_payments(
             environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
         ) -> Vec<SearchHit>;
+        StoreRead search_terms(environment: EnvironmentId, prefix: &str, limit: u32) -> Vec<String>;
+        StoreRead references_between(
+            environment: EnvironmentId, first: ServiceReference, last: ServiceReference, limit: u32
+        ) -> Vec<ServiceReference>;
+        StoreRead payment_of_dispute(environment: EnvironmentId, dispute: &str) -> Option<PaymentId>;
+        StoreRead customers_of(
+            environment: EnvironmentId, references: &[ServiceReference]
+        ) -> Vec<PaymentCustomer>;
         StoreRead activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
         StoreRead past_payments(
             environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
         StoreRead attention(environment: EnvironmentId, most: u32) -> Attention;
+    }
+}
+
+through! {
+    RequestLogStore {
+        StoreWrite record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount]) -> ();
+        StoreRead requests(
+            environment: EnvironmentId, filter: &RequestFilter, before: Option<RequestId>, limit: u32
+        ) -> Vec<LoggedRequest>;
+        StoreRead request_errors(environment: EnvironmentId, since: Timestamp, most: u32) -> Vec<ErrorGroup>;
+        StoreRead quote_counts(environment: EnvironmentId, from: Timestamp) -> Vec<QuoteCount>;
+        StoreWrite forget_requests(environment: EnvironmentId, before: Timestamp, limit: u32) -> u64;
     }
 }
 

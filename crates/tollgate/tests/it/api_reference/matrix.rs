@@ -104,6 +104,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_transaction_list", Viewer, 200, ""),
     ("admin_transaction_read", Viewer, 200, ""),
     ("admin_payment_list", Viewer, 200, ""),
+    ("payment_export", Viewer, 200, ""),
     ("admin_payment_read", Viewer, 200, ""),
     ("admin_payment_capture", Operator, 409, "not_capturable"),
     ("admin_payment_void", Operator, 409, "not_voidable"),
@@ -113,6 +114,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     // The scene's payment is no transfer.
     ("corrected_account_reveal", Operator, 404, "not_found"),
     ("waiting_transfer_list", Viewer, 200, ""),
+    ("request_list", Viewer, 200, ""),
     ("event_endpoint_create", Operator, 201, ""),
     ("event_endpoint_list", Viewer, 200, ""),
     ("event_endpoint_read", Viewer, 200, ""),

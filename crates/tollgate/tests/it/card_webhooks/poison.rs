@@ -83,7 +83,7 @@ fn an_event_that_keeps_failing_is_parked_until_it_is_retried(kind: StoreKind) {
     assert_eq!((&parked[0]["nextTryAt"], &parked[0]["eventId"]), (&Value::Null, &json!("evt_poison")));
     assert!(parked[0]["note"].as_str().unwrap().starts_with("cannot be applied: "), "{parked:?}");
     let doctor = world.shop.admin().get("/admin/v1/doctor").data(200).to_string();
-    assert!(doctor.contains("1 provider events failed too often and are parked"), "{doctor}");
+    assert!(doctor.contains("1 provider event failed too often and is parked"), "{doctor}");
 
     world.restart(|world| world.store.execute("UPDATE provider_events SET notice = substr(notice, 2)"));
     let provider = parked[0]["provider"].as_str().unwrap();

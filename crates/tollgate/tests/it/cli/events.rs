@@ -98,7 +98,7 @@ fn endpoints_are_rotated_switched_and_removed() {
     assert!(terminal.shows(&["endpoints", "disable", &endpoint]).contains("is disabled"));
     let list = terminal.shows(&["endpoints", "list"]);
     assert!(list.contains("disabled"), "{list}");
-    assert!(terminal.shows(&["doctor"]).contains("1 endpoints are disabled"));
+    assert!(terminal.shows(&["doctor"]).contains("1 endpoint is disabled"));
     assert!(
         terminal
             .fails(&["events", "resend", "--from", "2020-01-01T00:00:00Z", "--endpoint", &endpoint])

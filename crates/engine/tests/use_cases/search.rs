@@ -1,0 +1,111 @@
+//! Finding payments by what people type, and exporting them.
+
+use tollgate_domain::{Flow, ServiceReference, card::ProviderStatus, id::PaymentId, transaction::Dispute};
+use tollgate_engine::{PaymentSearch, PrepareRequest};
+
+use crate::support::{
+    requests::{card_request, look_at},
+    world::World,
+};
+
+/// The references that a text finds.
+async fn found(world: &World, text: &str) -> Vec<String> {
+    while world.store.index_events(100).await.unwrap() > 0 {}
+    let search = PaymentSearch { text: text.to_owned(), ..PaymentSearch::default() };
+    let (found, _) = world.engine().search_payments(world.environment, &search, None, 10).await.unwrap();
+    found.iter().map(|payment| payment.reference().to_string()).collect()
+}
+
+async fn paid(world: &World) -> PaymentId {
+    let request = PrepareRequest {
+        description: Some("Season ticket 2027, north stand".to_owned()),
+        customer_name: Some("Grace Hopper".to_owned()),
+        customer_email: Some("grace.hopper@navy.example".to_owned()),
+        ..card_request(Flow::PaymentComponent, 44_444)
+    };
+    let prepared = world.engine().prepare(&world.view(), request, "req_prepare").await.unwrap().payment;
+    world.providers.records().page().status = ProviderStatus::Succeeded;
+    world.confirm(prepared.order.id, look_at(&prepared.progress.object.unwrap())).await.unwrap();
+    prepared.order.id
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payment_is_found_by_whatever_people_type() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    world.prepared(Flow::PaymentComponent, 5_000).await;
+    let payment = world.payment(id).await;
+    let object = payment.progress.object.clone().unwrap();
+    let reference = id.to_string();
+    let engine = world.engine();
+    let events = engine.events_about(world.environment, ServiceReference::Card(id)).await.unwrap();
+    let event = events[0].0.id.to_string();
+    for text in [
+        &*reference,
+        &reference[..24],
+        &reference[..24].to_uppercase(),
+        "444.44 USD",
+        "USD 444.44",
+        "$444.44",
+        "44444",
+        "season",
+        "Ticket",
+        "2027",
+        "grace.hopper@navy.example",
+        "grace.hop",
+        "hopper",
+        "Grace Hop",
+        &object,
+        &event,
+    ] {
+        assert_eq!(found(&world, text).await, [reference.clone()], "{text}");
+    }
+    for text in ["444.44 EUR", "444.45", "grace.hopp@", "no", "evt_00000000000000000000000000", "seas on"] {
+        assert!(found(&world, text).await.is_empty(), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payment_is_found_by_its_dispute_and_a_transfer_by_the_end_of_its_account() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let dispute = Dispute {
+        id: "dp_1ABCdef".to_owned(),
+        status: "needs_response".to_owned(),
+        reason: None,
+        amount: None,
+        respond_by: None,
+    };
+    world.providers.records().page().dispute = Some(dispute);
+    tokio::time::sleep(std::time::Duration::from_hours(25)).await;
+    world.resolve().await;
+    assert_eq!(found(&world, "dp_1ABCdef").await, [id.to_string()]);
+    let sent = world.send("transfer-1", 1_000).await.unwrap().transfer;
+    assert_eq!(found(&world, &sent.order.last_four).await, [sent.order.id.to_string()]);
+    assert_eq!(found(&world, &sent.order.id.to_string()[..20]).await, [sent.order.id.to_string()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_has_the_customer_the_fee_layers_and_amounts_for_people_and_programs() {
+    let world = World::new().await;
+    paid(&world).await;
+    world.send("transfer-1", 1_000).await.unwrap();
+    let csv = world.engine().export_payments(world.environment, &PaymentSearch::default()).await.unwrap();
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    let card = rows.iter().find(|row| row[column("paymentMethod")] == "web_card").unwrap();
+    let ach = rows.iter().find(|row| row[column("paymentMethod")] == "ach").unwrap();
+    assert_eq!((card[column("amountMinor")], card[column("amount")]), ("44444", "444.44"));
+    assert_eq!(card[column("customerName")], "\"Grace Hopper\"");
+    assert_eq!(card[column("customerEmail")], "\"grace.hopper@navy.example\"");
+    assert!(!ach[column("externalCustomerId")].trim_matches('"').is_empty(), "{ach:?}");
+    for row in [card, ach] {
+        let minor = |name: &str| row[column(name)].parse::<u64>().unwrap();
+        assert_eq!(minor("platformFeeMinor") + minor("organizationFeeMinor"), minor("feeMinor"), "{row:?}");
+        assert!(row[column("platformFee")].contains('.'), "{row:?}");
+    }
+    let only = PaymentSearch { text: "season".to_owned(), ..PaymentSearch::default() };
+    while world.store.index_events(100).await.unwrap() > 0 {}
+    let csv = world.engine().export_payments(world.environment, &only).await.unwrap();
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+}

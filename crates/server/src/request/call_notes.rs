@@ -1,0 +1,45 @@
+//! What is learned about a call while it is answered: for its headers, and for the request log.
+
+use std::cell::RefCell;
+
+use tollgate_domain::id::{EnvironmentId, KeyId};
+
+use super::unknown_fields::Found;
+
+tokio::task_local! {
+    static NOTES: RefCell<CallNotes>;
+}
+
+/// What was learned about a call.
+#[derive(Debug, Default)]
+pub(crate) struct CallNotes {
+    /// Whose key it was made with; unknown keys belong to nobody.
+    pub(crate) caller: Option<(EnvironmentId, KeyId)>,
+    /// The payment it made.
+    pub(crate) reference: Option<String>,
+    pub(crate) unknown_fields: Found,
+}
+
+/// Runs what answers a call, and returns what was learned meanwhile.
+pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, CallNotes) {
+    let answering = async {
+        let answer = answering.await;
+        (answer, NOTES.with(RefCell::take))
+    };
+    NOTES.scope(RefCell::default(), answering).await
+}
+
+/// Takes note of the key.
+pub(crate) fn caller(environment: EnvironmentId, key: KeyId) {
+    note(|notes| notes.caller = Some((environment, key)));
+}
+
+/// Takes note of the payment that was made.
+pub(crate) fn reference(reference: &impl ToString) {
+    note(|notes| notes.reference = Some(reference.to_string()));
+}
+
+/// Where nobody collects notes, none are taken.
+pub(super) fn note(change: impl FnOnce(&mut CallNotes)) {
+    let _ = NOTES.try_with(|notes| change(&mut notes.borrow_mut()));
+}

@@ -1,0 +1,178 @@
+//! Calls of the client API, and the quotes of each hour.
+
+use tollgate_domain::{
+    Timestamp,
+    id::{EnvironmentId, RequestId},
+};
+use tollgate_engine::ports::{ErrorGroup, LoggedRequest, QuoteCount, RequestFilter};
+
+use crate::prelude::*;
+
+/// Groups that are shown.
+const MAX_GROUPS: u32 = 100;
+
+table! {
+    REQUEST_LOG = "request_log" ("ON CONFLICT DO NOTHING");
+    fn request_row(it: &'a LoggedRequest) {
+        environment_id: Id = it.environment,
+        id: Id = it.id,
+        at: Number = it.at,
+        key_id: Id = it.key,
+        method: Text = &it.method,
+        path: Text = &it.path,
+        endpoint: Text = &it.endpoint,
+        status: Number = it.status,
+        code: Text = &it.code,
+        fields: Text = it.fields.join(","),
+        took_millis: Number = it.took_millis,
+        reference: Text = &it.reference,
+    }
+}
+
+table! {
+    QUOTE_COUNTS = "quote_counts" (
+        "ON CONFLICT (environment_id, hour, key_id) DO UPDATE SET count = quote_counts.count + excluded.count"
+    );
+    fn quote_row(it: &QuoteCount) {
+        environment_id: Id = it.environment,
+        key_id: Id = it.key,
+        hour: Number = it.hour,
+        count: Number = i64::try_from(it.count).unwrap_or(i64::MAX),
+    }
+}
+
+pub(crate) async fn record<S: Session>(
+    s: &mut S,
+    requests: &[LoggedRequest],
+    quotes: &[QuoteCount],
+) -> Result<Effect<()>, Fault> {
+    if !requests.is_empty() {
+        s.insert(&REQUEST_LOG, requests.iter().map(request_row).collect()).await?;
+    }
+    if !quotes.is_empty() {
+        // In the same order on every node, so that none waits for another in a circle.
+        let mut quotes = quotes.to_vec();
+        quotes.sort_unstable_by_key(|quote| (quote.environment, quote.hour, quote.key));
+        s.insert(&QUOTE_COUNTS, quotes.iter().map(quote_row).collect()).await?;
+    }
+    Ok(Effect::Written(()))
+}
+
+pub(crate) async fn list<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    filter: &RequestFilter,
+    before: Option<RequestId>,
+    limit: u32,
+) -> Result<Vec<LoggedRequest>, Fault> {
+    let (sql, values) = listing(environment, filter, before, limit);
+    s.query_planned(&sql, &values, |cells| read(cells, environment)).await
+}
+
+/// Only what is asked for stands in the statement, so that the index for it is used.
+pub(crate) fn listing(
+    environment: EnvironmentId,
+    filter: &RequestFilter,
+    before: Option<RequestId>,
+    limit: u32,
+) -> (String, Vec<Value<'_>>) {
+    let mut values = row![environment, limit];
+    let mut sql =
+        format!("SELECT {} FROM request_log r WHERE r.environment_id = $1", REQUEST_LOG.select("r"));
+    let conditions = [
+        ("id <", before.map(Value::from)),
+        ("id =", filter.request.map(Value::from)),
+        ("code =", filter.code.as_deref().map(Value::from)),
+        ("endpoint =", filter.endpoint.as_deref().map(Value::from)),
+        ("key_id =", filter.key.map(Value::from)),
+        ("reference =", filter.reference.as_deref().map(Value::from)),
+    ];
+    for (column, value) in conditions {
+        if let Some(value) = value {
+            values.push(value);
+            sql.extend([format!(" AND r.{column} ${}", values.len())]);
+        }
+    }
+    if filter.failed {
+        sql.push_str(" AND r.code IS NOT NULL");
+    }
+    sql.push_str(" ORDER BY r.id DESC LIMIT $2");
+    (sql, values)
+}
+
+fn read(cells: &mut Cells<'_>, environment: EnvironmentId) -> Result<LoggedRequest, Fault> {
+    cells.skip(1);
+    Ok(LoggedRequest {
+        environment,
+        id: cells.id()?,
+        at: cells.moment()?,
+        key: cells.id()?,
+        method: cells.text()?,
+        path: cells.text()?,
+        endpoint: cells.text()?,
+        status: cells.count("status")?,
+        code: cells.text_or_none()?,
+        fields: cells.text()?.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+        took_millis: cells.count("duration")?,
+        reference: cells.text_or_none()?,
+    })
+}
+
+const GROUPS: &str = "SELECT code, endpoint, count(*), max(at) FROM (
+         SELECT code, endpoint, at FROM request_log
+         WHERE environment_id = $1 AND code IS NOT NULL AND id >= $2 ORDER BY id DESC LIMIT $3) r
+     GROUP BY code, endpoint ORDER BY 3 DESC, 4 DESC LIMIT $4";
+
+/// PostgreSQL has no maximum of ids, so that the latest is asked for by itself.
+pub(crate) const LAST: &str = "SELECT id FROM request_log
+     WHERE environment_id = $1 AND code = $2 AND endpoint = $3 AND id >= $4 ORDER BY id DESC LIMIT 1";
+
+pub(crate) async fn errors<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    since: Timestamp,
+    most: u32,
+) -> Result<Vec<ErrorGroup>, Fault> {
+    let since = RequestId::new(since, [0; 10]);
+    let values = values![environment, since, most, MAX_GROUPS];
+    let found = s
+        .query(GROUPS, values, |cells| {
+            Ok((cells.text()?, cells.text()?, cells.count("count")?, cells.moment()?))
+        })
+        .await?;
+    let mut groups = Vec::with_capacity(found.len());
+    for (code, endpoint, count, last_at) in found {
+        let values = values![environment, &code, &endpoint, since];
+        if let Some(last) = s.query_opt(LAST, values, |cells| cells.id()).await? {
+            groups.push(ErrorGroup { code, endpoint, count, last, last_at });
+        }
+    }
+    Ok(groups)
+}
+
+pub(crate) async fn quotes<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    from: Timestamp,
+) -> Result<Vec<QuoteCount>, Fault> {
+    let sql = "SELECT hour, key_id, count FROM quote_counts WHERE environment_id = $1 AND hour >= $2
+         ORDER BY hour, key_id";
+    s.query(sql, values![environment, from], |cells| {
+        Ok(QuoteCount { environment, hour: cells.moment()?, key: cells.id()?, count: cells.count("count")? })
+    })
+    .await
+}
+
+pub(crate) async fn forget<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    before: Timestamp,
+    limit: u32,
+) -> Result<Effect<u64>, Fault> {
+    let sql = "DELETE FROM request_log WHERE environment_id = $1 AND id IN (
+         SELECT id FROM request_log WHERE environment_id = $1 AND id < $2 ORDER BY id LIMIT $3)";
+    let forgotten = s.execute(sql, values![environment, RequestId::new(before, [0; 10]), limit]).await?;
+    let sql = "DELETE FROM quote_counts WHERE environment_id = $1 AND hour < $2";
+    let quotes = s.execute(sql, values![environment, before]).await?;
+    Ok(Effect::written_if(forgotten > 0 || quotes > 0, forgotten))
+}
