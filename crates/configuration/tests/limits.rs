@@ -18,7 +18,7 @@ fn limit() -> Value {
 #[test]
 fn a_limit_goes_round() {
     let configuration = read(&json!([limit()])).unwrap();
-    assert_eq!(configuration.limits[0].max_amount.map(|amount| amount.get()), Some(100_000));
+    assert_eq!(configuration.limits[0].max_amount.map(tollgate_domain::Minor::get), Some(100_000));
     assert_eq!(configuration.to_public()["limits"], json!([limit()]));
     assert_eq!(Configuration::default().to_public()["limits"], json!([]));
     let mut open = limit();

@@ -76,11 +76,7 @@ struct PaymentPage {
     refunded: Option<String>,
     dispute: Option<DisputeView>,
     refunds: Vec<RefundRow>,
-    can_refund: bool,
-    /// Whether it can be captured or voided now.
-    is_held: bool,
-    /// Whether it is a transfer that may still be canceled.
-    can_cancel: bool,
+    actions: Actions,
     decision: String,
     config_version: u64,
     rules: Option<Vec<RuleView>>,
@@ -88,6 +84,15 @@ struct PaymentPage {
     exceptions: Vec<Exception>,
     told: Vec<EventRow>,
     lines: Vec<Line>,
+}
+
+/// What can be done with a payment now.
+struct Actions {
+    can_refund: bool,
+    /// Whether it can be captured or voided.
+    is_held: bool,
+    /// Whether it is a transfer that may still be canceled.
+    can_cancel: bool,
 }
 
 /// What both kinds of payment have in common.
@@ -337,13 +342,15 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
             .filter(|state| state.refunded.get() > 0)
             .map(|state| minor(state.refunded, details.currency)),
         dispute,
-        can_refund: details.reference.method() == PaymentMethod::WebCard
-            && state.is_some_and(|state| state.status == Status::Succeeded)
-            && Refundable::after(&amounts, details.refunds).total() > Minor::ZERO,
-        is_held: state.is_some_and(|state| {
-            state.status == Status::Authorized && state.hold.is_none_or(|hold| hold.pending.is_none())
-        }),
-        can_cancel: details.can_cancel,
+        actions: Actions {
+            can_refund: details.reference.method() == PaymentMethod::WebCard
+                && state.is_some_and(|state| state.status == Status::Succeeded)
+                && Refundable::after(&amounts, details.refunds).total() > Minor::ZERO,
+            is_held: state.is_some_and(|state| {
+                state.status == Status::Authorized && state.hold.is_none_or(|hold| hold.pending.is_none())
+            }),
+            can_cancel: details.can_cancel,
+        },
         refunds: details.refunds.iter().map(|refund| RefundRow::of(refund, details.currency)).collect(),
         decision: match details.matched {
             Some(matched) => format!("{decided} (rule {}){tried}", matched.rule),
