@@ -63,9 +63,9 @@ pub(super) struct Failures {
     last_error: String,
     last_error_at: Timestamp,
     affected: HashSet<[u8; 16]>,
-    failures: u32,
-    failures_in_a_row: u32,
-    answers_in_a_row: u32,
+    count: u32,
+    bad_in_a_row: u32,
+    good_in_a_row: u32,
 }
 
 /// Follows one exchange: begins an incident, adds to it, or ends it.
@@ -78,9 +78,9 @@ pub(super) fn follow(
     let is_failure = exchange.status.is_none_or(|status| status >= 500 || matches!(status, 401 | 403 | 429));
     if !is_failure {
         if let Some(failures) = current {
-            failures.failures_in_a_row = 0;
-            failures.answers_in_a_row = failures.answers_in_a_row.saturating_add(1);
-            if failures.answers_in_a_row >= RECOVERED_AFTER {
+            failures.bad_in_a_row = 0;
+            failures.good_in_a_row = failures.good_in_a_row.saturating_add(1);
+            if failures.good_in_a_row >= RECOVERED_AFTER {
                 *current = None;
             }
         }
@@ -90,9 +90,9 @@ pub(super) fn follow(
         *current = None;
     }
     let failures = current.get_or_insert_with(|| Failures::begin(exchange.at));
-    failures.failures = failures.failures.saturating_add(1);
-    failures.failures_in_a_row = failures.failures_in_a_row.saturating_add(1);
-    failures.answers_in_a_row = 0;
+    failures.count = failures.count.saturating_add(1);
+    failures.bad_in_a_row = failures.bad_in_a_row.saturating_add(1);
+    failures.good_in_a_row = 0;
     failures.last_error_at = exchange.at;
     failures.last_error = format!("{operation}: {}", exchange.outcome);
     if failures.affected.len() < MAX_AFFECTED {
@@ -107,23 +107,23 @@ impl Failures {
             last_error: String::new(),
             last_error_at: at,
             affected: HashSet::new(),
-            failures: 0,
-            failures_in_a_row: 0,
-            answers_in_a_row: 0,
+            count: 0,
+            bad_in_a_row: 0,
+            good_in_a_row: 0,
         }
     }
 
     fn is_over(&self, now: Timestamp) -> bool {
-        let is_calm = self.answers_in_a_row > 0 && self.last_error_at.saturating_add(CALM) <= now;
+        let is_calm = self.good_in_a_row > 0 && self.last_error_at.saturating_add(CALM) <= now;
         is_calm || self.last_error_at.saturating_add(FORGOTTEN_AFTER) <= now
     }
 
     /// What operators are shown, if it is worth showing.
     pub(super) fn incident(&self, now: Timestamp) -> Option<ProviderIncident> {
-        if self.failures < NOTABLE_FAILURES || self.is_over(now) {
+        if self.count < NOTABLE_FAILURES || self.is_over(now) {
             return None;
         }
-        let is_down = self.failures_in_a_row >= DOWN_AFTER;
+        let is_down = self.bad_in_a_row >= DOWN_AFTER;
         Some(ProviderIncident {
             state: if is_down { ProviderState::Down } else { ProviderState::Degraded },
             since: self.since,

@@ -106,7 +106,7 @@ async fn a_role_is_limited_to_organizations_that_exist() {
         let page = Page { after, limit: 100_000 };
         world.engine().organizations_seen_by(identity, page).await.unwrap()
     };
-    assert_eq!(seen(&identity, None).await, [own.clone()]);
+    assert_eq!(seen(&identity, None).await, std::slice::from_ref(&own));
     assert_eq!(seen(&identity, Some(own.id)).await, []);
     assert!(seen(&Identity::Bootstrap, None).await.len() > 1);
 }

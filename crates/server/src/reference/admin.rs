@@ -375,7 +375,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn oversight(schemas: &mut Schemas) -> [Described; 7] {
+fn oversight(schemas: &mut Schemas) -> [Described; 8] {
     [
         operation("request_list", OPERATIONS, AdminToken, "List client API calls")
             .says(

@@ -119,19 +119,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             return (plain(&format!("fees {fee}, total debit {total}")), indented(&below));
         }
         "provider_call" => return call(detail, style),
-        "status" | "preparation" => {
-            let from = detail.optional_text("from").unwrap_or("(nothing)");
-            let mut sentence = if kind == "status" { "status".to_owned() } else { kind.to_owned() };
-            sentence = format!("{} {} -> {}", plain(&sentence), plain(from), style.status(detail.text("to")));
-            if let Some(failure) = detail.field("failure").filter(|failure| !failure.is_null()) {
-                let why = format!("  {}: {}", failure.text("code"), failure.text("message"));
-                sentence.push_str(&style.paint(Paint::Bad, &why));
-            }
-            if let Some(reference) = detail.optional_text("providerReference") {
-                sentence.push_str(&style.dim(&format!("  {reference}")));
-            }
-            return (sentence, String::new());
-        }
+        "status" | "preparation" => return (moved(kind, detail, style), String::new()),
         "webhook" => {
             let note = detail.optional_text("note").map(|note| format!(": {note}")).unwrap_or_default();
             format!("webhook {} {}{note}", detail.text("type"), detail.text("eventId"))
@@ -144,15 +132,13 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let total = major(detail.text("totalRefundMinor"), currency);
             let fee = major(detail.text("feeMinor"), currency);
             let (reference, status) = (detail.text("refundReference"), detail.text("status"));
-            let failure = detail.field("failure").filter(|failure| !failure.is_null());
-            let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
+            let why = why(detail);
             format!("refund {status} {reference}: {total}, {fee} of it fee{why}")
         }
         "capture" | "void" => {
             let amount = detail.optional_text("amountMinor").map(|amount| major(amount, currency));
             let amount = amount.map(|amount| format!(" of {amount}")).unwrap_or_default();
-            let failure = detail.field("failure").filter(|failure| !failure.is_null());
-            let why = failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default();
+            let why = why(detail);
             format!("{kind}{amount} {}{why}", detail.text("status"))
         }
         "cancel_requested" => {
@@ -205,6 +191,27 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         other => format!("{} {}", other.replace('_', " "), facts(detail)),
     };
     (plain(&sentence), String::new())
+}
+
+/// From where to where, and why.
+fn moved(kind: &str, detail: &Value, style: Style) -> String {
+    let plain = |text: &str| style.paint(Paint::Plain, text);
+    let from = detail.optional_text("from").unwrap_or("(nothing)");
+    let mut sentence = format!("{} {} -> {}", plain(kind), plain(from), style.status(detail.text("to")));
+    if let Some(failure) = detail.field("failure").filter(|failure| !failure.is_null()) {
+        let why = format!("  {}: {}", failure.text("code"), failure.text("message"));
+        sentence.push_str(&style.paint(Paint::Bad, &why));
+    }
+    if let Some(reference) = detail.optional_text("providerReference") {
+        sentence.push_str(&style.dim(&format!("  {reference}")));
+    }
+    sentence
+}
+
+/// The failure's message behind a colon, if something failed.
+fn why(detail: &Value) -> String {
+    let failure = detail.field("failure").filter(|failure| !failure.is_null());
+    failure.map(|failure| format!(": {}", failure.text("message"))).unwrap_or_default()
 }
 
 fn asked(detail: &Value, style: Style) -> String {
