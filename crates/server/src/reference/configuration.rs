@@ -337,6 +337,7 @@ fn settings() -> Value {
             ),
             "fallbackMayCostMore": boolean(false),
             "rateLimitPerSecond": integer(1, 1_000_000),
+            "requestLogDays": integer(1, 90),
             "surchargeWarningBps": integer(0, 10_000),
         }),
     )
