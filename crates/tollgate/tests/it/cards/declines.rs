@@ -38,7 +38,7 @@ fn a_declined_token_is_a_failed_transaction_and_another_may_be_tried(kind: Store
         );
         let failure = &transaction["failure"];
         let message = failure["message"].as_str().unwrap();
-        assert_eq!(*failure, json!({"code": code, "message": message}), "{token}");
+        assert_eq!(*failure, json!({"code": code, "kind": "failure", "message": message}), "{token}");
         assert!(message.ends_with('.') && !message.contains("cnon"), "{message}");
         // The same token again is the same decline, and the provider does not hear of it.
         let calls = world.simulator.calls(Wire::Square, "payments.create");

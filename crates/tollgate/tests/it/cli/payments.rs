@@ -153,7 +153,7 @@ fn what_waits_and_what_disagrees_is_listed() {
     let story = terminal.shows(&["payments", "show", &prepared.reference]);
     assert!(story.contains("Exceptions") && story.contains("open"), "{story}");
     let doctor = terminal.shows(&["doctor"]);
-    assert!(doctor.contains("discrepancies with a provider are open"), "{doctor}");
+    assert!(doctor.contains("discrepancy with a provider is open"), "{doctor}");
     assert!(
         terminal.shows(&["exceptions", "resolve", id, "--note", "asked the provider"]).contains("Resolved")
     );

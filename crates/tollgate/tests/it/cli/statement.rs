@@ -116,7 +116,7 @@ fn console(server: &Server, reference: &str, dispute: &Value) {
     {
         assert!(payment.contains(said), "{said}: {payment}");
     }
-    assert!(page("/").contains(&format!("open disputes, next response due by {due} UTC")));
+    assert!(page("/").contains(&format!("the next response is due by {due} UTC")));
     let disputes = page("/disputes");
     assert!(disputes.contains(reference) && disputes.contains(&due), "{disputes}");
     let statement = page("/statement");
