@@ -79,7 +79,9 @@ impl Engine {
             ServiceReference::Card(id) => {
                 let known = self.store.payment(view.environment.id, id).await?;
                 let why = "Only bank transfers can be canceled; void or refund a card payment instead.";
-                return Err(known.map_or(CancelError::Missing, |_| CancelError::NotCancelable(why.to_owned())));
+                return Err(
+                    known.map_or(CancelError::Missing, |_| CancelError::NotCancelable(why.to_owned()))
+                );
             }
         };
         for _ in 0..MAX_ROUNDS {

@@ -82,7 +82,10 @@ async fn a_payment_is_found_by_its_dispute_and_a_transfer_by_the_end_of_its_acco
     assert_eq!(found(&world, "dp_1ABCdef").await, [id.to_string()]);
     let sent = world.send("transfer-1", 1_000).await.unwrap().transfer;
     assert_eq!(found(&world, &sent.order.last_four).await, [sent.order.id.to_string()]);
-    assert_eq!(found(&world, sent.order.id.to_string().get(..20).unwrap()).await, [sent.order.id.to_string()]);
+    assert_eq!(
+        found(&world, sent.order.id.to_string().get(..20).unwrap()).await,
+        [sent.order.id.to_string()]
+    );
 }
 
 #[tokio::test(start_paused = true)]
