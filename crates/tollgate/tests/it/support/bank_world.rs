@@ -229,6 +229,8 @@ impl Desk {
                 "funding": {"accountId": "account_simulator", "accountNumberId": "account_number_simulator"},
                 "baseUrl": format!("http://{provider}/increase"),
             }},
+            // Many tests make providers fail on purpose, and mean to reach them all the same.
+            "settings": {"circuit": {"enabled": false}},
             "routing": {"ach": {
                 "enabled": true,
                 "rules": [rule("same_day", "same_day_ach"), rule("instant", "instant")],
