@@ -20,7 +20,7 @@ use crate::support::{
     world::{World, empty_store},
 };
 
-const USUAL_CASES: u64 = 50;
+const USUAL_CASES: u64 = 20;
 const STEPS: usize = 25;
 const ACCOUNTS: [char; 3] = ['a', 'b', 'c'];
 const PRINCIPAL: u64 = 1_000;

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{SCRIPTS, python::programs, scene::Scene};
 use crate::support::alone;
 
-/// Two minutes on two idle cores; this is for busy ones and for long runs, and bounds what hangs.
+/// A minute on two idle cores; this is for busy ones and for long runs, and bounds what hangs.
 const WHOLE_RUN_MAX: Duration = Duration::from_hours(1);
 
 /// Another one by `TOLLGATE_FUZZ_SEED`.
@@ -53,8 +53,11 @@ fn every_answer_keeps_to_the_document() {
     let started = Instant::now();
     let seed = env::var("TOLLGATE_FUZZ_SEED").unwrap_or_else(|_| DEFAULT_SEED.to_string());
     println!("TOLLGATE_FUZZ_SEED={seed}");
+    // Callers' operations in every run of the tests, operators' in the long one.
+    let is_long = env::var_os("TOLLGATE_FUZZ_EXAMPLES").is_some();
+    let wanted = LANES.iter().take(if is_long { LANES.len() } else { 1 });
     let mut lanes: Vec<_> =
-        LANES.iter().map(|(name, credential, tags)| start(name, credential, tags, &seed)).collect();
+        wanted.map(|(name, credential, tags)| start(name, credential, tags, &seed)).collect();
     let tagged: Vec<_> = LANES.iter().flat_map(|(_, _, tags)| *tags).collect();
     for tag in lanes[0].scene.document["tags"].as_array().unwrap() {
         assert!(tagged.iter().any(|known| tag["name"] == **known), "no lane has the operations of {tag}");
