@@ -206,7 +206,7 @@ fn the_sandbox_logs_a_line_for_every_call_webhook_and_change() {
     Terminal::beside(&server).shows(&["trigger", "pay", prepared["serviceReference"].as_str().unwrap()]);
     for line in [
         "POST /client/v1/fees/quote 200 in ",
-        "POST /client/v1/fees/quote 400 validation_failed in ",
+        "POST /client/v1/fees/quote 400 invalid_body in ",
         "payment.prepared: ",
         "transaction.succeeded: ",
         "webhook from card_provider_a: ",

@@ -12,7 +12,6 @@ fn unknown_paths_and_methods_are_answered_in_the_envelope() {
     let server = Start::sandbox().run();
     let mut client = server.sandbox_client("secretKey");
     for path in [
-        "/",
         "/nowhere",
         "/client/v1",
         "/client/v1/fees/quote/",
