@@ -22,9 +22,9 @@ use crate::support::{
 };
 use load::{Load, round};
 
-const DEFAULT_KILLS: u64 = 12;
+const DEFAULT_KILLS: u64 = 22;
 /// After so many kills everything is left alone until nothing is in flight, and all of it is checked.
-const KILLS_BETWEEN_CHECKS: u64 = 6;
+const KILLS_BETWEEN_CHECKS: u64 = 11;
 /// Everything that was in flight is known by then, also on a machine so busy that most calls are given up.
 const RESOLVED_WITHIN: Duration = Duration::from_secs(180);
 
