@@ -9,7 +9,9 @@ const ADAPTERS: [&str; 4] = ["stripe", "square", "increase", "modern_treasury"];
 /// Crates whose files are not part of the product.
 const NOT_PRODUCT: [&str; 2] = ["bench", "simulation"];
 /// Files that name a provider in a comment or in a message only.
-const MENTIONS: [&str; 7] = [
+const MENTIONS: [&str; 8] = [
+    // Guides by their names.
+    "crates/console/src/pages/first_page.rs",
     "crates/domain/src/metadata.rs",
     "crates/providers/src/settings.rs",
     "crates/providers/src/stripe/form.rs",
