@@ -165,7 +165,7 @@ fn of_transaction(transaction: &Transaction, customer: Option<&PaymentCustomer>)
     common.line(&state.amounts(&transaction.fee), &outcome, customer)
 }
 
-/// One that nobody has paid: nothing has become of it yet, but for its preparation.
+/// A payment that has not been paid: only its preparation is known.
 fn of_preparation(payment: &CardPayment, customer: Option<&PaymentCustomer>) -> Line {
     let order = &payment.order;
     let outcome = Outcome {

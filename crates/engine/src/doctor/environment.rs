@@ -18,7 +18,7 @@ use crate::{
 const MAX_COUNTED: u32 = 1_000;
 /// A payment whose outcome is not known after this long will not resolve itself.
 const PENDING_TOO_LONG: Duration = Duration::from_hours(24);
-/// Deliveries that fail in a row before anybody is told.
+/// Fewer failures in a row are not worth reporting.
 const NOTABLE_FAILURES: u32 = 3;
 /// An endpoint that has failed this often is not coming back by itself.
 const MANY_FAILURES: u32 = 20;

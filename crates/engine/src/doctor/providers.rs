@@ -1,9 +1,10 @@
 //! Providers: what they lack, what of their configuration is probably not meant, and what their last live check found.
 
-use tollgate_configuration::{ConfigWarning, Provider, WarningKind};
+use tollgate_configuration::{ConfigWarning, ForcedCircuit, Provider, WarningKind};
 
 use super::{Area, Check};
 use crate::{
+    circuits::CircuitStatus,
     engine::Engine,
     ports::ProviderCheckRecord,
     provider_health::{ProviderIncident, ProviderState},
@@ -20,6 +21,8 @@ pub struct ProviderReadiness {
     pub is_at_other_host: bool,
     /// The failures of its last calls, as this node sees them.
     pub incident: Option<ProviderIncident>,
+    /// Whether it gets new payments, as this node sees it.
+    pub circuit: CircuitStatus,
 }
 
 impl Engine {
@@ -28,12 +31,19 @@ impl Engine {
         let missing = provider.missing_to_pay();
         let is_at_other_host = !self.options.allow_other_provider_hosts && !provider.is_at_own_host();
         let incident = self.provider_watch.incident(view.environment.id, &provider.name, self.clock.now());
-        let state = if !missing.is_empty() || is_at_other_host {
+        let circuit = self.circuit_status(view, &provider.name);
+        let is_open = matches!(
+            circuit,
+            CircuitStatus::Open { .. }
+                | CircuitStatus::Probing { .. }
+                | CircuitStatus::Forced(ForcedCircuit::Open)
+        );
+        let state = if !missing.is_empty() || is_at_other_host || is_open {
             ProviderState::Down
         } else {
             incident.as_ref().map_or(ProviderState::Ready, |incident| incident.state)
         };
-        ProviderReadiness { state, missing, is_at_other_host, incident }
+        ProviderReadiness { state, missing, is_at_other_host, incident, circuit }
     }
 }
 
@@ -103,10 +113,29 @@ pub(super) fn last_check(record: &ProviderCheckRecord, view: &EnvironmentView) -
     failed
 }
 
+/// A provider that gets no new payments, whether or not it fails.
+fn of_circuit(name: &str, circuit: CircuitStatus) -> Option<Check> {
+    match circuit {
+        CircuitStatus::Closed | CircuitStatus::Forced(ForcedCircuit::Closed) => None,
+        CircuitStatus::Open { since } | CircuitStatus::Probing { since } => {
+            let finding = format!("the circuit of {name} is open since {}", since.utc_minute());
+            let advice =
+                "new payments go to fallbacks, or are answered 503, until the provider answers again";
+            Some(Check::problem("circuits", finding, advice))
+        }
+        CircuitStatus::Forced(ForcedCircuit::Open) => {
+            let finding = format!("an operator forced the circuit of {name} open: it gets no new payments");
+            let advice =
+                format!("run `tollgate providers circuit {name} automatic` once it should get them again");
+            Some(Check::warning("circuits", finding, advice))
+        }
+    }
+}
+
 fn of_provider(provider: &Provider, readiness: &ProviderReadiness) -> Vec<Check> {
     let mut checks = Vec::new();
     let name = &provider.name;
-    let ProviderReadiness { missing: to_pay, is_at_other_host, incident, .. } = readiness;
+    let ProviderReadiness { missing: to_pay, is_at_other_host, incident, circuit, .. } = readiness;
     if !to_pay.is_empty() {
         let finding = format!("{name} is not ready: it lacks {}", to_pay.join(", "));
         checks.push(Check::problem(
@@ -134,6 +163,7 @@ fn of_provider(provider: &Provider, readiness: &ProviderReadiness) -> Vec<Check>
             ProviderState::Ready | ProviderState::Degraded => Check::warning("providers", finding, advice),
         });
     }
+    checks.extend(of_circuit(name, *circuit));
     let webhooks: Vec<_> = provider.missing().into_iter().filter(|path| !to_pay.contains(path)).collect();
     if !webhooks.is_empty() {
         let finding = format!("{name} is missing {}", webhooks.join(", "));

@@ -52,7 +52,7 @@ pub trait BooksStore: Send + Sync + 'static {
     /// a day at most: a payment that turns out to be posted is only taken off again.
     async fn list_unposted_payments(&self, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Posts such a payment, if it is still at this revision and nobody has posted it meanwhile; `false` if not.
+    /// Posts such a payment, if it is still at this revision and not posted yet; `false` otherwise.
     async fn post_payment(
         &self,
         environment: EnvironmentId,

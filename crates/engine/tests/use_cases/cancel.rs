@@ -123,7 +123,7 @@ async fn what_is_on_its_way_goes_on() {
         let calls = world.providers.records().calls.len();
         let refused = cancel(&world, id).await;
         assert!(matches!(refused, Err(CancelError::NotCancelable(_))), "{refused:?}");
-        assert_eq!(world.providers.records().calls.len(), calls, "nobody has to be asked");
+        assert_eq!(world.providers.records().calls.len(), calls, "the provider is not asked");
     }
     world.check().await;
 }

@@ -14,7 +14,7 @@ use crate::support::{
 
 const TWO_DAYS: Duration = Duration::from_hours(49);
 
-/// A transfer that the bank took two days ago, while its answer was lost and nobody has looked since.
+/// A transfer that the bank took two days ago, whose answer was lost and which was not looked up since.
 struct DoubtBeyondTheKey<const TAKEN: bool>(ServiceReference);
 
 impl<const TAKEN: bool> UseCase for DoubtBeyondTheKey<TAKEN> {

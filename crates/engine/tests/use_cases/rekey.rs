@@ -101,7 +101,7 @@ async fn everything_survives_two_rotations() {
         };
         world.engine().create_transfer(&world.view(), request, "req_transfer").await.unwrap();
     }
-    // The charge is resolved with the token that was kept, and endpoints are told.
+    // The charge is resolved with the token that was kept, and events are delivered.
     world.settle().await;
     assert!(world.status(ServiceReference::Card(payment)).await.is_some());
     assert!(!world.received.lock().unwrap().is_empty());

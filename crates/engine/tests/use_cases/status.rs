@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::sleep;
+use tollgate_configuration::ForcedCircuit;
 use tollgate_domain::{Flow, event::EventFilter};
-use tollgate_engine::{Area, Check, CheckStatus, NewEndpoint, ProviderState};
+use tollgate_engine::{Area, Check, CheckStatus, NewEndpoint, Origin, ProviderState};
 
 use crate::support::{
     config::INTENTS, faults::Fault, receiver::ENDPOINT_URL, requests::card_request, world::World,
@@ -53,6 +54,23 @@ async fn a_provider_that_fails_is_degraded_then_down_and_ready_again_once_it_ans
     world.prepared(Flow::HostedCheckout, 1_000).await;
     assert_eq!(readiness(&world), ProviderState::Ready);
     assert_eq!(found(&world, Area::Providers).await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_circuit_that_is_forced_open_is_reported() {
+    let world = World::new().await;
+    for (state, expected) in [
+        (Some(ForcedCircuit::Open), ProviderState::Down),
+        (Some(ForcedCircuit::Closed), ProviderState::Ready),
+        (None, ProviderState::Ready),
+    ] {
+        let origin = Origin { actor: "ada".to_owned(), request: "req_force".to_owned() };
+        world.engine().force_circuit(world.environment, INTENTS, state, origin).await.unwrap();
+        assert_eq!(readiness(&world), expected, "{state:?}");
+        let checks = found(&world, Area::Providers).await;
+        let is_said = checks.iter().any(|check| check.finding.contains("forced the circuit of intents open"));
+        assert_eq!(is_said, expected == ProviderState::Down, "{checks:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -268,7 +268,11 @@ mod tests {
             ] {
                 let fault = check_text(wrong).unwrap_err();
                 assert_eq!(fault.field, "remittanceData");
-                assert!(fault.message.contains(&format!("at most {most} characters")), "{}", fault.message);
+                assert!(
+                    fault.message.contains(&format!("at most {most} Latin letters")),
+                    "{}",
+                    fault.message
+                );
             }
         }
     }
