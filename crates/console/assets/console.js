@@ -1,15 +1,134 @@
 // Comfort only: every page works without it.
 "use strict";
 
-// "/" goes to the search field.
-document.addEventListener("keydown", (event) => {
-  const field = document.querySelector("[data-shortcut='/']");
-  const typing = event.target.closest("input, textarea, select");
-  if (event.key === "/" && field && !typing && !event.ctrlKey && !event.metaKey) {
-    event.preventDefault();
-    field.focus();
+// The palette: "/" or Ctrl-K finds payments and pages.
+const field = document.querySelector("[data-palette]");
+if (field) {
+  const base = field.dataset.palette;
+  const palette = document.createElement("dialog");
+  palette.className = "palette";
+  palette.setAttribute("aria-label", "Find a payment or a page");
+  palette.innerHTML = `<input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list"
+    aria-label="Find a payment or a page" placeholder="Reference, amount, customer, ID, key=value, or a page" autocomplete="off" spellcheck="false">
+    <ul id="palette-list" role="listbox" aria-label="Found"></ul>`;
+  document.body.append(palette);
+  const [input, list] = palette.children;
+  const pages = [...document.querySelectorAll(".menu a, .leave a, .place[href]")].map((link) => ({
+    title: link.title || link.textContent.trim(), kind: "Page", href: link.href }));
+  for (const [title, path] of [["Try a request", "/try"], ["Configuration as JSON", "/config"], ["History of the configuration", "/config/history"],
+    ["Event endpoints", "/endpoints"], ["Deliveries", "/deliveries"], ["Playground", "//playground"], ["API reference", "//docs"]]) {
+    pages.push({ title, kind: "Page", href: path.startsWith("//") ? path.slice(1) : base + path });
   }
-});
+  let found = [], chosen = 0, asked = 0;
+  const choose = (place) => {
+    chosen = Math.max(0, Math.min(place, found.length - 1));
+    [...list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === chosen)));
+    input.setAttribute("aria-activedescendant", `found-${chosen}`);
+    list.children[chosen]?.scrollIntoView({ block: "nearest" });
+  };
+  const show = (payments) => {
+    const text = input.value.trim();
+    const fits = ({ title }) => title.toLowerCase().includes(text.toLowerCase());
+    const search = { title: `Search payments for “${text}”`, kind: "Search", href: `${base}/payments?q=${encodeURIComponent(text)}` };
+    found = [...(text ? [search] : []), ...payments, ...pages.filter(fits)].slice(0, 12);
+    list.replaceChildren(...found.map(({ title, kind, href }, at) => {
+      const item = document.createElement("li");
+      Object.assign(item, { id: `found-${at}`, role: "option", textContent: title });
+      const aside = document.createElement("span");
+      aside.textContent = kind;
+      item.append(aside);
+      item.addEventListener("click", () => { location.href = href; });
+      return item;
+    }));
+    choose(0);
+  };
+  // Payments come from the same page that lists them.
+  const ask = async (number) => {
+    const text = input.value.trim();
+    if (text.length < 3) return;
+    const answer = await fetch(`${base}/payments?q=${encodeURIComponent(text)}`).catch(() => null);
+    if (!answer?.ok || number !== asked) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const rows = [...page.querySelectorAll("main tbody tr")].slice(0, 6);
+    show(rows.map((row) => ({
+      title: [".number", ".badge", ".about"].map((part) => row.querySelector(part)?.textContent.trim()).filter(Boolean).join(" · "),
+      kind: "Payment", href: row.querySelector("a").getAttribute("href") })));
+  };
+  const open = () => {
+    input.value = field.value;
+    show([]);
+    if (!palette.open) palette.showModal();
+    input.focus();
+  };
+  input.addEventListener("input", () => {
+    show([]);
+    asked += 1;
+    const number = asked;
+    setTimeout(() => { if (number === asked) ask(number); }, 200);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Enter" && found[chosen]) {
+      event.preventDefault();
+      location.href = found[chosen].href;
+    }
+  });
+  palette.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
+  field.addEventListener("click", open);
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest("input, textarea, select");
+    const isShortcut = (event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey);
+    if (isShortcut) {
+      event.preventDefault();
+      open();
+    }
+  });
+}
+
+// Filters by name, kept in this browser.
+const filters = document.querySelector("[data-saved-filters]");
+if (filters) {
+  const place = `filters ${location.pathname}`;
+  const saved = () => JSON.parse(localStorage.getItem(place) ?? "{}");
+  const keep = (all) => { localStorage.setItem(place, JSON.stringify(all)); draw(); };
+  const query = new URLSearchParams([...new URLSearchParams(location.search)].filter(([name, value]) => value && name !== "before")).toString();
+  const button = (text, label, act) => {
+    const made = document.createElement("button");
+    Object.assign(made, { type: "button", textContent: text, className: "quiet" });
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const draw = () => {
+    const all = saved();
+    filters.replaceChildren(...Object.entries(all).flatMap(([name, kept]) => {
+      const link = document.createElement("a");
+      Object.assign(link, { href: `?${kept}`, textContent: name });
+      if (kept === query) link.setAttribute("aria-current", "true");
+      return [link, button("×", `Forget the filter ${name}`, () => { delete all[name]; keep(all); })];
+    }));
+    if (query && !Object.values(all).includes(query)) {
+      filters.append(button("Save this filter…", "Save this filter", () => {
+        const name = window.prompt("A name for this filter")?.trim();
+        if (name) keep({ ...all, [name]: query });
+      }));
+    }
+    filters.hidden = !filters.children.length;
+  };
+  draw();
+}
+
+// On a phone a table becomes a list of cards, whose lines are named by the columns.
+for (const region of document.querySelectorAll(".wide")) {
+  const names = [...region.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+  if (!names.length) continue;
+  region.classList.add("stacked");
+  for (const row of region.querySelectorAll("tbody tr")) {
+    [...row.children].forEach((cell, at) => { if (names[at] && cell.tagName === "TD") cell.dataset.label = names[at]; });
+  }
+}
 
 // Buttons that copy what stands beside them.
 for (const button of document.querySelectorAll("[data-copy]")) {

@@ -20,6 +20,7 @@ pub(crate) mod providers;
 pub(crate) mod refund;
 pub(crate) mod requests;
 pub(crate) mod routing;
+pub(crate) mod rule;
 pub(crate) mod sandbox_sign_in;
 pub(crate) mod sign_in;
 pub(crate) mod statement;

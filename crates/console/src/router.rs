@@ -17,7 +17,7 @@ use crate::{
     layout::assets,
     pages::{
         cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys,
-        not_found, overview, payment, payments, providers, refund, requests, routing, sandbox_sign_in,
+        not_found, overview, payment, payments, providers, refund, requests, routing, rule, sandbox_sign_in,
         sign_in, statement, try_out, users, waiting, wallets,
     },
     request::signed_in::session_of,
@@ -52,6 +52,8 @@ pub fn router(console: Console) -> Router {
         Read get "/routing" routing::show;
         Configure get "/fees/edit" routing::edit_fee;
         Configure post "/fees/edit" routing::review_fee;
+        Configure get "/rules/edit" rule::edit;
+        Configure post "/rules/edit" rule::review;
         Configure post "/rules/switch" routing::switch_rule;
         Read get "/try" try_out::show;
         Configure get "/config" config::edit;

@@ -1,6 +1,9 @@
 //! What stands around every page.
 
-use tollgate_domain::people::{Identity, Permission};
+use tollgate_domain::{
+    people::{Identity, Permission},
+    tenant::Mode,
+};
 use tollgate_engine::{Area, Check, CheckStatus};
 
 /// What stands around every page.
@@ -12,6 +15,8 @@ pub(crate) struct Frame {
     /// What the links of this environment begin with; empty outside of one.
     pub(crate) base: String,
     pub(crate) place: String,
+    /// Whether real money moves here, as far as the environment's name tells.
+    pub(crate) mode: Option<Mode>,
     pub(crate) csrf: String,
     pub(crate) actor: String,
     /// Whose page it is, as far as is known.
@@ -36,20 +41,43 @@ pub(crate) struct MenuBadge {
     pub(crate) is_problem: bool,
 }
 
-/// The sections, their page, their name, and what their badge counts.
-const MENU: [(&str, &str, &str, &[Area]); 12] = [
-    ("overview", "", "Overview", &[]),
-    ("payments", "/payments", "Payments", &[]),
-    ("routing", "/routing", "Routing and fees", &[Area::Routing]),
-    ("wallets", "/wallets", "Wallets", &[Area::Wallets]),
-    ("statement", "/statement", "Statement", &[]),
-    ("providers", "/providers", "Providers", &[Area::Providers]),
-    ("events", "/events", "Events", &[Area::Endpoints, Area::Deliveries]),
-    ("disputes", "/disputes", "Disputes", &[Area::Disputes]),
-    ("exceptions", "/exceptions", "Exceptions", &[Area::Exceptions]),
-    ("waiting", "/waiting", "Waiting", &[Area::Waiting]),
-    ("requests", "/requests", "Requests", &[]),
-    ("keys", "/keys", "Keys", &[Area::Keys]),
+/// A section, its page, its name, and what its badge counts.
+type Section = (&'static str, &'static str, &'static str, &'static [Area]);
+
+/// The sections by group. The first group needs no name.
+const MENU: [(&str, &[Section]); 4] = [
+    (
+        "",
+        &[
+            ("overview", "", "Overview", &[]),
+            ("payments", "/payments", "Payments", &[]),
+            ("disputes", "/disputes", "Disputes", &[Area::Disputes]),
+            ("exceptions", "/exceptions", "Exceptions", &[Area::Exceptions]),
+            ("waiting", "/waiting", "Waiting", &[Area::Waiting]),
+        ],
+    ),
+    (
+        "Money",
+        &[
+            ("wallets", "/wallets", "Wallets", &[Area::Wallets]),
+            ("statement", "/statement", "Statement", &[]),
+        ],
+    ),
+    (
+        "Configuration",
+        &[
+            ("routing", "/routing", "Routing and fees", &[Area::Routing]),
+            ("providers", "/providers", "Providers", &[Area::Providers]),
+        ],
+    ),
+    (
+        "Developers",
+        &[
+            ("events", "/events", "Events", &[Area::Endpoints, Area::Deliveries]),
+            ("requests", "/requests", "Requests", &[]),
+            ("keys", "/keys", "Keys", &[Area::Keys]),
+        ],
+    ),
 ];
 
 /// The page that shows what a check is about.
@@ -69,15 +97,23 @@ pub(crate) fn page_of(check: &Check) -> &'static str {
 }
 
 impl Frame {
-    /// The menu with its counts.
-    pub(crate) fn menu(&self) -> Vec<MenuEntry> {
-        let entry = |(section, path, title, areas): (&str, &str, &'static str, &[Area])| MenuEntry {
+    /// The menu with its counts, group by group.
+    pub(crate) fn menu(&self) -> Vec<(&'static str, Vec<MenuEntry>)> {
+        let entry = |(section, path, title, areas): &Section| MenuEntry {
             link: format!("{}{path}", self.base),
             title,
-            is_here: section == self.section,
+            is_here: *section == self.section,
             badge: self.badge(areas),
         };
-        MENU.into_iter().map(entry).collect()
+        MENU.into_iter().map(|(group, sections)| (group, sections.iter().map(entry).collect())).collect()
+    }
+
+    /// How the page is marked, so that real money is not moved by mistake: a class and a word.
+    pub(crate) fn marker(&self) -> Option<(&'static str, &'static str)> {
+        Some(match self.mode? {
+            Mode::Live => ("live", "Live"),
+            Mode::Test => ("test", "Test"),
+        })
     }
 
     /// What does not stand as it should, the worst first.

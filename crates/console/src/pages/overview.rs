@@ -11,7 +11,7 @@ use tollgate_engine::{
 
 use crate::{
     layout::{
-        format::{count, money, stamp},
+        format::{amount, count, money, stamp},
         frame::{Frame, page_of},
         page::{self, Page},
         plot::{self, Bar},
@@ -58,6 +58,26 @@ struct Figure {
     class: &'static str,
     sum: String,
     svg: String,
+    /// From the top of the axis to its middle.
+    axis: [String; 2],
+}
+
+/// A number with what it was in the time before.
+struct Tile {
+    id: &'static str,
+    title: &'static str,
+    value: String,
+    change: Option<String>,
+}
+
+/// What the bars show, in words.
+struct StepRow {
+    at: String,
+    volume: String,
+    succeeded: String,
+    failed: String,
+    rate: String,
+    fees: String,
 }
 
 #[derive(Template)]
@@ -66,12 +86,10 @@ struct OverviewPage {
     frame: Frame,
     spans: Vec<Tab>,
     currencies: Vec<Tab>,
-    volume: String,
-    succeeded: String,
-    rate: String,
-    platform_fees: String,
-    organization_fees: String,
-    refunded: String,
+    tiles: Vec<Tile>,
+    /// What the numbers are compared with: "24 hours".
+    period: &'static str,
+    rows: Vec<StepRow>,
     figures: Vec<Figure>,
     first: String,
     last: String,
@@ -83,9 +101,42 @@ struct OverviewPage {
 #[derive(Default, Clone, Copy)]
 struct Step {
     volume: i128,
-    fees: i128,
+    platform: i128,
+    organization: i128,
     succeeded: u64,
     failed: u64,
+    refunds: u64,
+}
+
+impl Step {
+    fn fees(self) -> i128 {
+        self.platform.saturating_add(self.organization)
+    }
+
+    fn add(&mut self, cell: &Activity) {
+        match cell.kind {
+            EventKind::Transaction(Status::Succeeded) => {
+                self.volume = self.volume.saturating_add(cell.principal_minor.into());
+                self.platform = self.platform.saturating_add(cell.platform_fee_minor.into());
+                self.organization = self.organization.saturating_add(cell.organization_fee_minor.into());
+                self.succeeded = self.succeeded.saturating_add(cell.count);
+            }
+            EventKind::Transaction(Status::Failed) => self.failed = self.failed.saturating_add(cell.count),
+            EventKind::RefundSucceeded => self.refunds = self.refunds.saturating_add(cell.count),
+            _ => {}
+        }
+    }
+
+    fn sum(steps: &[Self]) -> Self {
+        steps.iter().fold(Self::default(), |sum, step| Self {
+            volume: sum.volume.saturating_add(step.volume),
+            platform: sum.platform.saturating_add(step.platform),
+            organization: sum.organization.saturating_add(step.organization),
+            succeeded: sum.succeeded.saturating_add(step.succeeded),
+            failed: sum.failed.saturating_add(step.failed),
+            refunds: sum.refunds.saturating_add(step.refunds),
+        })
+    }
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
@@ -96,43 +147,29 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let now = engine.clock().now();
     let step = span.hours.saturating_mul(HOUR_MILLIS);
     let end = now.unix_millis().div_euclid(step).saturating_add(1).saturating_mul(step);
-    let begin = end.saturating_sub(span.bars.saturating_mul(step));
-    let (from, until) = (Timestamp::from_unix_millis(begin), Timestamp::from_unix_millis(end));
-    let activity = engine.activity(environment, from, until).await?;
-    let shown: Vec<&Activity> = activity.iter().collect();
+    let length = span.bars.saturating_mul(step);
+    let begin = end.saturating_sub(length);
+    // The time before, as long, is what this one is compared with.
+    let from = begin.saturating_sub(length);
+    let between = (Timestamp::from_unix_millis(from), Timestamp::from_unix_millis(end));
+    let activity = engine.activity(environment, between.0, between.1).await?;
 
-    let currencies = by_volume(&shown);
+    let currencies = by_volume(&activity);
     let wanted = signed_in.query("currency").and_then(Currency::parse);
     let currency = wanted.or_else(|| currencies.first().copied()).unwrap_or(Currency::USD);
-    let mut steps = vec![Step::default(); usize::try_from(span.bars).unwrap_or(0)];
-    let (mut platform, mut organization, mut refunds) = (0_i128, 0_i128, 0_u64);
-    for cell in shown.iter().filter(|cell| cell.currency == currency) {
-        let place = cell.hour.unix_millis().saturating_sub(begin).div_euclid(step);
-        let Some(at) = usize::try_from(place).ok().and_then(|place| steps.get_mut(place)) else { continue };
-        match cell.kind {
-            EventKind::Transaction(Status::Succeeded) => {
-                at.volume = at.volume.saturating_add(cell.principal_minor.into());
-                at.succeeded = at.succeeded.saturating_add(cell.count);
-                platform = platform.saturating_add(cell.platform_fee_minor.into());
-                organization = organization.saturating_add(cell.organization_fee_minor.into());
-                at.fees = at.fees.saturating_add(cell.platform_fee_minor.into());
-                at.fees = at.fees.saturating_add(cell.organization_fee_minor.into());
-            }
-            EventKind::Transaction(Status::Failed) => at.failed = at.failed.saturating_add(cell.count),
-            EventKind::RefundSucceeded => refunds = refunds.saturating_add(cell.count),
-            _ => {}
+    let bars = usize::try_from(span.bars).unwrap_or(0);
+    let mut both = vec![Step::default(); bars.saturating_mul(2)];
+    for cell in activity.iter().filter(|cell| cell.currency == currency) {
+        let place = cell.hour.unix_millis().saturating_sub(from).div_euclid(step);
+        if let Some(at) = usize::try_from(place).ok().and_then(|place| both.get_mut(place)) {
+            at.add(cell);
         }
     }
+    let (before, steps) = both.split_at(bars);
     let label = |place: i64| {
         let at = begin.saturating_add(place.saturating_mul(step));
         stamp(Timestamp::from_unix_millis(at), span.pattern)
     };
-    let total = steps.iter().fold(Step::default(), |sum, step| Step {
-        volume: sum.volume.saturating_add(step.volume),
-        fees: sum.fees.saturating_add(step.fees),
-        succeeded: sum.succeeded.saturating_add(step.succeeded),
-        failed: sum.failed.saturating_add(step.failed),
-    });
     let recent = engine.transactions(environment, &TransactionFilter::default(), None, RECENT).await?;
     page::render(&OverviewPage {
         spans: tabs(
@@ -145,13 +182,10 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
             "currency",
             &signed_in,
         ),
-        volume: money(total.volume, currency),
-        succeeded: count(total.succeeded),
-        rate: rate_text(total),
-        platform_fees: money(platform, currency),
-        organization_fees: money(organization, currency),
-        refunded: count(refunds),
-        figures: figures(&steps, total, currency, &label),
+        tiles: tiles(Step::sum(steps), Step::sum(before), currency),
+        period: span.title,
+        rows: rows(steps, currency, &label),
+        figures: figures(steps, before, currency, &label),
         first: label(0),
         last: label(span.bars.saturating_sub(1)),
         notices: notices(&frame),
@@ -160,41 +194,90 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     })
 }
 
-fn figures(steps: &[Step], total: Step, currency: Currency, label: &dyn Fn(i64) -> String) -> Vec<Figure> {
-    let draw = |text: &dyn Fn(&Step) -> String, value: &dyn Fn(&Step) -> i128, most: Option<i128>| {
-        let bars: Vec<Bar> = (0_i64..)
-            .zip(steps)
-            .map(|(place, step)| Bar {
-                title: format!("{}: {}", label(place), text(step)),
-                value: value(step),
-            })
-            .collect();
-        plot::bars(&bars, most)
-    };
+fn tiles(now: Step, before: Step, currency: Currency) -> Vec<Tile> {
+    let tile =
+        |id, title, value, [now, before]: [i128; 2]| Tile { id, title, value, change: change(now, before) };
+    let amount = |id, title, now, before| tile(id, title, money(now, currency), [now, before]);
+    let number = |id, title, now: u64, before: u64| tile(id, title, count(now), [now.into(), before.into()]);
     vec![
-        Figure {
-            title: "Volume",
-            class: "volume",
-            sum: money(total.volume, currency),
-            svg: draw(&|step| money(step.volume, currency), &|step| step.volume, None),
+        amount("volume", "Volume", now.volume, before.volume),
+        number("succeeded", "Successful payments", now.succeeded, before.succeeded),
+        Tile {
+            id: "rate",
+            title: "Success rate",
+            value: rate_text(now),
+            change: permille(before).and(Some(format!("was {}", rate_text(before)))),
         },
+        amount("platform-fees", "Platform fees", now.platform, before.platform),
+        amount("organization-fees", "Organization fees", now.organization, before.organization),
+        number("refunded", "Refunds", now.refunds, before.refunds),
+    ]
+}
+
+/// By how many percent something changed; nothing can be said of what was nothing.
+fn change(now: i128, before: i128) -> Option<String> {
+    let percent = now.checked_sub(before)?.checked_mul(100)?.checked_div(before)?;
+    Some(match percent {
+        0 => "unchanged".to_owned(),
+        1.. => format!("+{percent} %"),
+        _ => format!("−{} %", percent.unsigned_abs()),
+    })
+}
+
+fn rows(steps: &[Step], currency: Currency, label: &dyn Fn(i64) -> String) -> Vec<StepRow> {
+    let row = |(place, step): (i64, &Step)| StepRow {
+        at: label(place),
+        volume: money(step.volume, currency),
+        succeeded: count(step.succeeded),
+        failed: count(step.failed),
+        rate: rate_text(*step),
+        fees: money(step.fees(), currency),
+    };
+    (0..).zip(steps).map(row).collect()
+}
+
+fn figures(
+    steps: &[Step],
+    before: &[Step],
+    currency: Currency,
+    label: &dyn Fn(i64) -> String,
+) -> Vec<Figure> {
+    let bars = |value: &dyn Fn(Step) -> i128, text: &dyn Fn(Step) -> String| -> Vec<Bar> {
+        let bar = |(place, (step, before)): (i64, (&Step, &Step))| Bar {
+            title: format!("{}: {} (before: {})", label(place), text(*step), text(*before)),
+            value: value(*step),
+            before: value(*before),
+        };
+        (0..).zip(steps.iter().zip(before)).map(bar).collect()
+    };
+    let total = Step::sum(steps);
+    let amounts = |title, class, value: &dyn Fn(Step) -> i128| {
+        let bars = bars(value, &|step| money(value(step), currency));
+        let most = plot::axis_end(&bars);
+        Figure {
+            title,
+            class,
+            sum: money(value(total), currency),
+            svg: plot::bars(&bars, most),
+            axis: [most, most / 2].map(|value| amount(value, currency)),
+        }
+    };
+    let rates = bars(&|step| permille(step).map_or(0, i128::from), &rate_text);
+    vec![
+        amounts("Volume", "volume", &|step| step.volume),
         Figure {
             title: "Success rate",
             class: "rate",
             sum: rate_text(total),
-            svg: draw(&|step| rate_text(*step), &|step| permille(*step).map_or(0, i128::from), Some(1_000)),
+            svg: plot::bars(&rates, 1_000),
+            axis: ["100 %", "50 %"].map(str::to_owned),
         },
-        Figure {
-            title: "Fees",
-            class: "fee",
-            sum: money(total.fees, currency),
-            svg: draw(&|step| money(step.fees, currency), &|step| step.fees, None),
-        },
+        amounts("Fees", "fee", &Step::fees),
     ]
 }
 
 /// The currencies that something happened in, the busiest first.
-fn by_volume(activity: &[&Activity]) -> Vec<Currency> {
+fn by_volume(activity: &[Activity]) -> Vec<Currency> {
     let mut counts: BTreeMap<String, (Currency, u64)> = BTreeMap::new();
     for cell in activity {
         let entry = counts.entry(cell.currency.to_string()).or_insert((cell.currency, 0));

@@ -62,8 +62,13 @@ pub(crate) struct EventRow {
 struct PaymentPage {
     frame: Frame,
     reference: String,
+    /// The customer, by name or else by e-mail address.
+    who: String,
+    description: Option<String>,
     status: &'static str,
     tone: &'static str,
+    /// What else is to be known at a glance, each with its tone.
+    badges: Vec<(&'static str, &'static str)>,
     failure: Option<(String, String)>,
     waiting: Option<String>,
     facts: Vec<(&'static str, String)>,
@@ -95,9 +100,17 @@ struct Actions {
     can_cancel: bool,
 }
 
+impl Actions {
+    fn any(&self, frame: &Frame) -> bool {
+        ((self.is_held || self.can_cancel) && frame.may_manage_payments())
+            || (self.can_refund && frame.may_refund())
+    }
+}
+
 /// What both kinds of payment have in common.
 struct PaymentView<'a> {
     reference: ServiceReference,
+    who: String,
     state: Option<&'a TransactionState>,
     standing: &'static str,
     waiting: Option<&'a str>,
@@ -151,6 +164,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
     }
     let details = PaymentView {
         reference: ServiceReference::Card(id),
+        who: order.customer_name.clone().or_else(|| order.customer_email.clone()).unwrap_or_default(),
         state: transaction.map(|transaction| &transaction.state),
         standing: progress.preparation.as_str(),
         waiting: progress.waiting.as_deref(),
@@ -233,6 +247,7 @@ async fn transfer(
     facts.extend(revealed.iter().map(|number| ("Corrected account number", number.expose().to_owned())));
     let details = PaymentView {
         reference: ServiceReference::Ach(id),
+        who: order.customer_name.clone(),
         state: Some(&read.transfer.state),
         standing: read.transfer.state.status.as_str(),
         waiting: progress.waiting.as_deref(),
@@ -294,7 +309,6 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     let tried = tried_before(details.route);
     let state = details.state;
     let mut facts = vec![("Created", moment(details.created_at)), ("Request", details.request.to_owned())];
-    facts.extend(details.description.map(|text| ("Description", text.to_owned())));
     facts.extend(details.facts);
     facts.extend(
         state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider payment ID", name)),
@@ -316,12 +330,15 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         vec![format!(
             "{} by {}.",
             minor(details.fee.principal.into(), details.currency),
-            details.reference.method().as_str()
+            if details.reference.method() == PaymentMethod::WebCard { "card" } else { "bank transfer" }
         )],
     )];
     lines.extend(details.timeline.iter().map(|entry| Line::of_entry(entry, details.currency)));
     page::render(&PaymentPage {
         reference: details.reference.to_string(),
+        who: details.who,
+        description: details.description.map(str::to_owned),
+        badges: badges(state, authorized, dispute.as_ref()),
         status: state.map_or(details.standing, |state| state.status.as_str()),
         tone: state.map_or("", |state| tone(state.status)),
         failure: state
@@ -364,6 +381,24 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         lines,
         frame,
     })
+}
+
+/// What a status alone does not say.
+fn badges(
+    state: Option<&TransactionState>,
+    authorized: &FeeSnapshot,
+    dispute: Option<&DisputeView>,
+) -> Vec<(&'static str, &'static str)> {
+    let Some(state) = state else { return Vec::new() };
+    let captured = state.amounts(authorized).total_debit;
+    let is_part = state.status != Status::Authorized && captured < authorized.total_debit;
+    let mut badges = Vec::new();
+    badges.extend(is_part.then_some(("cool", "partially captured")));
+    if state.refunded > Minor::ZERO && state.status != Status::Refunded {
+        badges.push(("warn", "partially refunded"));
+    }
+    badges.extend(dispute.map(|dispute| (dispute.tone, dispute.badge)));
+    badges
 }
 
 async fn told(

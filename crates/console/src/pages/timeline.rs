@@ -12,6 +12,8 @@ pub(crate) struct Line {
     pub(crate) tone: &'static str,
     pub(crate) title: String,
     pub(crate) sentences: Vec<String>,
+    /// Whether it says how rather than what: shown on request only.
+    pub(crate) is_technical: bool,
     /// The request it happened in.
     pub(crate) request: Option<String>,
     /// As it was written down.
@@ -25,7 +27,15 @@ impl Line {
         title: impl Into<String>,
         sentences: Vec<String>,
     ) -> Self {
-        Self { at: moment(at), tone, title: title.into(), sentences, request: None, raw: String::new() }
+        Self {
+            at: moment(at),
+            tone,
+            title: title.into(),
+            sentences,
+            is_technical: false,
+            request: None,
+            raw: String::new(),
+        }
     }
 
     pub(crate) fn of_entry(entry: &Entry, currency: Currency) -> Self {
@@ -36,6 +46,7 @@ impl Line {
             tone,
             title,
             sentences,
+            is_technical: matches!(entry.kind.as_str(), "provider_call" | "webhook"),
             request: entry.request.clone(),
             raw: serde_json::to_string_pretty(&detail).unwrap_or_default(),
         }

@@ -194,6 +194,7 @@ impl SignedIn {
                 shortened(&application.name, 40),
                 view.environment.name.as_str()
             ),
+            mode: view.environment.name.mode(),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
             identity: Some(self.identity.clone()),

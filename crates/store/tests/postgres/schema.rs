@@ -2,11 +2,11 @@
 
 use tollgate_store::{OpenError, Options, postgres::PostgresStore};
 
-use crate::server::{settings, with_database};
+use crate::server::{settings, with_empty_database};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_nodes_may_start_at_once() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         let mut opening = tokio::task::JoinSet::new();
         for _ in 0..8 {
             let url = database.url();
@@ -25,7 +25,7 @@ async fn many_nodes_may_start_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_schema_is_refused() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         drop(database.open().await);
         let sql = "INSERT INTO schema_migrations VALUES (999, 'from the future', 'x', 0)";
         database.stranger.batch_execute(sql).await.unwrap();
@@ -44,7 +44,7 @@ async fn another_schema_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_user_without_rights_to_create_can_serve() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         drop(tollgate_store::open(&database.url(), &Options::default()).await.unwrap());
         let user = format!("{}_user", database.name);
         let sql = format!(

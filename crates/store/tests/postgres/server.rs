@@ -10,6 +10,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
+use tokio::sync::OnceCell;
 use tokio_postgres::{Client, NoTls};
 use tollgate_store::{
     DatabaseUrl,
@@ -51,13 +52,48 @@ async fn connect(url: &str) -> Client {
     client
 }
 
+/// A database with our tables and nothing in them, which is copied in less time than the tables take to create.
+async fn template() -> &'static str {
+    static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+    TEMPLATE
+        .get_or_init(async || {
+            let name = format!("tollgate_template_{}", std::process::id());
+            let admin = connect(&server_url()).await;
+            admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
+            create(&admin, &name, "template0").await;
+            PostgresStore::open(&url_of(&name).parse().unwrap(), &settings()).await.unwrap();
+            let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'");
+            while admin.query_one(&sessions, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            name
+        })
+        .await
+}
+
+async fn create(admin: &Client, name: &str, template: &str) {
+    admin
+        .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template} ENCODING 'UTF8'"))
+        .await
+        .unwrap();
+}
+
 /// Runs `work` on a database of its own and drops it, also when the test fails.
 pub(crate) async fn with_database(work: impl AsyncFnOnce(&Database)) {
+    with_copy_of(template().await, work).await;
+}
+
+/// The same without any table.
+pub(crate) async fn with_empty_database(work: impl AsyncFnOnce(&Database)) {
+    with_copy_of("template0", work).await;
+}
+
+async fn with_copy_of(template: &str, work: impl AsyncFnOnce(&Database)) {
     let count = MADE.fetch_add(1, Ordering::Relaxed);
     let name = format!("tollgate_test_{}_{count}", std::process::id());
     let admin = connect(&server_url()).await;
     admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
-    admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")).await.unwrap();
+    create(&admin, &name, template).await;
     let stranger = connect(&url_of(&name)).await;
     let database = Database { name: name.clone(), stranger };
     let outcome = AssertUnwindSafe(work(&database)).catch_unwind().await;

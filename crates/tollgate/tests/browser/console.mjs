@@ -117,6 +117,10 @@ const cases = {
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: reference }).click();
     await page.locator("#decision").filter({ hasText: "card_provider_b, web_card (rule rule_large)" }).waitFor();
+    // What happened comes first, how on request.
+    assert.equal(await page.getByText("payments.create").first().isVisible(), false);
+    assert.match(await page.getByRole("heading", { level: 1 }).innerText(), /^1,250\.00 USD\s+succeeded$/);
+    await page.getByLabel("Technical details").check();
     const text = await page.locator("main").innerText();
     for (const part of ["succeeded", "1,250.00 USD", "1,287.65 USD", "amountMinor gte 100000", "actual: 125000", "32.65 USD",
       "Ada Lovelace", "Order 4711", "A-4711", "payments.create", "transaction.succeeded", "Webhook"]) {
@@ -226,6 +230,83 @@ const cases = {
     await page.getByRole("button", { name: "Try it" }).click();
     await page.locator("#decision").filter({ hasText: "card_provider_a, web_card, default" }).waitFor();
     await page.getByText("actual: 99999").waitFor();
+    return page;
+  },
+
+  async "a rule with a split is added by form, changed and removed"() {
+    for (const window of [WINDOWS.desktop, WINDOWS.phone]) {
+      const page = await open(window);
+      await signIn(page);
+      await page.goto(`${base}/routing`);
+      await page.getByRole("link", { name: "Add a rule" }).first().click();
+      await page.getByLabel("Rule ID").fill("rule_trial");
+      await page.getByLabel("Position").fill("1");
+      await page.getByLabel("Field").first().fill("metadata.trial");
+      await page.getByLabel("Comparison").first().selectOption({ label: "is one of" });
+      await page.getByLabel("Value").first().fill("yes, maybe");
+      await page.getByLabel("Provider").nth(0).selectOption("card_provider_a, web_card");
+      await page.getByLabel("Share").nth(0).fill("95");
+      await page.getByLabel("Provider").nth(1).selectOption("card_provider_b, web_card");
+      await page.getByLabel("Share").nth(1).fill("five");
+      await page.getByLabel("Fallback").first().selectOption("card_provider_b, web_card");
+      await page.getByRole("button", { name: "Review the change" }).click();
+      await page.getByRole("alert").filter({ hasText: "must be a whole number" }).waitFor();
+      assert.equal(await page.getByLabel("Value").first().inputValue(), "yes, maybe", "what was typed stays");
+      await page.getByLabel("Share").nth(1).fill("5");
+      await page.getByRole("button", { name: "Review the change" }).click();
+      await page.getByText("routing.web_card.rules[rule_trial]").first().waitFor();
+      await page.getByRole("button", { name: /Save as version/ }).click();
+      await page.getByText("95.0 % card_provider_a, web_card; 5.0 % card_provider_b, web_card, else card_provider_b, web_card").waitFor();
+      // An amount that is no number is refused in the form.
+      await page.getByRole("listitem").filter({ hasText: "rule_trial" }).getByRole("link", { name: "Edit" }).click();
+      await page.getByLabel("Field").nth(1).fill("amountMinor");
+      await page.getByLabel("Comparison").nth(1).selectOption({ label: "is at least" });
+      await page.getByLabel("Value").nth(1).fill("plenty");
+      await page.getByRole("button", { name: "Review the change" }).click();
+      await page.getByRole("alert").filter({ hasText: "conditions" }).waitFor();
+      await page.getByRole("button", { name: "Remove the rule…" }).click();
+      await page.getByText("routing.web_card.rules[rule_trial]").first().waitFor();
+      await page.getByRole("button", { name: /Save as version/ }).click();
+      await page.getByRole("status").filter({ hasText: "Saved as version" }).waitFor();
+      assert.equal(await page.getByText("rule_trial").count(), 0);
+      await page.close();
+    }
+    const page = await open();
+    await signIn(page);
+    return page;
+  },
+
+  async "the palette finds pages and payments, and a filter is kept"() {
+    const reference = await pay({ customer: { name: "Emmy Noether", email: "emmy@example.com" }, description: "Order 1918" });
+    const page = await open();
+    await signIn(page);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("history of");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Configuration history" }).waitFor();
+    // As soon as search knows the payment.
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      await page.keyboard.press("/");
+      await page.getByRole("combobox").fill("emmy noether");
+      const option = page.getByRole("option", { name: /Order 1918/ }).first();
+      if (await option.waitFor({ timeout: 2_000 }).then(() => true, () => false)) {
+        await option.click();
+        break;
+      }
+      assert.ok(Date.now() < deadline, "the palette does not find the payment");
+      await page.keyboard.press("Escape");
+    }
+    await page.locator("#reference").filter({ hasText: reference }).waitFor();
+    await page.goto(`${base}/payments?status=succeeded&method=web_card`);
+    page.once("dialog", (dialog) => dialog.accept("Paid by card"));
+    await page.getByRole("button", { name: "Save this filter" }).click();
+    await page.goto(`${base}/payments`);
+    await page.getByRole("link", { name: "Paid by card" }).click();
+    await page.waitForURL(/status=succeeded/);
+    await page.getByRole("button", { name: "Forget the filter Paid by card" }).click();
+    assert.equal(await page.getByRole("link", { name: "Paid by card" }).count(), 0);
     return page;
   },
 

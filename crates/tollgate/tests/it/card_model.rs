@@ -22,10 +22,16 @@ use crate::support::{Start, Store, StoreKind, on_both_stores, randomness, seed};
 use lane::{Lane, Tally};
 
 const DEFAULT_STEPS: u64 = 400;
-const LANES: u64 = 4;
-/// Of each lane, until everything is left alone and checked; a long run takes more of them.
-const STEPS_PER_ROUND: u64 = 50;
-const STEPS_PER_LONG_ROUND: u64 = 300;
+
+/// Until everything is left alone and checked.
+struct Round {
+    lanes: u64,
+    steps_per_lane: u64,
+    kills_max: u64,
+}
+
+const SHORT: Round = Round { lanes: 4, steps_per_lane: 50, kills_max: 2 };
+const LONG: Round = Round { lanes: 16, steps_per_lane: 300, kills_max: 8 };
 
 /// Gives up calls and takes over work quickly: a kill costs its lease.
 fn start(store: &Store) -> Start {
@@ -45,16 +51,16 @@ fn everybody_tells_the_same(kind: StoreKind) {
     let store = Store::new(kind);
     let mut server = start(&store).run();
     let (mut tally, mut kills) = (Tally::default(), 0);
-    let per_round = if steps > DEFAULT_STEPS { STEPS_PER_LONG_ROUND } else { STEPS_PER_ROUND };
-    let rounds = steps.div_ceil(LANES * per_round);
+    let Round { lanes: count, steps_per_lane, kills_max } = if steps > DEFAULT_STEPS { LONG } else { SHORT };
+    let rounds = steps.div_ceil(count * steps_per_lane);
     for round in 0..rounds {
-        let lanes: Vec<_> = (0..LANES)
-            .map(|lane| Lane::open(&server, randomness(seed, 1 + round * LANES + lane), round * LANES + lane))
+        let lanes: Vec<_> = (round * count..(round + 1) * count)
+            .map(|number| Lane::open(&server, randomness(seed, 1 + number), number))
             .collect();
         let is_over = AtomicBool::new(false);
-        let kills_this_round = random.random_range(0..3);
+        let kills_this_round = random.random_range(0..=kills_max);
         let pauses: Vec<_> = (0..kills_this_round)
-            .map(|_| Duration::from_millis(random.random_range(50..per_round * 20)))
+            .map(|_| Duration::from_millis(random.random_range(50..steps_per_lane * 20)))
             .collect();
         thread::scope(|scope| {
             let working: Vec<_> = lanes
@@ -62,7 +68,7 @@ fn everybody_tells_the_same(kind: StoreKind) {
                 .map(|mut lane| {
                     let is_over = &is_over;
                     scope.spawn(move || {
-                        lane.work(per_round, is_over);
+                        lane.work(steps_per_lane, is_over);
                         lane
                     })
                 })
@@ -86,6 +92,12 @@ fn everybody_tells_the_same(kind: StoreKind) {
                 tally.add(&lane.join().unwrap());
             }
         });
+        if steps > DEFAULT_STEPS {
+            println!(
+                "{kind:?}: round {round} of {rounds}, {kills} kills in {:?}: {tally:?}",
+                began.elapsed()
+            );
+        }
         let audit = server.admin().get("/admin/v1/audit").data(200);
         assert_eq!(audit["findings"], json!([]), "round {round}, seed {seed}");
     }
