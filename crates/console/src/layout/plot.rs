@@ -19,8 +19,8 @@ const HEIGHT: i128 = 200;
 pub(crate) fn axis_end(bars: &[Bar]) -> i128 {
     let most = bars.iter().map(|bar| bar.value.max(bar.before)).max().unwrap_or(0);
     let mut unit: i128 = 1;
-    while unit.saturating_mul(10) <= most {
-        unit = unit.saturating_mul(10);
+    while let Some(next) = unit.checked_mul(10).filter(|next| *next <= most) {
+        unit = next;
     }
     let ends = [1, 2, 5, 10].map(|times| unit.saturating_mul(times));
     ends.into_iter().find(|end| *end >= most).unwrap_or(most)

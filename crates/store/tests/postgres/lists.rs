@@ -7,7 +7,7 @@ use tollgate_store::conformance::{
     samples::{PROVIDER, in_status},
 };
 
-use crate::server::{Database, with_database, with_sessions};
+use crate::server::{Database, with_empty_database, with_sessions};
 
 /// Twenty thousand that differ in nothing but their ids.
 const FILL: &str = "INSERT INTO transactions
@@ -28,7 +28,7 @@ async fn read(database: &Database) -> i64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_a_list_is_filtered_by_it_reads_little() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         let mut made = None;
         with_sessions(database, async |nodes: Nodes| {
             let environment = nodes.environment().await.id;

@@ -18,11 +18,11 @@ use tollgate_store::conformance::{
     upgrade,
 };
 
-use crate::server::{Database, PLANS, with_database, with_sessions};
+use crate::server::{Database, PLANS, with_empty_database, with_sessions};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_there_before_is_found_and_counted() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         let store = database.open().await;
         let before = upgrade::before(&Nodes::new(store.clone(), store)).await;
         database.stranger.batch_execute(upgrade::UNDO).await.unwrap();
@@ -35,7 +35,7 @@ async fn what_was_there_before_is_found_and_counted() {
 /// Whoever writes an event may not know yet that the endpoint is disabled, or gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stragglers_are_tidied_up() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         let nodes = Nodes::new(database.open().await, database.open().await);
         let environment = nodes.environment().await.id;
         let disabled = nodes.endpoint(environment, &["*"]).await;
@@ -326,7 +326,7 @@ async fn ask_of_payments(nodes: &Nodes, what: &str, environment: EnvironmentId) 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_much_only_little_is_read() {
     for mode in PLANS {
-        with_database(async |database| {
+        with_empty_database(async |database| {
             let asked = filled(database).await;
             database.plan(mode).await;
             for what in ASKING {

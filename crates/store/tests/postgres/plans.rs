@@ -4,7 +4,7 @@ use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
 use tollgate_engine::ports::{PaymentFilter, ProviderEventState, TransactionFilter};
 use tollgate_store::conformance::{at, samples::card};
 
-use crate::server::{Database, with_database, with_sessions};
+use crate::server::{Database, with_empty_database, with_sessions};
 
 /// How often each index was used, as the server counts it.
 async fn uses(database: &Database, index: &str) -> i64 {
@@ -14,7 +14,7 @@ async fn uses(database: &Database, index: &str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_list_and_claim_has_its_index() {
-    with_database(async |database| {
+    with_empty_database(async |database| {
         // A few rows are read faster without an index: only whether there is a fitting one is the question here.
         let sql = format!("ALTER DATABASE {} SET enable_seqscan = off", database.name);
         database.stranger.batch_execute(&sql).await.unwrap();
