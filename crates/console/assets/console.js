@@ -15,9 +15,9 @@ if (field) {
   const [input, list] = palette.children;
   const pages = [...document.querySelectorAll(".menu a, .leave a, .place[href]")].map((link) => ({
     title: link.title || link.textContent.trim(), kind: "Page", href: link.href }));
-  for (const [title, path] of [["Try a request", "/try"], ["Configuration as JSON", "/config"], ["History of the configuration", "/config/history"],
-    ["Event endpoints", "/endpoints"], ["Deliveries", "/deliveries"], ["Playground", "//playground"], ["API reference", "//docs"]]) {
-    pages.push({ title, kind: "Page", href: path.startsWith("//") ? path.slice(1) : base + path });
+  for (const [title, path] of [["Try a request", `${base}/try`], ["History of the configuration", `${base}/config/history`],
+    ["Event endpoints", `${base}/endpoints`], ["Deliveries", `${base}/deliveries`], ["API reference", "/docs"]]) {
+    pages.push({ title, kind: "Page", href: path });
   }
   let found = [], chosen = 0, asked = 0;
   const choose = (place) => {
@@ -91,8 +91,14 @@ if (field) {
 const filters = document.querySelector("[data-saved-filters]");
 if (filters) {
   const place = `filters ${location.pathname}`;
-  const saved = () => JSON.parse(localStorage.getItem(place) ?? "{}");
-  const keep = (all) => { localStorage.setItem(place, JSON.stringify(all)); draw(); };
+  // A browser may keep nothing, or give back something else.
+  const saved = () => {
+    try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; }
+  };
+  const keep = (all) => {
+    try { localStorage.setItem(place, JSON.stringify(all)); } catch { /* Then it is not kept. */ }
+    draw();
+  };
   const query = new URLSearchParams([...new URLSearchParams(location.search)].filter(([name, value]) => value && name !== "before")).toString();
   const button = (text, label, act) => {
     const made = document.createElement("button");

@@ -242,7 +242,8 @@ fn layer_text(entry: &Value, scope: &str) -> String {
     said
 }
 
-fn text(value: &Value, field: &str) -> String {
+/// A field as it is written, without quotes.
+pub(crate) fn text(value: &Value, field: &str) -> String {
     match value.get(field) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),

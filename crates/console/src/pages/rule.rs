@@ -11,7 +11,7 @@ use crate::{
         frame::Frame,
         page::{self, Page, PageError},
     },
-    pages::config as config_pages,
+    pages::{config as config_pages, routing::text},
     request::{signed_in::SignedIn, submitted::Submitted},
 };
 
@@ -79,8 +79,13 @@ pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     let rules = rules_of(&read.document, method);
     let (original, place, rule) = if let Some(id) = signed_in.query("rule") {
         let place = place_of(rules, id).ok_or(PageError::Missing)?;
-        let rule = rules.get(place).map(RuleFields::of).unwrap_or_default();
-        (id.to_owned(), place.saturating_add(1), rule)
+        let rule = rules.get(place).ok_or(PageError::Missing)?;
+        let fields = RuleFields::of(rule);
+        if fields.read().as_ref() != Ok(rule) {
+            let why = "This rule has something that the form cannot show, such as a list whose values have commas. Edit it as JSON.";
+            return Err(PageError::Refused(why.to_owned()));
+        }
+        (id.to_owned(), place.saturating_add(1), fields)
     } else {
         let rule = RuleFields { is_enabled: true, ..RuleFields::default() };
         (String::new(), rules.len().saturating_add(1), rule)
@@ -291,10 +296,6 @@ fn target_value(text: &str) -> Value {
     json!({ "provider": provider, "channel": channel })
 }
 
-fn text(value: &Value, field: &str) -> String {
-    value.get(field).map(plain).unwrap_or_default()
-}
-
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -321,6 +322,13 @@ mod tests {
         ] {
             assert_eq!(RuleFields::of(&rule).read(), Ok(rule));
         }
+    }
+
+    #[test]
+    fn a_rule_that_the_form_would_change_is_noticed() {
+        let rule = json!({"id": "rule_1", "enabled": true, "target": {"provider": "a", "channel": "web_card"},
+            "conditions": [{"id": "c", "field": "metadata.shop", "op": "in", "value": ["Berlin, Mitte"]}]});
+        assert_ne!(RuleFields::of(&rule).read(), Ok(rule));
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn of_circuit(name: &str, circuit: CircuitStatus) -> Option<Check> {
     match circuit {
         CircuitStatus::Closed | CircuitStatus::Forced(ForcedCircuit::Closed) => None,
         CircuitStatus::Open { since } | CircuitStatus::Probing { since } => {
-            let finding = format!("the circuit of {name} is open since {}", since.utc_minute());
+            let finding = format!("the circuit of {name} has been open since {}", since.utc_minute());
             let advice =
                 "new payments go to fallbacks, or are answered 503, until the provider answers again";
             Some(Check::problem("circuits", finding, advice))

@@ -21,7 +21,7 @@ CREATE TABLE request_log (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX request_log_failed ON request_log (environment_id, id, code, endpoint, at) WHERE code IS NOT NULL;
-CREATE INDEX request_log_by_code ON request_log (environment_id, code, id, endpoint) WHERE code IS NOT NULL;
+CREATE INDEX request_log_by_code ON request_log (environment_id, code, id) WHERE code IS NOT NULL;
 CREATE INDEX request_log_by_reference ON request_log (environment_id, reference, id) WHERE reference IS NOT NULL;
 
 -- Quotes that succeeded are too many to keep each.

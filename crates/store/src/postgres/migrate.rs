@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     31 "0031" request_log,
     32 "0032" search,
     33 "0033" transfer_details,
+    34 "0034" request_log_by_code,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -31,6 +31,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     31 "0031" request_log,
     32 "0032" search,
     33 "0033" transfer_details,
+    34 "0034" request_log_by_code,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
