@@ -53,7 +53,8 @@ impl Proxy {
         self.weather.send_replace(weather);
     }
 
-    /// The `nth` answer from the server, 1 being the next, is not delivered; its connection is closed instead.
+    /// The `nth` answer from the server, 1 being the next, is not delivered; its connection is closed instead. An answer ends
+    /// where the server says that it is ready for the next request, however the network cuts it into pieces.
     pub(crate) fn swallow_answer(&self, nth: u32) {
         self.swallow.store(nth, Ordering::SeqCst);
     }
@@ -78,7 +79,7 @@ async fn carry(
 ) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let never = AtomicU32::new(0);
+    let mut answers = Answers::default();
     loop {
         let now = *weather.borrow_and_update();
         let open = match now {
@@ -86,8 +87,10 @@ async fn carry(
             Weather::Silent => weather.changed().await.is_ok(),
             Weather::Clear => tokio::select! {
                 changed = weather.changed() => changed.is_ok(),
-                ready = from_client.readable() => ready.is_ok() && pass(&from_client, &to_server, &never).await.is_ok(),
-                ready = from_server.readable() => ready.is_ok() && pass(&from_server, &to_client, &swallow).await.is_ok(),
+                ready = from_client.readable() => ready.is_ok() && pass(&from_client, &to_server, None).await.is_ok(),
+                ready = from_server.readable() => {
+                    ready.is_ok() && pass(&from_server, &to_client, Some((&mut answers, &swallow))).await.is_ok()
+                }
             },
         };
         if !open {
@@ -96,8 +99,41 @@ async fn carry(
     }
 }
 
-/// Carries what is there to read, unless its turn to be swallowed has come.
-async fn pass(from: &tcp::OwnedReadHalf, to: &tcp::OwnedWriteHalf, swallow: &AtomicU32) -> io::Result<()> {
+/// Where in the server's messages we are. Each is a letter and a length, which counts itself but not the letter.
+#[derive(Default)]
+struct Answers {
+    head: Vec<u8>,
+    rest: usize,
+}
+
+impl Answers {
+    /// Takes one more byte; whether it is the last of an answer.
+    fn take(&mut self, byte: u8) -> bool {
+        if self.rest > 0 {
+            self.rest -= 1;
+        } else {
+            self.head.push(byte);
+            if self.head.len() < 5 {
+                return false;
+            }
+            let length = u32::from_be_bytes([self.head[1], self.head[2], self.head[3], self.head[4]]);
+            self.rest = usize::try_from(length).unwrap() - 4;
+        }
+        let over = self.rest == 0;
+        let ready = over && self.head.first() == Some(&b'Z');
+        if over {
+            self.head.clear();
+        }
+        ready
+    }
+}
+
+/// Carries what is there to read, unless the turn of an answer to be swallowed has come.
+async fn pass(
+    from: &tcp::OwnedReadHalf,
+    to: &tcp::OwnedWriteHalf,
+    mut swallow: Option<(&mut Answers, &AtomicU32)>,
+) -> io::Result<()> {
     let mut buffer = vec![0; 16 * 1024];
     let count = match from.try_read(&mut buffer) {
         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -105,11 +141,17 @@ async fn pass(from: &tcp::OwnedReadHalf, to: &tcp::OwnedWriteHalf, swallow: &Ato
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
         Err(error) => return Err(error),
     };
-    let turn = swallow.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-    if turn == Ok(1) {
-        return Err(io::ErrorKind::ConnectionReset.into());
+    let (mut whole, mut swallowed) = (0, false);
+    if let Some((answers, turn)) = &mut swallow {
+        for (place, byte) in buffer[..count].iter().enumerate() {
+            if answers.take(*byte) && !swallowed {
+                let left = turn.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+                swallowed = left == Ok(1);
+                whole = if swallowed { whole } else { place + 1 };
+            }
+        }
     }
-    let mut rest = &buffer[..count];
+    let mut rest = &buffer[..if swallowed { whole } else { count }];
     while !rest.is_empty() {
         to.writable().await?;
         match to.try_write(rest) {
@@ -118,5 +160,5 @@ async fn pass(from: &tcp::OwnedReadHalf, to: &tcp::OwnedWriteHalf, swallow: &Ato
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    if swallowed { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
 }
